@@ -27,6 +27,18 @@ def energy_of_tasks() -> Any:
     return m.solve(minimize=end, learn=False).objective
 
 
+def one_machine_of_disjunctions() -> Any:
+    """Machines in disjunctions: ten tasks of one machine, written by pairs, with dates of release."""
+    m = Model()
+    lasts, releases = drawn(7, 3, 9, 10), drawn(8, 0, 12, 10)
+    starts = [m.int_var(f"start{i}", release, 200) for i, release in enumerate(releases)]
+    end = m.int_var("end", 0, 300)
+    tasks = list(zip(starts, lasts, strict=True))
+    m.add(*[(s + d <= t) | (t + e <= s) for i, (s, d) in enumerate(tasks) for t, e in tasks[:i]])
+    m.add(*[s + d <= end for s, d in tasks])
+    return m.solve(minimize=end).objective
+
+
 def towns_without_return() -> Any:
     """Reachability on circuits: the second half of the nodes cannot be left for the first."""
     m = Model()
@@ -207,6 +219,7 @@ def ordered_rows_and_columns() -> Any:
 
 
 KINDS = [
+    one_machine_of_disjunctions,
     energy_of_tasks, towns_without_return, knights_tour, moduli, factors_in_products, three_cubes,
     weighted_distances, full_bins, powers_of_a_bounded_sum, wide_objective, divisors_as_products,
     products_of_steps, five_rows_of_a_knapsack, defined_beyond_lists, ordered_with_a_sum, square_with_holes,

@@ -179,6 +179,7 @@ SWITCHES: dict[str, Switch] = {
     "presolve: residues of powers": Switch({"constrint.presolve.root:check_residues": _nothing}),
     "presolve: factors and squares": Switch({"constrint.presolve.root:list_factors": _no}),
     "presolve: cycles of differences": Switch({"constrint.presolve.root:has_negative_cycle": _no}),
+    "presolve: machines in disjunctions": Switch({"constrint.presolve.root:add_machines": _no}),
     "presolve: joint bounds": Switch({"constrint.presolve.root:joint_bounds": lambda *_: {}}),
     "presolve: drop what is decided": Switch({"constrint.presolve.root:_is_decided": _no}),
     # Lowering

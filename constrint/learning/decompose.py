@@ -230,7 +230,7 @@ class Decomposition(ValueParts):
         """Of any two tasks one ends before the other starts; durations are non-negative."""
         self._nodes += [LinearLe(((-1, d),), 0) for d in durations]
         for (s, d), (t, e) in combinations(zip(starts, durations, strict=True), 2):
-            self._nodes.append(Clause((self._ends_before(s, d, t), self._ends_before(t, e, s))))
+            self._require_one(self._ends_before(s, d, t), self._ends_before(t, e, s))
 
     def _order_present(self, node: NoOverlapOptional) -> None:
         """Of any two tasks one is absent, or ends before the other starts; present ones last 0 or more."""

@@ -236,7 +236,7 @@ class LearningRun:
             outcome = loop.run(self._ls, self._state, work)
         if self.allowed is not None:
             self.allowed -= work - int(self._ls.scalar[BUDGET])
-        self._pace.end()
+        self._pace.end(work - int(self._ls.scalar[BUDGET]))
         return outcome
 
     def _tighten(self) -> None:

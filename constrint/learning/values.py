@@ -40,11 +40,29 @@ class ValueParts:
         self._clauses = 0
         self._literals: dict[tuple[int, int], int] = {}
         self._ends: dict[tuple[int, int], int] = {}
+        self._sums: dict[tuple[tuple[tuple[int, int], ...], int], int] = {}
+        self._either: set[frozenset[int]] = set()
         self.equalities: list[int] = []
         for node in root.nodes:
             if isinstance(node, LinearEqIf) and len(node.terms) == 1 and node.bound % node.terms[0][0] == 0:
                 ((a, x),) = node.terms
                 self._literals.setdefault((x, node.bound // a), node.literal)
+            elif isinstance(node, LinearLeIf):
+                self._note_sum(node)
+            elif isinstance(node, Clause) and len(node.literals) == 2:
+                self._either.add(frozenset(node.literals))
+
+    def _note_sum(self, node: LinearLeIf) -> None:
+        """Record the literals of a sum that is at most a bound, and of the opposite."""
+        terms, bound = self._sum(node.terms, node.bound)
+        self._sums.setdefault((tuple(sorted(terms)), bound), node.literal)
+        turned = tuple(sorted((-a, v) for a, v in terms))
+        self._sums.setdefault((turned, -bound - 1), node.literal ^ 1)
+
+    def _require_one(self, one: int, other: int) -> None:
+        """Post that one of two literals holds, unless that was written."""
+        if frozenset((one, other)) not in self._either:
+            self._nodes.append(Clause((one, other)))
 
     def _literal(self) -> int:
         """A new literal, of a new 0/1 variable."""
@@ -66,8 +84,12 @@ class ValueParts:
 
     def _at_most_literal(self, terms: Sequence[tuple[int, int]], limit: int) -> int:
         """The literal of ``sum <= limit``."""
-        literal = self._literal()
-        self._nodes.append(LinearLeIf(literal, *self._sum(terms, limit)))
+        summed, bound = self._sum(terms, limit)
+        key = tuple(sorted(summed)), bound
+        literal = self._sums.get(key)
+        if literal is None:
+            literal = self._sums[key] = self._literal()
+            self._nodes.append(LinearLeIf(literal, summed, bound))
         return literal
 
     def _values(self, v: int) -> Sequence[int]:

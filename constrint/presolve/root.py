@@ -14,6 +14,7 @@ from constrint.engine.fixpoint import FAILED, INTERRUPTED, fixpoint
 from constrint.lowering.problem import Infeasible, NeedsWiderBounds, Problem
 from constrint.presolve.cliques import with_cliques
 from constrint.presolve.cycles import has_negative_cycle
+from constrint.presolve.disjunctions import add_machines
 from constrint.presolve.equations import keep_classes, narrower_classes
 from constrint.presolve.factors import list_factors
 from constrint.presolve.joint import joint_bounds
@@ -121,6 +122,7 @@ def presolve(
     joined = with_cliques(problem.nodes, problem.lo, problem.hi)
     if joined is not None:
         problem.nodes[:] = joined
+    add_machines(problem)
     for left in range(MOST_ROUNDS - 1, -1, -1):
         session, state, outcome = _first_fixpoint(problem, deadline, may_compile)
         if outcome == FAILED and state.scalar[WIDER]:

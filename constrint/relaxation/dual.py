@@ -17,11 +17,10 @@ from constrint.engine.build import LIMIT
 from constrint.presolve import Root
 from constrint.presolve.joint import Row, connected, rows_of, system
 from constrint.propagators import LinearLe
+from constrint.relaxation.bounds import FEW_CELLS, MOST_ENTRIES, program_of
 from constrint.relaxation.highs import has_highs
 
 MOST_CELLS = 4000  # most rows times variables for the exact simplex method
-FEW_CELLS = 100  # … that is solved before HiGHS is loaded
-MOST_ENTRIES = 50_000  # most entries of a program for HiGHS
 PIVOTS = 300
 LEAST_GAIN = 1e-6  # of the bound of the objective: a row that gives less only takes time
 SCALES = (1024, 64)  # denominators to which multipliers are rounded
@@ -73,23 +72,14 @@ def _rounded(rows: Sequence[Row], root: Root, v: int, direction: str) -> Mapping
     """The multipliers by HiGHS."""
     import numpy as np
 
-    from constrint.relaxation import rows as relaxed
-    from constrint.relaxation.program import OPTIMAL, Program
+    from constrint.relaxation.program import OPTIMAL
 
-    inner = sorted({x for terms, _, _ in rows for _, x in terms})
-    place = {x: i for i, x in enumerate(inner)}
-    parts = []
-    for terms, low, high in rows:
-        factors: dict[int, int] = {}
-        for a, x in terms:
-            factors[place[x]] = factors.get(place[x], 0) + a
-        parts.append(relaxed.Row(factors, low, high))
-    program = Program(parts, len(inner), place[v], -1 if direction == "max" else 1)
+    program, inner = program_of(rows, root, v, -1 if direction == "max" else 1)
     box = root.box
     lower, upper = ([ends[x] for x in inner] for ends in (box.lo, box.hi))
     if program.solve(np.array(lower, np.int64), np.array(upper, np.int64)) != OPTIMAL:
         return {}
-    best = float(program.point[place[v]])
+    best = float(program.point[inner.index(v)])
     if (box.hi[v] - best if direction == "max" else best - box.lo[v]) < LEAST_GAIN:
         return {}  # the program says no more of the objective than propagation
     # HiGHS's multipliers are positive if the lower side is tight.

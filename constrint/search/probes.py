@@ -17,7 +17,6 @@ from constrint.errors import UnboundedError
 from constrint.lowering.problem import Infeasible, NeedsWiderBounds
 from constrint.preparing.checks import Assignment
 from constrint.preparing.search import GaveUp
-from constrint.presolve.joint import relaxed_bounds
 from constrint.search.depth_first import Run
 
 if TYPE_CHECKING:
@@ -110,9 +109,11 @@ class Probes:
 
     def _bound_jointly(self) -> bool:
         """Bound the objective by all constraints that imply linear ones; False if nothing is left."""
+        from constrint.relaxation.bounds import safe_bounds
+
         box, v = self.root.box, self.goal[0]
         try:
-            low, high = relaxed_bounds(self.root.nodes, box.lo, box.hi, v)
+            low, high = safe_bounds(self.root, v)
         except Infeasible:
             return False
         narrowed = between(

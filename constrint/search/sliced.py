@@ -190,15 +190,16 @@ class Stepper:
         for end in (self.turn_ends, self._node_look, look):
             if end is not None:
                 nodes = min(nodes, end - int(self._state.scalar[NODES]))
-        before = self._state.scalar[NODES]
+        before = int(self._state.scalar[NODES]), int(self._state.scalar[PROPAGATIONS])
         self._pace.begin()
         if self._session is not None:
             outcome = self._session.run(nodes, propagations)
         else:
             outcome = dfs.run(self._state, nodes, propagations)
-        took = self._pace.end()
-        if self._state.scalar[NODES] != before:  # the root's cost says nothing about nodes
-            self._node_pace.adapt(took)
+        scalar = self._state.scalar
+        took = self._pace.end(int(scalar[PROPAGATIONS]) - before[1])
+        if scalar[NODES] != before[0]:  # the root's cost says nothing about nodes
+            self._node_pace.adapt(took, int(scalar[NODES]) - before[0])
         return outcome
 
     def _in_time(self) -> int:

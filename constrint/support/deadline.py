@@ -175,15 +175,21 @@ class Pace:
         """Begin a slice."""
         self._since = perf_counter()
 
-    def end(self) -> float:
-        """It has ended: the next one is longer where this one was short. Gives the seconds it took."""
+    def end(self, done: int | None = None) -> float:
+        """It has ended: the next one is longer where this one was short. Gives the seconds it took.
+
+        Args:
+            done: The work of a slice that may have ended early, as at a solution; by default all of it.
+        """
         took = perf_counter() - self._since
         self.spent += took
-        self.adapt(took)
+        self.adapt(took, done)
         return took
 
-    def adapt(self, took: float) -> None:
-        """Make the next slice longer where one was short, and shorter where it was long."""
+    def adapt(self, took: float, done: int | None = None) -> None:
+        """Make the next slice longer where one was short, and shorter where it was long; see `end`."""
+        if done is not None:
+            took *= self.work / max(1, done)
         if took < SHORT:
             if self.work < self._most:
                 self.work = min(self._most, 4 * self.work)

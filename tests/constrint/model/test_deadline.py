@@ -60,7 +60,7 @@ def test_every_phase_looks_at_the_clock(clock, stops, learn):
             break
         assert r.status in (Status.UNKNOWN, Status.FEASIBLE)
         assert limit <= clock.looks <= limit + 8
-        limit += 1 + limit // 4
+        limit += 1 + limit // 16
     phases = {"Prepared._lower", "_propagate", "Stepper._check_limits"}
     if learn:
         phases = {"Prepared._lower", "_propagate", "Decomposition.__init__", "Translation.__init__"}
@@ -216,6 +216,21 @@ def test_slices_grow_while_they_are_short_and_shrink_where_they_are_long(monkeyp
         pace.end()
     assert works == [1, 4, 16, 64, 16, 4]
     assert pace.work == 1
+
+
+def test_slices_that_end_early_are_judged_by_their_work(monkeypatch):
+    """A search that finds one solution after the other would otherwise never look at the clock."""
+    times = iter([0.0, 0.001, 1.0, 1.001, 2.0, 2.02, 3.0, 3.001])
+    monkeypatch.setattr(deadline, "perf_counter", lambda: next(times))
+    pace = Pace(20_000, Deadline())
+    assert pace.work == 500
+    works = []
+    for done in (500, 10, 400, 2000):
+        pace.begin()
+        pace.end(done)
+        works.append(pace.work)
+    # Whole: four times as much. A 200th of it in 1 ms: too much. 400 of 500 in 20 ms: right.
+    assert works == [2000, 500, 500, 2000]
 
 
 def test_a_deadline():

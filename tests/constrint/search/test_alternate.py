@@ -67,7 +67,13 @@ def test_job_shops(hasty, seed):
     assert (r.status, r.objective, r.statistics.method) == (Status.OPTIMAL, least_span(jobs), "portfolio")
 
 
-def test_short_searches_are_branching_alone():
+@pytest.fixture
+def without_machines(monkeypatch):
+    """Job shops stay sets of disjunctions, which take longer."""
+    monkeypatch.setattr("constrint.presolve.root.add_machines", lambda problem: False)
+
+
+def test_short_searches_are_branching_alone(without_machines):
     m = Model()
     xs = [m.int_var(f"x{i}", 0, 4) for i in range(5)]
     m.add(all_different(xs))
@@ -97,13 +103,13 @@ def test_who_says_how_to_branch_has_his_way(hasty):
 
 
 @pytest.mark.timeout(900)  # the first use on a machine compiles
-def test_the_path_depends_on_neither_engine_nor_clock(monkeypatch):
+def test_the_path_depends_on_neither_engine_nor_clock(monkeypatch, without_machines):
     monkeypatch.setattr(alternate, "LEAST_TURN", 700)
     monkeypatch.setattr("constrint.search.branch_and_bound.BRIEF", 0)
     walks = []
     for engine, most in (("interpreted", 20_000), ("interpreted", 7), ("compiled", 20_000)):
         monkeypatch.setattr(Pace, "FIRST", most)
-        monkeypatch.setattr(Pace, "adapt", lambda pace, took: None)
+        monkeypatch.setattr(Pace, "adapt", lambda *_: None)
         s = (r := job_shop(draw_jobs(1, 6, 4)).solve(engine=engine, learn="auto")).statistics
         assert (s.engine, s.method) == (engine, "portfolio")
         walks.append((dict(r.values), s.nodes, s.failures, s.propagations, s.learned))

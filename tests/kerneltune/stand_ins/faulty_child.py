@@ -22,7 +22,7 @@ GOOD = {
     "milliseconds": 2.0,
     "ratio": 1.5,
 }
-KEEPS_OPEN = "import time; time.sleep(600)"
+KEEPS_OPEN = "import time; time.sleep(60)"
 
 
 def write(data: bytes) -> None:
