@@ -277,11 +277,8 @@ def _first_scalars() -> Cells:
     scalar[RESTART_AT] = RESTART_UNIT
     scalar[MUST] = NOTHING
     scalar[GOAL] = NOTHING
-    import os
-
-    scalar[BELOW] = int(os.environ.get("LPB", STRETCH_BELOW))
-    scalar[LEAST_ABOVE] = int(os.environ.get("LPA", STRETCH_ABOVE))
-    scalar[ABOVE] = scalar[SIDE_AT] = scalar[LEAST_ABOVE]
+    scalar[BELOW] = STRETCH_BELOW
+    scalar[ABOVE] = scalar[SIDE_AT] = scalar[LEAST_ABOVE] = STRETCH_ABOVE
     return scalar
 
 

@@ -8,6 +8,7 @@ explain holes. Parts explain much better:
 - all_different becomes a disequality for each pair, in addition to a stronger propagator;
 - disequalities between small domains become clauses over literals ``x == value``; so do tables, elements of
   constants, inverse permutations and counts of values;
+- products of truth values become clauses, and long sums sums of partial sums;
 - an extreme or an absolute value is also compared with each of its arguments, in addition to its propagator.
 """
 
@@ -50,6 +51,8 @@ from constrint.propagators import (
 )
 from constrint.support.deadline import NEVER, Deadline
 
+MOST_TERMS = 40  # sums of more terms become sums of partial sums
+BLOCK = 16  # terms of a partial sum
 MOST_PAIRS = 5000  # constraints with more pairs are not decomposed
 
 
@@ -74,6 +77,9 @@ class Decomposition(ValueParts):
     def _add(self, node: Propagator) -> None:
         if isinstance(node, LinearNe):
             self._differ_by_values(node)
+            return
+        if isinstance(node, LinearEq | LinearLe) and len(node.terms) > MOST_TERMS:
+            self._split(node)
             return
         pairs = len(node.scope()) * (len(node.scope()) - 1) // 2
         if isinstance(node, NoOverlap) and pairs <= MOST_PAIRS:
@@ -127,7 +133,7 @@ class Decomposition(ValueParts):
         if isinstance(node, Rectangles) and pairs <= MOST_PAIRS:
             self._separate(node)
             return
-        if isinstance(node, Product) and self._switch(node):
+        if isinstance(node, Product) and self._both(node):
             return
         if isinstance(node, Pairs):
             self._multiply(node)
@@ -157,22 +163,30 @@ class Decomposition(ValueParts):
             self._nodes.append(LinearLe(*self._sum(terms, node.high)))
             self._nodes.append(LinearLe(*self._sum([(-a, v) for a, v in terms], -node.low)))
 
-    def _switch(self, node: Product) -> bool:
-        """A product with a 0/1 factor: the other factor, or 0. False where there is none."""
-        for x, y in ((node.x, node.y), (node.y, node.x)):
-            if (self._lo[x], self._hi[x]) == (0, 1) and node.z not in (x, y) and x != y:
-                break
-        else:
+    def _split(self, node: LinearEq | LinearLe) -> None:
+        """A sum of partial sums of 0/1 terms with similar factors."""
+        terms, bound = self._sum(node.terms, node.bound)
+        is_narrow = [self._hi[v] - self._lo[v] <= 1 for _, v in terms]
+        total = [term for term, narrow in zip(terms, is_narrow, strict=True) if not narrow]
+        rest = [term for term, narrow in zip(terms, is_narrow, strict=True) if narrow]
+        rest.sort(key=lambda term: (-abs(term[0]), term[1]))
+        for at in range(0, len(rest), BLOCK):
+            block = rest[at : at + BLOCK]
+            ends = [sorted((a * self._lo[v], a * self._hi[v])) for a, v in block]
+            self._lo.append(sum(low for low, _ in ends))
+            self._hi.append(sum(high for _, high in ends))
+            part = len(self._lo) - 1
+            self._nodes.append(LinearEq((*block, (-1, part)), 0))
+            total.append((1, part))
+        self._nodes.append(type(node)(tuple(total), bound))
+
+    def _both(self, node: Product) -> bool:
+        """A product of truth values by clauses; False where its variables are not 0/1."""
+        x, y, z = node.scope()
+        if any((self._lo[v], self._hi[v]) != (0, 1) for v in (x, y, z)):
             return False
-        z = node.z
-        if all((self._lo[v], self._hi[v]) == (0, 1) for v in (y, z)):
-            self._nodes += [Clause((2 * z + 1, 2 * x)), Clause((2 * z + 1, 2 * y))]
-            self._nodes.append(Clause((2 * z, 2 * x + 1, 2 * y + 1)))
-            return True
-        for sign in (1, -1):
-            same = self._at_most_literal(((sign, y), (-sign, z)), 0)
-            none = self._at_most_literal(((sign, z),), 0)
-            self._nodes += [Clause((2 * x + 1, same)), Clause((2 * x, none))]
+        self._nodes += [Clause((2 * z + 1, 2 * x)), Clause((2 * z + 1, 2 * y))]
+        self._nodes.append(Clause((2 * z, 2 * x + 1, 2 * y + 1)))
         return True
 
     # Tasks

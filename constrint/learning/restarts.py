@@ -29,8 +29,8 @@ from constrint.learning.layout import (
 from constrint.learning.trail import back_to
 
 RESTART_UNIT = 64
-STRETCH_BELOW = 300  # conflicts of a stretch that assumes a good objective
-STRETCH_ABOVE = 300  # conflicts of the others, while those raise the bound
+STRETCH_BELOW = 200  # conflicts of a stretch that assumes a good objective
+STRETCH_ABOVE = 600  # conflicts of the others, while those raise the bound
 LONGEST = 64  # how many times longer the others become
 
 
