@@ -27,6 +27,18 @@ def energy_of_tasks() -> Any:
     return m.solve(minimize=end, learn=False).objective
 
 
+def colours_of_queens() -> Any:
+    """Symmetries: the fewest colours of 6 × 6 squares, no two on a line of one colour; names are free."""
+    squares = [(i, j) for i in range(6) for j in range(6)]
+    m = Model()
+    colour = m.int_vars("colour", 36, 0, 8)
+    for q, (i, j) in enumerate(squares):
+        for p, (k, n) in enumerate(squares[:q]):
+            if i == k or j == n or abs(i - k) == abs(j - n):
+                m.add(colour[p] != colour[q])
+    return m.solve(minimize=c.max_(*colour)).objective
+
+
 def one_machine_of_disjunctions() -> Any:
     """Machines in disjunctions: ten tasks of one machine, written by pairs, with dates of release."""
     m = Model()
@@ -220,6 +232,7 @@ def ordered_rows_and_columns() -> Any:
 
 KINDS = [
     one_machine_of_disjunctions,
+    colours_of_queens,
     energy_of_tasks, towns_without_return, knights_tour, moduli, factors_in_products, three_cubes,
     weighted_distances, full_bins, powers_of_a_bounded_sum, wide_objective, divisors_as_products,
     products_of_steps, five_rows_of_a_knapsack, defined_beyond_lists, ordered_with_a_sum, square_with_holes,

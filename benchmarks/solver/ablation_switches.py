@@ -156,6 +156,12 @@ def _bounds_unknown(frame: Any, condition: Any) -> tuple[bool, bool]:
     return False, True
 
 
+def _unbroken(root: Any, *_: Any) -> Any:
+    from constrint.presolve.breaking import Broken
+
+    return Broken(root, root)
+
+
 def _declared_order(order: Any) -> tuple[float, list[int]]:
     return order._cost(order._variables), list(order._variables)
 
@@ -180,6 +186,7 @@ SWITCHES: dict[str, Switch] = {
     "presolve: factors and squares": Switch({"constrint.presolve.root:list_factors": _no}),
     "presolve: cycles of differences": Switch({"constrint.presolve.root:has_negative_cycle": _no}),
     "presolve: machines in disjunctions": Switch({"constrint.presolve.root:add_machines": _no}),
+    "presolve: symmetries": Switch({"constrint.search.portfolio:without_symmetries": _unbroken}),
     "presolve: joint bounds": Switch({"constrint.presolve.root:joint_bounds": lambda *_: {}}),
     "presolve: drop what is decided": Switch({"constrint.presolve.root:_is_decided": _no}),
     # Lowering

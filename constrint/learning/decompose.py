@@ -63,9 +63,8 @@ class Decomposition(ValueParts):
         root: The root.
     """
 
-    def __init__(self, root: Root, deadline: Deadline = NEVER, selects: bool = False) -> None:
+    def __init__(self, root: Root, deadline: Deadline = NEVER) -> None:
         super().__init__(root)
-        self._selects = selects
         self._apart: set[tuple[tuple[int, int, int], ...]] = set()
         for node in root.nodes:
             deadline.check()
@@ -112,11 +111,7 @@ class Decomposition(ValueParts):
             self._look_up(node)
             return
         if isinstance(node, Selection) and self._is_small(node.index):
-            if self._selects:  # `normal` states it by literals of places
-                for place in self._values(node.index):
-                    self.equals(node.index, place)
-            else:
-                self._select(node)
+            self._select(node)  # in addition to its extremes
         if isinstance(node, Table) and node.literal == TRUE and self._is_short(node):
             self._choose_row(node)
             return

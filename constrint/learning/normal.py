@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from constrint.engine.build import Box
+from constrint.learning.values import MOST_VALUES
 from constrint.propagators import (
     Absolute,
     Circuit,
@@ -94,8 +95,8 @@ class Normal:
 class Translation:
     """Builds the `Normal` of constraints within a box.
 
-    Raises `Contradiction`, and `Stopped` at the deadline. With `selects`, elements of variables become
-    conditional sums and extremes; a proof cannot show what these derive.
+    Raises `Contradiction`, and `Stopped` at the deadline. With `selects`, elements of variables that
+    have their parts become extremes; a proof cannot show what these derive.
     """
 
     def __init__(
@@ -244,9 +245,13 @@ class Translation:
         return True
 
     def _reach_selected(self, node: Selection) -> bool:
-        """A selected entry is at least and at most the result; False where a place has no literal."""
+        """A selected entry is at least and at most the result; False where a place has no literal.
+
+        That each place fixes the result is stated by its parts.
+        """
         entries: list[tuple[int, Atom | None]] = []
-        if self.box.lo[node.index] < 0 or self.box.hi[node.index] >= len(node.xs):
+        low, high = self.box.lo[node.index], self.box.hi[node.index]
+        if low < 0 or high >= len(node.xs) or high - low >= MOST_VALUES:
             return False
         for place, x in enumerate(node.xs):
             here = self._arc(node.index, place)
@@ -260,8 +265,6 @@ class Translation:
         conditions = {condition[0] >> 1 for _, condition in entries if condition is not None}
         if not entries or node.z in numbers | conditions or numbers & conditions:
             return False
-        for x, condition in entries:
-            self._equal(condition, ((1, x), (-1, node.z)), 0)
         for side in (0, 1):
             named = [(2 * x + side, condition) for x, condition in entries]
             self.normal.extremes.append((2 * node.z + side, named))

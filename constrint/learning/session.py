@@ -89,7 +89,7 @@ class LearningRun:
         self._deadline = Deadline(options.time_limit, started)
         self._pace = Pace(SLICE, self._deadline)
         selects = options.proof is None
-        parts = Decomposition(root, self._deadline, selects)
+        parts = Decomposition(root, self._deadline)
         self._root = root = parts.root
         self._options = options
         self._goal = goal

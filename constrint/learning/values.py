@@ -23,6 +23,7 @@ from constrint.propagators import (
 
 MOST_VALUES = 100  # most values of a variable that get a literal each
 MOST_CELLS = 20_000  # tables with more cells are not decomposed
+MOST_ENTRIES = 2_000  # elements with more values of entries are compared by bounds
 MOST_CLAUSES = 100_000  # most clauses made from disequalities
 
 
@@ -187,13 +188,26 @@ class ValueParts:
             yield first, self._hi[z]
 
     def _select(self, node: Selection) -> None:
-        """If the index is a place, the result is at most and at least its entry."""
-        for place in self._values(node.index):
-            if 0 <= place < len(node.xs):
-                here = self.equals(node.index, place) ^ 1
-                for sign in (1, -1):
-                    literal = self._at_most_literal(((sign, node.xs[place]), (-sign, node.z)), 0)
-                    self._nodes.append(Clause((here, literal)))
+        """If the index is a place, the result is its entry: by values if there are few, else by bounds."""
+        places = [place for place in self._values(node.index) if 0 <= place < len(node.xs)]
+        by_values = self._is_small(node.z) and all(self._is_small(node.xs[place]) for place in places)
+        cells = sum(len(self._values(node.xs[place])) for place in places) if by_values else 0
+        if by_values and self._clauses + 2 * cells <= MOST_CLAUSES and cells <= MOST_ENTRIES:
+            self._clauses += 2 * cells
+            for place in places:
+                self._are_equal(self.equals(node.index, place) ^ 1, node.xs[place], node.z)
+            return
+        for place in places:
+            here = self.equals(node.index, place) ^ 1
+            for sign in (1, -1):
+                literal = self._at_most_literal(((sign, node.xs[place]), (-sign, node.z)), 0)
+                self._nodes.append(Clause((here, literal)))
+
+    def _are_equal(self, unless: int, x: int, y: int) -> None:
+        """Two variables have the same value, or a literal holds."""
+        for v, w in ((x, y), (y, x)):
+            for value in self._values(v):
+                self._nodes.append(Clause((unless, self.equals(v, value) ^ 1, self.equals(w, value))))
 
     def _mirror(self, node: Inverse) -> None:
         """``xs[i] == j`` if ``ys[j] == i``; both are permutations of places."""

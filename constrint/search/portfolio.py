@@ -20,6 +20,7 @@ from constrint.preparing.branching import Brancher
 from constrint.preparing.checks import Assignment, check
 from constrint.preparing.restart_rules import Restarts
 from constrint.preparing.search import GaveUp
+from constrint.presolve.breaking import Broken, without_symmetries
 from constrint.propagators import (
     AllDifferent,
     AllDifferentBounds,
@@ -129,6 +130,7 @@ class AlternatingRun:
             options = options.watched(lambda _: watch(present) if (present := this()) else None)
         self.prepared = prepared
         self._root = root
+        self._broken = Broken(root, root)  # without symmetric solutions, once turns are taken
         self._options = options
         self._started = started
         self._deadline = Deadline(options.time_limit, started)
@@ -226,6 +228,7 @@ class AlternatingRun:
         """End the present turn: choose the next member, and its amount of work."""
         if self._share == 0:
             self._share = learning_share(self._root.nodes)
+            self._broken = without_symmetries(self._root, self._goal, self.prepared.variables.values())
             self._alone = alone(self._root, self._share)
             self._branching.price = cost(self._root.nodes)
         self._current.over(self._found)
@@ -300,7 +303,7 @@ class AlternatingRun:
         """The learning search."""
         from constrint.learning.session import LearningRun
 
-        run = LearningRun(self.prepared, self._root, self._options, self._started, self._goal)
+        run = LearningRun(self.prepared, self._broken.root, self._options, self._started, self._goal)
         member = Counting(self._share, run, UNITS_OF_STEP)
         self._admit(member)
         return member
@@ -310,7 +313,7 @@ class AlternatingRun:
         from constrint.search.relaxed import relaxed_run
 
         assert self._goal is not None
-        run = relaxed_run(self.prepared, self._root, self._options, self._started, self._goal)
+        run = relaxed_run(self.prepared, self._broken.ordered, self._options, self._started, self._goal)
         if run is None:
             return None
         run.may_give_up = True
@@ -321,7 +324,8 @@ class AlternatingRun:
     def _restarter(self) -> Branching:
         """The search for a first solution with restarts and domain consistency where possible."""
         options = replace(self._options, restarts=Restarts("luby"), brancher=LED_BY_FAILURES)
-        root = replace(self._root, nodes=[_on_domains(node, self._root.box) for node in self._root.nodes])
+        root = self._broken.root
+        root = replace(root, nodes=[_on_domains(node, root.box) for node in root.nodes])
         member = Branching(
             RESTARTING, Run(self.prepared, root, options, self._started, self._goal), cost(root.nodes)
         )

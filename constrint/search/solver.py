@@ -21,6 +21,7 @@ from constrint.preparing.options import Options
 from constrint.preparing.prepared import WIDEST_BITS, Prepared
 from constrint.preparing.search import GaveUp, Interrupted, Search
 from constrint.presolve import Root
+from constrint.presolve.breaking import without_symmetries
 from constrint.search.branch_and_bound import Climb
 from constrint.search.choose import Case, Choice, choose, first_methods, main_method, may_search_briefly
 from constrint.search.depth_first import Run
@@ -146,6 +147,8 @@ class Solver:
         if method == "learning":
             from constrint.learning.session import LearningRun
 
+            if not is_every and options.proof is None:  # a proof has no step for symmetries
+                root = without_symmetries(root, goal, prepared.variables.values()).root
             return LearningRun(prepared, root, options, started, goal)
         if options.proof is not None:
             raise ModelError("a proof needs numbers that fit int64: bound the variables")

@@ -1,0 +1,189 @@
+"""One solution of many symmetric ones: constraints that keep the least by one order of all variables.
+
+All solutions that exchanges make of one another have a least one in lexicographic order. It is no greater
+than its image by any exchange. So for each exchange found, in the same order of variables, that is required
+(Crawford, Ginsberg, Luks and Roy, "Symmetry-breaking predicates for search problems", KR 1996). For names of
+values it means that the smaller of two comes first (Law and Lee, "Global constraints for integer and set
+value precedence", CP 2004).
+
+Only for searches for one solution or an optimum; solutions are lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from constrint.engine.build import Box
+from constrint.lowering.variables import TRUE
+from constrint.presolve.root import Root
+from constrint.presolve.structure import DIFFERENT, Structure
+from constrint.presolve.symmetry import MOST_ITEMS, Exchange, Symmetries
+from constrint.propagators import Clause, Lexicographic, LinearEqIf, LinearLe, Propagator
+
+LONGEST = 40  # pairs of variables that are compared for one exchange
+MOST_LITERALS = 6000  # for the order of names
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A root whose symmetric solutions are lost but for one.
+
+    Attributes:
+        root: The root with all constraints.
+        ordered: The root with those that order variables; clauses that order names are no use to a program.
+    """
+
+    root: Root
+    ordered: Root
+
+
+def without_symmetries(root: Root, goal: tuple[int, str] | None, declared: Iterable[int]) -> Broken:
+    """The root with constraints that leave one of symmetric solutions; the root itself if none are found.
+
+    Args:
+        root: The root of a search for one solution, or for the best.
+        goal: What is optimised.
+        declared: The variables of the model; they come first in the order.
+    """
+    if sum(len(node.scope()) for node in root.nodes) > MOST_ITEMS:
+        return Broken(root, root)
+    structure = Structure(root.box, root.nodes, goal)
+    if sum(len(items) for _, items in structure.facts) > MOST_ITEMS:
+        return Broken(root, root)
+    found = Symmetries(structure).found
+    if not found:
+        return Broken(root, root)
+    breaking = _Breaking(root, structure, _order(root, structure, declared))
+    for exchange in found:
+        breaking.add(exchange)
+    return breaking.result()
+
+
+def _order(root: Root, structure: Structure, declared: Iterable[int]) -> list[int]:
+    """All variables: those whose values are names, first those of a greatest clique; then the declared."""
+    widest: tuple[int, ...] = ()
+    named = {v for members in structure.groups.values() for v in members}
+    for node in root.nodes:
+        if isinstance(node, DIFFERENT) and len(node.views) > len(widest):
+            widest = node.scope()
+    first = set(widest)
+    own = set(declared)
+    return sorted(
+        range(len(root.box.lo)),
+        key=lambda v: (v not in named, v not in named or v not in first, v not in own, v),
+    )
+
+
+class _Breaking:
+    """The constraints, as exchanges are added."""
+
+    def __init__(self, root: Root, structure: Structure, order: Sequence[int]) -> None:
+        self._root = root
+        self._structure = structure
+        self._order = order
+        self._place = {v: i for i, v in enumerate(order)}
+        self._lo, self._hi = list(root.box.lo), list(root.box.hi)
+        self._orders: list[Propagator] = []
+        self._names: list[Propagator] = []
+        self._seen: dict[tuple[int, int], list[int]] = {}
+        self._literals = {
+            (node.terms[0][1], node.bound): node.literal
+            for node in root.nodes
+            if isinstance(node, LinearEqIf) and len(node.terms) == 1 and node.terms[0][0] == 1
+        }
+        self._made = 0
+
+    def add(self, exchange: Exchange) -> None:
+        """Require that a solution is no greater than its image."""
+        values = self._structure.values
+        renamed = {v for v in exchange if v in values and values[v][1] != values[exchange[v]][1]}
+        moved = [v for v in exchange if v not in values]
+        if not renamed:
+            self._order_variables(exchange, moved)
+            return
+        if len(renamed) == 2:
+            u, w = sorted(renamed, key=lambda v: values[v][1])
+            (group, value), (other, greater) = values[u], values[w]
+            if group == other and not any(self._is_named(v) for v in moved):
+                self._order_values(group, value, greater)
+
+    def _is_named(self, v: int) -> bool:
+        return any(v in members for members in self._structure.groups.values())
+
+    def _order_variables(self, exchange: Exchange, moved: Sequence[int]) -> None:
+        """The variables that move are no greater, in order, than those in whose place they come."""
+        pairs = sorted(
+            ((v, exchange[v]) for v in moved if self._place[v] < self._place[exchange[v]]),
+            key=lambda pair: self._place[pair[0]],
+        )[:LONGEST]
+        if len(pairs) == 1:
+            ((x, y),) = pairs
+            self._orders.append(LinearLe(((1, x), (-1, y)), 0))
+        elif pairs:
+            xs, ys = tuple(x for x, _ in pairs), tuple(y for _, y in pairs)
+            self._orders.append(LinearLe(((1, xs[0]), (-1, ys[0])), 0))
+            self._orders.append(Lexicographic(TRUE, xs, ys, False))
+
+    def _order_values(self, group: int, value: int, greater: int) -> None:
+        """A variable takes the greater value only if one before it takes the other."""
+        members = sorted(self._structure.groups[group], key=self._place.__getitem__)
+        if self._made + 2 * len(members) > MOST_LITERALS:
+            return
+        seen = self._seen_before(group, members, value)
+        for i, v in enumerate(members):
+            literal = self._equals(v, greater)
+            if literal is not None:
+                self._names.append(Clause((literal ^ 1, seen[i]) if i else (literal ^ 1,)))
+
+    def _seen_before(self, group: int, members: Sequence[int], value: int) -> list[int]:
+        """For each variable the literal that one before it takes a value; that of the first is false."""
+        key = group, value
+        if key not in self._seen:
+            seen = [TRUE ^ 1]
+            for v in members[:-1]:
+                literal = self._equals(v, value)
+                if literal is None:
+                    seen.append(seen[-1])
+                elif seen[-1] == TRUE ^ 1:
+                    seen.append(literal)
+                else:
+                    before, now = seen[-1], self._literal()
+                    self._names += [
+                        Clause((now ^ 1, before, literal)),
+                        Clause((now, before ^ 1)),
+                        Clause((now, literal ^ 1)),
+                    ]
+                    seen.append(now)
+            self._seen[key] = seen
+        return self._seen[key]
+
+    def _equals(self, v: int, value: int) -> int | None:
+        """The literal of ``v == value``; None if it is false."""
+        box = self._root.box
+        lo, hi, step, own = box.lo[v], box.hi[v], box.step[v], box.values[v]
+        if not lo <= value <= hi or (value - lo) % step or (own is not None and value not in own):
+            return None
+        if lo == 0 and hi == 1:
+            return 2 * v + 1 - value
+        literal = self._literals.get((v, value))
+        if literal is None:
+            literal = self._literals[v, value] = self._literal()
+            self._names.append(LinearEqIf(literal, ((1, v),), value))
+        return literal
+
+    def _literal(self) -> int:
+        self._lo.append(0)
+        self._hi.append(1)
+        self._made += 1
+        return 2 * (len(self._lo) - 1)
+
+    def result(self) -> Broken:
+        """The root with the constraints."""
+        root, box, new = self._root, self._root.box, len(self._lo) - len(self._root.box.lo)
+        if not self._orders and not self._names:
+            return Broken(root, root)
+        wider = Box(self._lo, self._hi, [*box.step, *[1] * new], [*box.values, *[None] * new])
+        ordered = replace(root, nodes=[*root.nodes, *self._orders], settled=None) if self._orders else root
+        nodes = [*root.nodes, *self._orders, *self._names]
+        return Broken(replace(root, box=wider, nodes=nodes, settled=None), ordered)
