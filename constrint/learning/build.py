@@ -9,6 +9,7 @@ from constrint.engine.build import Box
 from constrint.learning.analyse import DEEPEST
 from constrint.learning.circuits import FIXED_ARC, NO_ARC, ROOM_OF_NODE
 from constrint.learning.clauses import MOST_LEVELS, attach
+from constrint.learning.entries import Atom, Entry
 from constrint.learning.heap import FIRST_INCREMENT, push
 from constrint.learning.layout import (
     ABOVE,
@@ -36,7 +37,7 @@ from constrint.learning.layout import (
     Cells,
     Learner,
 )
-from constrint.learning.normal import Arcs, Atom, Entry, Normal, Task, Terms
+from constrint.learning.normal import Arcs, Normal, Task, Terms
 from constrint.learning.resource import ROOM_OF_TASK
 from constrint.learning.restarts import RESTART_UNIT, STRETCH_ABOVE, STRETCH_BELOW
 from constrint.propagators import Propagator

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from constrint.engine.build import Box
+from constrint.learning.entries import NO_VARIABLE, Atom, Extreme, reached, selected
 from constrint.learning.values import MOST_VALUES
 from constrint.propagators import (
     Absolute,
@@ -35,13 +36,9 @@ from constrint.propagators import (
 )
 from constrint.support.deadline import NEVER, Deadline
 
-Atom = tuple[int, int]
 Task = tuple[int, int, int]  # variable of the start, duration, demand
 Arcs = list[list[Atom | bool]]  # by node and successor: whether it follows
-Entry = tuple[int, Atom | None]  # a bound, and the condition under which it counts
 Terms = tuple[tuple[int, int], ...]  # (factor, variable), by variable
-
-NO_VARIABLE = (-1, 0)
 
 LINEAR = (LinearLe, LinearEq, LinearNe, LinearLeIf, LinearEqIf)
 
@@ -81,7 +78,7 @@ class Normal:
     clauses: list[tuple[Atom, ...]] = field(default_factory=list)
     resources: list[tuple[list[Task], int]] = field(default_factory=list)
     circuits: list[tuple[Arcs, bool]] = field(default_factory=list)
-    extremes: list[tuple[int, list[Entry]]] = field(default_factory=list)
+    extremes: list[Extreme] = field(default_factory=list)
     propagators: list[int] = field(default_factory=list)
     replaced: dict[int, Atom] = field(default_factory=dict)
     implied: list[tuple[int, int]] = field(default_factory=list)
@@ -227,48 +224,22 @@ class Translation:
             self._share(node)
         elif not (
             (isinstance(node, Circuit | Subcircuit) and self._go_round(node))
-            or (isinstance(node, Maximum | Minimum | Absolute) and self._reach(node))
-            or (isinstance(node, Selection) and self._selects and self._reach_selected(node))
+            or (isinstance(node, Maximum | Minimum | Absolute) and self._note(reached(node)))
+            or (isinstance(node, Selection) and self._selects and self._note(self._selected(node)))
         ):
             self.normal.propagators.append(place)
 
-    def _reach(self, node: Maximum | Minimum | Absolute) -> bool:
-        """An extreme that one of its arguments reaches; False where its variable is among these."""
-        side = int(isinstance(node, Minimum))
-        if isinstance(node, Absolute):
-            entries = [2 * node.x, 2 * node.x + 1]
-        else:
-            entries = [2 * x + side for x in node.xs]
-        if any(b >> 1 == node.z for b in entries):
-            return False
-        self.normal.extremes.append((2 * node.z + side, [(b, None) for b in entries]))
-        return True
+    def _note(self, extremes: list[Extreme]) -> bool:
+        """Add extremes; False if there are none."""
+        self.normal.extremes += extremes
+        return bool(extremes)
 
-    def _reach_selected(self, node: Selection) -> bool:
-        """A selected entry is at least and at most the result; False where a place has no literal.
-
-        That each place fixes the result is stated by its parts.
-        """
-        entries: list[tuple[int, Atom | None]] = []
+    def _selected(self, node: Selection) -> list[Extreme]:
+        """The extremes of an element of variables; none where a place has no literal."""
         low, high = self.box.lo[node.index], self.box.hi[node.index]
         if low < 0 or high >= len(node.xs) or high - low >= MOST_VALUES:
-            return False
-        for place, x in enumerate(node.xs):
-            here = self._arc(node.index, place)
-            if here is NO_VARIABLE:
-                return False
-            if not isinstance(here, bool):
-                entries.append((x, here))
-            elif here:
-                entries.append((x, None))
-        numbers = {x for x, _ in entries}
-        conditions = {condition[0] >> 1 for _, condition in entries if condition is not None}
-        if not entries or node.z in numbers | conditions or numbers & conditions:
-            return False
-        for side in (0, 1):
-            named = [(2 * x + side, condition) for x, condition in entries]
-            self.normal.extremes.append((2 * node.z + side, named))
-        return True
+            return []
+        return selected(node, [self._arc(node.index, place) for place in range(len(node.xs))])
 
     def _go_round(self, node: Circuit | Subcircuit) -> bool:
         """A circuit whose arcs all are literals of 0/1 variables; False where one is not."""
