@@ -74,11 +74,7 @@ class Decomposition(ValueParts):
         self.root = replace(root, box=wider, nodes=self._nodes)
 
     def _add(self, node: Propagator) -> None:
-        if isinstance(node, LinearNe):
-            self._differ_by_values(node)
-            return
-        if isinstance(node, LinearEq | LinearLe) and len(node.terms) > MOST_TERMS:
-            self._split(node)
+        if self._is_arithmetic(node):
             return
         pairs = len(node.scope()) * (len(node.scope()) - 1) // 2
         if isinstance(node, NoOverlap) and pairs <= MOST_PAIRS:
@@ -128,16 +124,23 @@ class Decomposition(ValueParts):
         if isinstance(node, Rectangles) and pairs <= MOST_PAIRS:
             self._separate(node)
             return
-        if isinstance(node, Product) and self._both(node):
-            return
-        if isinstance(node, Pairs):
-            self._multiply(node)
-            return
         if isinstance(node, Circuit | Subcircuit) and all(map(self._is_small, node.successors)):
             for v in node.successors:
                 for value in self._values(v):
                     self.equals(v, value)
         self._nodes.append(node)
+
+    def _is_arithmetic(self, node: Propagator) -> bool:
+        """Decompose disequalities, long sums and products of truth values; False for others."""
+        if isinstance(node, LinearNe):
+            self._differ_by_values(node)
+        elif isinstance(node, LinearEq | LinearLe) and len(node.terms) > MOST_TERMS:
+            self._split(node)
+        elif isinstance(node, Pairs):
+            self._multiply(node)
+        else:
+            return isinstance(node, Product) and self._both(node)
+        return True
 
     def _multiply(self, node: Pairs) -> None:
         """A literal for each product of truth values, and the sum of these."""

@@ -175,7 +175,7 @@ def test_every_explanation_implies_what_it_explains(monkeypatch):
 
 def test_every_step_of_their_proofs_follows(tmp_path):
     followed = 0
-    for seed in range(100, 125):
+    for seed in range(100, 145):
         path = tmp_path / "proof"
         crowded(seed).solve(learn=True, proof=path, engine="interpreted")
         text = path.read_text(encoding="utf-8")
