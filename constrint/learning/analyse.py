@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from constrint.learning.circuits import explain_circuit
 from constrint.learning.clauses import attach, explain_clause
+from constrint.learning.extremes import explain_extreme
 from constrint.learning.generic import explain_propagator
 from constrint.learning.heap import age, bump
 from constrint.learning.layout import (
@@ -18,10 +19,13 @@ from constrint.learning.layout import (
     CONFLICTS,
     DECISION,
     DIFFERENT,
+    EXTREME,
     FAILED_BOUND,
     FAILED_TO,
     FAILED_WHY,
+    GOAL,
     HEAD_CELLS,
+    IS_BELOW,
     IS_LOGGED,
     KEPT,
     LEARNED,
@@ -37,6 +41,7 @@ from constrint.learning.layout import (
     STAMP,
     TRAIL,
     USED,
+    WITHIN,
     Learner,
     learn_compilable,
 )
@@ -64,8 +69,10 @@ def explain(ls: Learner, st: State, b: int, k: int, why: int, at: int) -> None:
         explain_resource(ls, st, number, b, k, at)
     elif ls.kind[number] == CIRCUIT:
         explain_circuit(ls, number, b, at)
+    elif ls.kind[number] == EXTREME:
+        explain_extreme(ls, st, number, b, k, at)
     else:
-        explain_propagator(ls, number, at)
+        explain_propagator(ls, st, number, b, k, at)
 
 
 @learn_compilable
@@ -289,6 +296,8 @@ def learn(ls: Learner, st: State) -> bool:
     b = ls.trail_bound[first] ^ 1
     k = 1 - ls.need[first]
     if scalar[LITERALS] == 1:
+        if b == scalar[GOAL] and scalar[IS_BELOW] != 0:
+            scalar[WITHIN] = 2 * scalar[WITHIN] + 1
         back_to(ls, 0)
         return raise_bound(ls, st, b, k, DECISION)
     clause = store_clause(ls)

@@ -9,15 +9,21 @@ from constrint.engine.build import Box
 from constrint.learning.analyse import DEEPEST
 from constrint.learning.circuits import FIXED_ARC, NO_ARC, ROOM_OF_NODE
 from constrint.learning.clauses import MOST_LEVELS, attach
+from constrint.learning.entries import Atom, Entry
 from constrint.learning.heap import FIRST_INCREMENT, push
 from constrint.learning.layout import (
+    ABOVE,
     ARENA,
     AT_MOST,
+    BELOW,
     CIRCUIT,
     DIFFERENT,
+    EXTREME,
+    GOAL,
     HEAD_CELLS,
     INCREMENT,
     KEEP,
+    LEAST_ABOVE,
     MUST,
     NOTHING,
     PROPAGATOR,
@@ -25,14 +31,15 @@ from constrint.learning.layout import (
     RESOURCE,
     RESTART_AT,
     SCALARS,
+    SIDE_AT,
     TRAIL,
     WATCHES,
     Cells,
     Learner,
 )
-from constrint.learning.loop import RESTART_UNIT
-from constrint.learning.normal import Arcs, Atom, Normal, Task, Terms
+from constrint.learning.normal import Arcs, Normal, Task, Terms
 from constrint.learning.resource import ROOM_OF_TASK
+from constrint.learning.restarts import RESTART_UNIT, STRETCH_ABOVE, STRETCH_BELOW
 from constrint.propagators import Propagator
 from constrint.store.state import FIXED, LOWER, UPPER
 from constrint.support.deadline import look
@@ -117,6 +124,19 @@ class _Propagators:
         self._finish(CIRCUIT, None, int(may_leave_out))
         self.literal_at[-1] = len(arcs)
 
+    def extreme(self, z: int, entries: Sequence[Entry]) -> None:
+        """Add an extreme: some entry, whose condition holds, is at least bound z."""
+        self._wake(z)
+        for b, condition in entries:
+            self._wake(b ^ 1)
+            if condition is not None:
+                self._wake(condition[0] ^ 1)
+        self.term += [b for b, _ in entries]
+        self.factor += [0] * len(entries)
+        self.term += [NOTHING if condition is None else condition[0] for _, condition in entries]
+        self.factor += [0 if condition is None else condition[1] for _, condition in entries]
+        self._finish(EXTREME, None, z)
+
     def propagator(self, place: int, node: Propagator, box: Box) -> None:
         """Add a constraint with its own propagation function."""
         for v, mask in node.watches():
@@ -195,6 +215,8 @@ def build(normal: Normal, nodes: Sequence[Propagator], box: Box, guide: Guide) -
         propagators.resource(tasks, capacity)
     for arcs, may_leave_out in normal.circuits:
         propagators.circuit(arcs, may_leave_out)
+    for z, entries in normal.extremes:
+        propagators.extreme(z, entries)
     for place in normal.propagators:
         look()
         propagators.propagator(place, nodes[place], box)
@@ -255,6 +277,9 @@ def _first_scalars() -> Cells:
     scalar[KEEP] = FIRST_KEEP
     scalar[RESTART_AT] = RESTART_UNIT
     scalar[MUST] = NOTHING
+    scalar[GOAL] = NOTHING
+    scalar[BELOW] = STRETCH_BELOW
+    scalar[ABOVE] = scalar[SIDE_AT] = scalar[LEAST_ABOVE] = STRETCH_ABOVE
     return scalar
 
 

@@ -6,10 +6,13 @@ from constrint.learning.heap import pop, push
 from constrint.learning.layout import (
     DECISION,
     DECISIONS,
+    GOAL,
     HAS_SOLUTION,
     HEAP,
+    IS_BELOW,
     LEVEL,
     TRAIL,
+    WITHIN,
     Learner,
     learn_compilable,
 )
@@ -58,6 +61,15 @@ def value_to_try(ls: Learner, v: int) -> int:
 def decide(ls: Learner, st: State) -> bool:
     """Open a level with a decision; False if every variable is fixed."""
     bound = ls.bound
+    scalar = ls.scalar
+    if scalar[IS_BELOW] != 0 and scalar[LEVEL] == 0:
+        goal = scalar[GOAL]
+        k = -bound[goal] - scalar[WITHIN]
+        if bound[goal ^ 1] < k:
+            open_level(ls)
+            scalar[DECISIONS] += 1
+            raise_bound(ls, st, goal ^ 1, k, DECISION)
+            return True
     while ls.scalar[HEAP] > 0:
         v = pop(ls)
         low = bound[2 * v]

@@ -8,6 +8,7 @@ explain holes. Parts explain much better:
 - all_different becomes a disequality for each pair, in addition to a stronger propagator;
 - disequalities between small domains become clauses over literals ``x == value``; so do tables, elements of
   constants, inverse permutations and counts of values;
+- products of truth values become clauses, and long sums sums of partial sums;
 - an extreme or an absolute value is also compared with each of its arguments, in addition to its propagator.
 """
 
@@ -41,6 +42,7 @@ from constrint.propagators import (
     NoOverlap,
     NoOverlapOptional,
     Pairs,
+    Product,
     Propagator,
     Rectangles,
     Selection,
@@ -49,6 +51,8 @@ from constrint.propagators import (
 )
 from constrint.support.deadline import NEVER, Deadline
 
+MOST_TERMS = 40  # sums of more terms become sums of partial sums
+BLOCK = 16  # terms of a partial sum
 MOST_PAIRS = 5000  # constraints with more pairs are not decomposed
 
 
@@ -70,8 +74,7 @@ class Decomposition(ValueParts):
         self.root = replace(root, box=wider, nodes=self._nodes)
 
     def _add(self, node: Propagator) -> None:
-        if isinstance(node, LinearNe):
-            self._differ_by_values(node)
+        if self._is_arithmetic(node):
             return
         pairs = len(node.scope()) * (len(node.scope()) - 1) // 2
         if isinstance(node, NoOverlap) and pairs <= MOST_PAIRS:
@@ -104,7 +107,7 @@ class Decomposition(ValueParts):
             self._look_up(node)
             return
         if isinstance(node, Selection) and self._is_small(node.index):
-            self._select(node)
+            self._select(node)  # in addition to its extremes
         if isinstance(node, Table) and node.literal == TRUE and self._is_short(node):
             self._choose_row(node)
             return
@@ -121,14 +124,23 @@ class Decomposition(ValueParts):
         if isinstance(node, Rectangles) and pairs <= MOST_PAIRS:
             self._separate(node)
             return
-        if isinstance(node, Pairs):
-            self._multiply(node)
-            return
         if isinstance(node, Circuit | Subcircuit) and all(map(self._is_small, node.successors)):
             for v in node.successors:
                 for value in self._values(v):
                     self.equals(v, value)
         self._nodes.append(node)
+
+    def _is_arithmetic(self, node: Propagator) -> bool:
+        """Decompose disequalities, long sums and products of truth values; False for others."""
+        if isinstance(node, LinearNe):
+            self._differ_by_values(node)
+        elif isinstance(node, LinearEq | LinearLe) and len(node.terms) > MOST_TERMS:
+            self._split(node)
+        elif isinstance(node, Pairs):
+            self._multiply(node)
+        else:
+            return isinstance(node, Product) and self._both(node)
+        return True
 
     def _multiply(self, node: Pairs) -> None:
         """A literal for each product of truth values, and the sum of these."""
@@ -148,6 +160,32 @@ class Decomposition(ValueParts):
         else:
             self._nodes.append(LinearLe(*self._sum(terms, node.high)))
             self._nodes.append(LinearLe(*self._sum([(-a, v) for a, v in terms], -node.low)))
+
+    def _split(self, node: LinearEq | LinearLe) -> None:
+        """A sum of partial sums of 0/1 terms with similar factors."""
+        terms, bound = self._sum(node.terms, node.bound)
+        is_narrow = [self._hi[v] - self._lo[v] <= 1 for _, v in terms]
+        total = [term for term, narrow in zip(terms, is_narrow, strict=True) if not narrow]
+        rest = [term for term, narrow in zip(terms, is_narrow, strict=True) if narrow]
+        rest.sort(key=lambda term: (-abs(term[0]), term[1]))
+        for at in range(0, len(rest), BLOCK):
+            block = rest[at : at + BLOCK]
+            ends = [sorted((a * self._lo[v], a * self._hi[v])) for a, v in block]
+            self._lo.append(sum(low for low, _ in ends))
+            self._hi.append(sum(high for _, high in ends))
+            part = len(self._lo) - 1
+            self._nodes.append(LinearEq((*block, (-1, part)), 0))
+            total.append((1, part))
+        self._nodes.append(type(node)(tuple(total), bound))
+
+    def _both(self, node: Product) -> bool:
+        """A product of truth values by clauses; False where its variables are not 0/1."""
+        x, y, z = node.scope()
+        if any((self._lo[v], self._hi[v]) != (0, 1) for v in (x, y, z)):
+            return False
+        self._nodes += [Clause((2 * z + 1, 2 * x)), Clause((2 * z + 1, 2 * y))]
+        self._nodes.append(Clause((2 * z, 2 * x + 1, 2 * y + 1)))
+        return True
 
     # Tasks
 

@@ -37,6 +37,7 @@ DIFFERENT = 1  # [literal ->] sum of factor * variable != limit
 RESOURCE = 2  # tasks whose demands never exceed a limit
 PROPAGATOR = 3  # a constraint of the registry, with its own propagator
 CIRCUIT = 4  # literals of arcs that form one cycle; it may leave out nodes where the limit is 1
+EXTREME = 5  # some entry, whose condition holds, is at least the bound whose number is the limit
 
 # A clause in the arena: a head and its atoms, two cells each.
 SIZE = 0
@@ -77,7 +78,15 @@ BUDGET = 29  # propagations until the next pause
 IS_LOGGED = 30  # 1 if every learned clause is written to the log
 LOG = 31  # cells of the log in use
 FAULT = 32  # 1 if a propagator was called in a version compiled without them
-SCALARS = 33
+GOAL = 33  # the bound of the objective that is proved, or NOTHING
+IS_BELOW = 34  # 1 in stretches that assume that the objective is close to that bound
+WITHIN = 35  # how close
+BELOW = 36  # conflicts of such a stretch
+ABOVE = 37  # conflicts of the present stretch of the other kind
+LEAST_ABOVE = 38
+SIDE_AT = 39  # number of conflicts at which the stretch ends
+BEGUN_AT = 40  # the proven bound when it began
+SCALARS = 41
 
 # Outcomes of `run`.
 SOLUTION = 0

@@ -6,6 +6,7 @@ from constrint.learning.analyse import learn
 from constrint.learning.circuits import keep_circuit
 from constrint.learning.clauses import pass_on, reduce
 from constrint.learning.decide import decide
+from constrint.learning.extremes import keep_extreme
 from constrint.learning.generic import run_propagator
 from constrint.learning.layout import (
     ARENA,
@@ -17,6 +18,7 @@ from constrint.learning.layout import (
     DECISION,
     DIFFERENT,
     EXHAUSTED,
+    EXTREME,
     FAULT,
     FULL,
     HAS_SOLUTION,
@@ -35,7 +37,6 @@ from constrint.learning.layout import (
     QUEUE_TAIL,
     RESOURCE,
     RESTART_AT,
-    RESTARTS,
     SOLUTION,
     TRAIL,
     WATCHES,
@@ -44,6 +45,7 @@ from constrint.learning.layout import (
 )
 from constrint.learning.linear import keep_at_most, keep_different
 from constrint.learning.resource import keep_resource
+from constrint.learning.restarts import restart
 from constrint.learning.trail import back_to, raise_bound, settle_root
 from constrint.store.state import State
 
@@ -51,7 +53,6 @@ CONTRADICTION = 0
 AT_REST = 1
 INTERRUPTED = 2
 
-RESTART_UNIT = 64
 CONFLICT_COST = 100  # cost of a conflict's analysis in the budget
 
 
@@ -130,31 +131,13 @@ def propagate(ls: Learner, st: State) -> int:
         elif kind == CIRCUIT:
             scalar[BUDGET] -= ls.start[p + 1] - ls.start[p]
             holds = keep_circuit(ls, st, p)
+        elif kind == EXTREME:
+            scalar[BUDGET] -= (ls.start[p + 1] - ls.start[p]) // 8
+            holds = keep_extreme(ls, st, p)
         else:
             holds = run_propagator(ls, st, p)
         if not holds:
             return CONTRADICTION
-
-
-@learn_compilable
-def luby(i: int) -> int:
-    """The i-th number, from 1, of Luby's sequence 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8."""
-    while True:
-        power = 1
-        while power - 1 < i:
-            power *= 2
-        if power - 1 == i:
-            return power // 2
-        i -= power // 2 - 1
-
-
-@learn_compilable
-def restart(ls: Learner) -> None:
-    """Return to the root, and set the next restart."""
-    scalar = ls.scalar
-    back_to(ls, 0)
-    scalar[RESTARTS] += 1
-    scalar[RESTART_AT] = scalar[CONFLICTS] + RESTART_UNIT * luby(scalar[RESTARTS])
 
 
 @learn_compilable
@@ -187,7 +170,7 @@ def run(ls: Learner, st: State, budget: int) -> int:
         if outcome == CONTRADICTION:
             scalar[BUDGET] -= CONFLICT_COST
             if not learn(ls, st):
-                return EXHAUSTED
+                return BROKEN if scalar[FAULT] != 0 else EXHAUSTED
             continue
         if scalar[LEVEL] == 0:
             settle_root(ls)

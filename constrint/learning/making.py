@@ -25,6 +25,12 @@ def no_propagator(ls: Any, st: Any, p: int) -> bool:
     return True
 
 
+def derives_nothing(ls: Any, st: Any, p: int, b: int, k: int) -> bool:
+    """Replaces `derives`, in the same way."""
+    ls.scalar[FAULT] = 1
+    return False
+
+
 def learning_code(part: str) -> bytes:
     """The machine code of `loop.run`, with propagators ("learn") or without ("learn-sums")."""
     called = [function for function in [*COMPILABLE, *LEARN_COMPILABLE] if function is not loop.run]
@@ -33,5 +39,6 @@ def learning_code(part: str) -> bytes:
         known = {id(dispatch): dispatch_twin()}
     else:
         stub = numba.njit(error_model="numpy")(named_copy(no_propagator, part))
-        known = {id(generic.run_propagator): stub}
+        nothing = numba.njit(error_model="numpy")(named_copy(derives_nothing, part))
+        known = {id(generic.run_propagator): stub, id(generic.derives): nothing}
     return code_of(loop.run, part, RUN, twins_of(called, part, known))

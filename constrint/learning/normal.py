@@ -16,7 +16,10 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from constrint.engine.build import Box
+from constrint.learning.entries import NO_VARIABLE, Atom, Extreme, reached, selected
+from constrint.learning.values import MOST_VALUES
 from constrint.propagators import (
+    Absolute,
     Circuit,
     Clause,
     Cumulative,
@@ -25,17 +28,17 @@ from constrint.propagators import (
     LinearLe,
     LinearLeIf,
     LinearNe,
+    Maximum,
+    Minimum,
     Propagator,
+    Selection,
     Subcircuit,
 )
 from constrint.support.deadline import NEVER, Deadline
 
-Atom = tuple[int, int]
 Task = tuple[int, int, int]  # variable of the start, duration, demand
 Arcs = list[list[Atom | bool]]  # by node and successor: whether it follows
 Terms = tuple[tuple[int, int], ...]  # (factor, variable), by variable
-
-NO_VARIABLE = (-1, 0)
 
 LINEAR = (LinearLe, LinearEq, LinearNe, LinearLeIf, LinearEqIf)
 
@@ -64,6 +67,7 @@ class Normal:
         clauses: Members; at least one is true.
         resources: Tasks and capacity of each resource with variables for starts only.
         circuits: Arcs of each circuit, and whether it may leave out nodes.
+        extremes: A bound, and the entries of which one is at least that.
         propagators: Places, in the list of nodes, of constraints with their own propagators.
         replaced: Replaced variables: the atom that is true if the variable is 1.
         implied: Clauses of literals that sums with several limits imply.
@@ -74,6 +78,7 @@ class Normal:
     clauses: list[tuple[Atom, ...]] = field(default_factory=list)
     resources: list[tuple[list[Task], int]] = field(default_factory=list)
     circuits: list[tuple[Arcs, bool]] = field(default_factory=list)
+    extremes: list[Extreme] = field(default_factory=list)
     propagators: list[int] = field(default_factory=list)
     replaced: dict[int, Atom] = field(default_factory=dict)
     implied: list[tuple[int, int]] = field(default_factory=list)
@@ -87,15 +92,22 @@ class Normal:
 class Translation:
     """Builds the `Normal` of constraints within a box.
 
-    Raises `Contradiction`, and `Stopped` at the deadline.
+    Raises `Contradiction`, and `Stopped` at the deadline. With `selects`, elements of variables that
+    have their parts become extremes; a proof cannot show what these derive.
     """
 
     def __init__(
-        self, nodes: Sequence[Propagator], box: Box, kept: Iterable[int], deadline: Deadline = NEVER
+        self,
+        nodes: Sequence[Propagator],
+        box: Box,
+        kept: Iterable[int],
+        deadline: Deadline = NEVER,
+        selects: bool = False,
     ) -> None:
         self.box = box
         self.nodes = nodes
         self.normal = Normal()
+        self._selects = selects
         self._used = set(kept)
         self._equals: dict[tuple[int, int], int] = {}
         for node in nodes:
@@ -210,8 +222,24 @@ class Translation:
             self._clause(tuple(self.resolved(literal) for literal in node.literals))
         elif isinstance(node, Cumulative) and is_known(node, self.box):
             self._share(node)
-        elif not (isinstance(node, Circuit | Subcircuit) and self._go_round(node)):
+        elif not (
+            (isinstance(node, Circuit | Subcircuit) and self._go_round(node))
+            or (isinstance(node, Maximum | Minimum | Absolute) and self._note(reached(node)))
+            or (isinstance(node, Selection) and self._selects and self._note(self._selected(node)))
+        ):
             self.normal.propagators.append(place)
+
+    def _note(self, extremes: list[Extreme]) -> bool:
+        """Add extremes; False if there are none."""
+        self.normal.extremes += extremes
+        return bool(extremes)
+
+    def _selected(self, node: Selection) -> list[Extreme]:
+        """The extremes of an element of variables; none where a place has no literal."""
+        low, high = self.box.lo[node.index], self.box.hi[node.index]
+        if low < 0 or high >= len(node.xs) or high - low >= MOST_VALUES:
+            return []
+        return selected(node, [self._arc(node.index, place) for place in range(len(node.xs))])
 
     def _go_round(self, node: Circuit | Subcircuit) -> bool:
         """A circuit whose arcs all are literals of 0/1 variables; False where one is not."""

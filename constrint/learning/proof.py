@@ -23,7 +23,7 @@ from typing import Any, TextIO
 
 from constrint.engine.build import Box
 from constrint.errors import ModelError
-from constrint.learning.normal import Atom
+from constrint.learning.entries import Atom
 from constrint.propagators import Propagator
 
 

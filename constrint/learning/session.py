@@ -33,6 +33,9 @@ from constrint.learning.layout import (
     SOLUTION,
     TRAIL,
 )
+from constrint.learning.layout import (
+    GOAL as GOAL_CELL,
+)
 from constrint.learning.normal import Contradiction, Normal, Translation, atom_of
 from constrint.learning.trail import raise_bound
 from constrint.modelling.result import Statistics
@@ -85,6 +88,7 @@ class LearningRun:
         self.engine = "interpreted"
         self._deadline = Deadline(options.time_limit, started)
         self._pace = Pace(SLICE, self._deadline)
+        selects = options.proof is None
         parts = Decomposition(root, self._deadline)
         self._root = root = parts.root
         self._options = options
@@ -94,7 +98,7 @@ class LearningRun:
         self._is_over = False
         try:
             self._normal = Translation(
-                root.nodes, root.box, [] if goal is None else [goal[0]], self._deadline
+                root.nodes, root.box, [] if goal is None else [goal[0]], self._deadline, selects
             ).normal
         except Contradiction:
             self._normal = Normal()
@@ -107,6 +111,8 @@ class LearningRun:
         self._state: State = build_state(root.box, root.nodes, Branch(), root.huge)
         self._ls = build(self._normal, root.nodes, root.box, self._guide(root, parts.equalities))
         self._ls.scalar[IS_LOGGED] = int(proof is not None)
+        if goal is not None:
+            self._ls.scalar[GOAL_CELL] = 2 * goal[0] + int(goal[1] == "max")
         for b, k in units(self._normal):
             self._is_over = self._is_over or not raise_bound(self._ls, self._state, b, k, DECISION)
         if proof is not None and self._is_over:

@@ -19,7 +19,7 @@ from random_models import RandomModel, build, draw_model, draw_stride_model
 from constrint import Model, ModelError, Status, sum_
 from constrint.cli.main import app
 from constrint.learning import build as learn_build
-from constrint.learning import heap, loop, session, trail
+from constrint.learning import heap, restarts, session, trail
 from constrint.learning.layout import DECISION, LEARN_COMPILABLE, TRAIL
 from constrint.learning.normal import Translation
 
@@ -282,7 +282,7 @@ def test_the_heap_gives_narrow_and_active_variables_first():
 
 
 def test_luby():
-    assert [loop.luby(i) for i in range(1, 16)] == [1, 1, 2, 1, 1, 2, 4, 1, 1, 2, 1, 1, 2, 4, 8]
+    assert [restarts.luby(i) for i in range(1, 16)] == [1, 1, 2, 1, 1, 2, 4, 1, 1, 2, 1, 1, 2, 4, 8]
 
 
 def test_two_orders_of_a_disjunction_are_one_variable():
