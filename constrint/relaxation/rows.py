@@ -16,6 +16,7 @@ from constrint.presolve.cliques import LEAST_CLIQUE, MOST_PAIRS, cliques
 from constrint.presolve.joint import implied_rows
 from constrint.propagators import Propagator
 from constrint.relaxation.columns import ZERO, Affine, Columns, TooLarge, total
+from constrint.relaxation.linked import Links
 from constrint.support.deadline import look
 
 MOST_COLUMNS = 20_000
@@ -82,9 +83,14 @@ class _Rows:
         self._entries = 0
         for node in root.nodes:
             self._encode(node)
+        links = Links(
+            self._columns, root.box, root.nodes, self._encoded, self._encode_variable, self._between
+        )
+        links.pass_on()
         for node in root.nodes:
             look()
             self._add(node)
+        links.state()
         self._exclude(root.nodes)
         for terms, low, high in implied_rows(root.nodes, root.box.lo, root.box.hi):
             self._between(self._columns.sum(terms), low, high)
