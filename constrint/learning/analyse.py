@@ -47,6 +47,7 @@ from constrint.learning.layout import (
 )
 from constrint.learning.linear import add_premise, explain_at_most, explain_different
 from constrint.learning.resource import explain_resource
+from constrint.learning.restarts import MOST_WITHIN
 from constrint.learning.trail import back_to, entry_of, raise_bound, undo_last
 from constrint.store.state import State
 
@@ -297,7 +298,7 @@ def learn(ls: Learner, st: State) -> bool:
     k = 1 - ls.need[first]
     if scalar[LITERALS] == 1:
         if b == scalar[GOAL] and scalar[IS_BELOW] != 0:
-            scalar[WITHIN] = 2 * scalar[WITHIN] + 1
+            scalar[WITHIN] = min(2 * scalar[WITHIN] + 1, MOST_WITHIN)
         back_to(ls, 0)
         return raise_bound(ls, st, b, k, DECISION)
     clause = store_clause(ls)

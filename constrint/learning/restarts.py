@@ -31,6 +31,7 @@ from constrint.learning.trail import back_to
 RESTART_UNIT = 64
 STRETCH_BELOW = 200  # conflicts of a stretch that assumes a good objective
 STRETCH_ABOVE = 600  # conflicts of the others, while those raise the bound
+MOST_WITHIN = 1 << 40  # the greatest distance from the proven bound that is assumed
 LONGEST = 64  # how many times longer the others become
 
 

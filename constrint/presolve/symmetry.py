@@ -16,7 +16,8 @@ from constrint.support.deadline import look
 
 MOST_ITEMS = 40_000  # larger problems are not looked at
 ROUNDS = 6  # of colour refinement
-WORK = 300_000  # items looked at by exchanges
+WORK = 30_000  # items looked at by exchanges
+WORK_FOR_EACH = 10_000  # more of them for each exchange found
 WORK_OF_ONE = 30_000
 SHORT = 50  # items of a fact that is looked at for each vertex that moves
 MOST_EXCHANGES = 400
@@ -118,6 +119,7 @@ class Symmetries:
         exchange = self._exchange(u, w)
         if exchange is not None:
             self.found.append(exchange)
+            self._left += WORK_FOR_EACH
             for v, image in exchange.items():
                 self._known.add((v, image))
                 first, second = sorted((self._top(v), self._top(image)))
@@ -176,14 +178,14 @@ class Symmetries:
         kind, items = facts[number]
         image = [(tag, tuple([moved.get(v, v) for v in vertices])) for tag, vertices in items]
         own = set(image)
-        best: Sequence[Item] | None = None
-        most = -1
+        alike = []
         for other in candidates:
-            if facts[other][0] == kind and len(facts[other][1]) == len(items):
-                common = sum([item in own for item in facts[other][1]])
+            if other != number and facts[other][0] == kind and len(facts[other][1]) == len(items):
+                alike.append((-sum([item in own for item in facts[other][1]]), other))
                 self._left -= len(items)
-                if common > most and other != number:
-                    best, most = facts[other][1], common
+        # One whose own image is no constraint either; others stand for another constraint already.
+        alike.sort()
+        best = next((facts[other][1] for _, other in alike if self._is_changed(other, moved)), None)
         if best is None:
             return None
         there = set(best)

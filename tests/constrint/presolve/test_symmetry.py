@@ -175,7 +175,23 @@ def test_solutions_are_counted_with_their_symmetric_ones():
     assert len({tuple(r[v] for v in x) for r in m.iter_solutions()}) == 24
 
 
-def test_the_search_that_alternates_proves_by_symmetry():
+@pytest.mark.parametrize("with_proof", [False, True])
+def test_a_proof_keeps_all_solutions(tmp_path, monkeypatch, with_proof):
+    from constrint.search import solver
+
+    asked = []
+    monkeypatch.setattr(
+        solver, "without_symmetries", lambda *args: asked.append(args) or without_symmetries(*args)
+    )
+    m = Model()
+    x = m.int_vars("x", 4, 0, 3)
+    m.add(*[a != b for a, b in combinations(x, 2) if not (a is x[0] and b is x[3])])
+    proof = tmp_path / "proof" if with_proof else None
+    assert m.solve(minimize=max_(*x), learn=True, proof=proof).objective == 2
+    assert bool(asked) is not with_proof
+
+
+def test_the_search_that_alternates_proves_by_symmetry(monkeypatch):
     from constrint.search import portfolio
 
     asked = []
@@ -184,15 +200,14 @@ def test_the_search_that_alternates_proves_by_symmetry():
         asked.append(without_symmetries(*args))
         return asked[-1]
 
-    edges = [(i, (i + d) % 13) for i in range(13) for d in (1, 3, 4)]
+    monkeypatch.setattr(portfolio, "without_symmetries", spied)
+    squares = list(product(range(5), range(6)))
     m = Model()
-    x = m.int_vars("x", 13, 0, 7)
-    m.add(*[x[a] != x[b] for a, b in edges])
-    real, portfolio.without_symmetries = portfolio.without_symmetries, spied
-    try:
-        result = m.solve(minimize=max_(*x) + 1)
-    finally:
-        portfolio.without_symmetries = real
+    x = m.int_vars("x", 30, 0, 8)
+    for (i, (a, b)), (j, (c, d)) in combinations(enumerate(squares), 2):
+        if a == c or b == d or abs(a - c) == abs(b - d):
+            m.add(x[i] != x[j])
+    result = m.solve(minimize=max_(*x) + 1, learn="auto", engine="interpreted")
     assert result.status is Status.OPTIMAL
-    for broken in asked:
-        assert len(broken.root.nodes) >= len(broken.ordered.nodes)
+    (broken,) = asked
+    assert len(broken.root.nodes) > len(broken.ordered.nodes)
