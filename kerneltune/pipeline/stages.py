@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, Protocol
@@ -126,7 +128,7 @@ class Devices:
         self.depth = 2 * self.slots
         self._timeout = timeout
         self._fastest: float | None = None
-        self._free = list(children)
+        self._free = deque(children)
         self._all = list(children)
         self._lock = threading.Lock()
         self._pool = ThreadPoolExecutor(self.slots, "kerneltune-measure")
@@ -134,11 +136,12 @@ class Devices:
     def start(self) -> Future[dict[str, Any]]:
         """Start all processes, without waiting; gives the facts of the first."""
 
-        def begin(child: Child) -> dict[str, Any]:
-            child.start()
-            return child.facts
+        def begin() -> dict[str, Any]:
+            with self._taken() as child:
+                child.start()
+                return child.facts
 
-        begun = [self._pool.submit(begin, child) for child in self._all]
+        begun = [self._pool.submit(begin) for _ in self._all]
         return begun[0]
 
     def submit(self, request: Mapping[str, Any]) -> Future[Answer]:
@@ -146,14 +149,20 @@ class Devices:
         return self._pool.submit(self._measured, dict(request))
 
     def _measured(self, request: dict[str, Any]) -> Answer:
-        with self._lock:
-            child = self._free.pop()
+        with self._taken() as child:
             known = [time for time in (request.get("best"), self._fastest) if time is not None]
-        try:
             answer = measured(child, {**request, "best": min(known, default=None)}, self._timeout)
             if "timing" in answer:  # the next request is waiting, and should know
                 self._fastest = min(answer["timing"]["median"], self._fastest or math.inf)
             return answer
+
+    @contextmanager
+    def _taken(self) -> Iterator[Child]:
+        """A process that no other thread has: the one that was free for the longest time."""
+        with self._lock:
+            child = self._free.popleft()
+        try:
+            yield child
         finally:
             with self._lock:
                 self._free.append(child)

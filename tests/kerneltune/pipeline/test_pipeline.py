@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from meeting import everyone, invite
 from pretended import COMMANDS, tuned
 
 from kerneltune.errors import RunError
@@ -121,15 +122,15 @@ def test_a_full_disk_delays_rows_and_loses_none(tmp_path: Path, monkeypatch: pyt
 
 
 def test_compilation_overlaps_measurement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("KERNELTUNE_TEST_COMPILE", "0.2")
-    monkeypatch.setenv("KERNELTUNE_TEST_SECONDS", "0.01")  # for each of two runs
-    params = {"x": list(range(80)), "BLOCK": [64]}
-    found = tuned(tmp_path / "s", params=params, workers=16)
-    assert len(found.ranked) == 80
-    alone = 80 * 0.2 / 16 + 80 * 0.02
-    assert found.seconds < alone + 4.0  # starts of processes on a busy machine included
+    """A process's second compilation waits for a measurement, and the first measurement for that."""
+    meeting = tmp_path / "meeting"
+    invite(meeting, "compiling", "measuring")
+    monkeypatch.setenv("KERNELTUNE_TEST_MEETING", str(meeting))
+    found = tuned(tmp_path / "s", params={"x": list(range(12)), "BLOCK": [64]}, workers=4, timeout=120.0)
+    assert len(found.ranked) == 12, [str(trial.failure) for trial in found.failed]
+    assert everyone(meeting)
     assert found.first_result is not None
-    assert found.first_result < found.seconds / 2
+    assert found.first_result < found.seconds
 
 
 def test_budgets_end_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -180,13 +181,24 @@ def test_tasks_of_a_dask_cluster_take_turns_on_each_device(
 def test_several_devices_of_a_machine_measure_at_the_same_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("KERNELTUNE_TEST_SPANS", str(tmp_path / "spans"))
-    monkeypatch.setenv("KERNELTUNE_TEST_SECONDS", "0.05")
-    found = tuned(tmp_path / "s", devices=[0, 1])
+    """The first measurement of each device waits for one of the other."""
+    meeting = tmp_path / "meeting"
+    invite(meeting, "measuring on 0", "measuring on 1")
+    monkeypatch.setenv("KERNELTUNE_TEST_MEETING", str(meeting))
+    found = tuned(tmp_path / "s", devices=[0, 1], timeout=120.0)
     assert len({t.configuration["x"] for t in found.trials}) == 10
-    spans = [json.loads(line) for line in (tmp_path / "spans").read_text().splitlines()]
-    first, second = ([one for one in spans if one["device"] == device] for device in ("0", "1"))
-    assert any(a["from"] < b["to"] and b["from"] < a["to"] for a in first for b in second)
+    assert len(found.ranked) == 10, [str(trial.failure) for trial in found.failed]
+    assert everyone(meeting)
+
+
+@pytest.mark.parametrize("slow", ["0", "1"])
+def test_a_device_that_starts_slowly_is_left_to_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, slow: str
+) -> None:
+    """The other takes the first candidates, and none meets a process that is not ready."""
+    monkeypatch.setenv("KERNELTUNE_TEST_SLOW_DEVICE", slow)
+    found = tuned(tmp_path / "s", devices=[0, 1])
+    assert len(found.ranked) == 10, [str(trial.failure) for trial in found.failed]
 
 
 def test_a_child_that_cannot_start_ends_the_run(tmp_path: Path) -> None:

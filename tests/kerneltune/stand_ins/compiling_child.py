@@ -7,6 +7,8 @@ import os
 import sys
 import time
 
+from meeting import met
+
 from kerneltune.running.child_output import private_stdout, say
 from kerneltune.running.lifeline import follow_parent
 
@@ -15,11 +17,13 @@ def main() -> None:
     follow_parent()
     answers = private_stdout()
     seconds = float(os.environ.get("KERNELTUNE_TEST_COMPILE", "0"))
-    for line in sys.stdin:
+    for number, line in enumerate(sys.stdin):
         configuration = json.loads(line)["configuration"]
         time.sleep(seconds)
         fault = configuration.get("fault")
-        if fault == "compile":
+        if number and not met("compiling"):
+            say(answers, {"failure": "nothing was measured meanwhile"})
+        elif fault == "compile":
             say(answers, {"failure": "NVRTC refused the kernel: error: x is undefined"})
         elif fault == "compiler_dies":
             os._exit(3)

@@ -13,6 +13,8 @@ import sys
 import time
 from typing import Any
 
+from meeting import met
+
 from kerneltune.errors import RunError
 from kerneltune.measuring.loaded import Facts
 from kerneltune.measuring.measure import Plan
@@ -33,6 +35,8 @@ class Pretended:
         self._began = time.time()
 
     def run(self, poison: int) -> None:
+        if not (met("measuring") and met(f"measuring on {os.environ.get('CUDA_VISIBLE_DEVICES')}")):
+            raise RunError("nothing else went on meanwhile")
         if self._fault == "hang":
             time.sleep(3600)
         elif self._fault == "killed":
@@ -80,6 +84,8 @@ def main() -> None:
     follow_parent()
     answers = private_stdout()
     set_up = json.loads(sys.stdin.readline())
+    if os.environ.get("CUDA_VISIBLE_DEVICES") == os.environ.get("KERNELTUNE_TEST_SLOW_DEVICE", ""):
+        time.sleep(1.0)
     server = Server(PretendedBackend(), Plan(**set_up["plan"]))
     say(answers, {"device": "pretended", "compute_capability": "9.0"})
     for line in sys.stdin:
