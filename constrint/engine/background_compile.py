@@ -2,8 +2,8 @@
 
     python -m constrint.learning.compile_part PART
 
-compiles a part ("engine", "learn", "learn-sums") into the cache. A search starts it after some seconds,
-continues interpreted, and is handed over if the machine code is ready before the search ends. Only
+compiles a part ("engine", "learn", "learn-sums", "jumps") into the cache. A search starts it after some
+seconds, continues interpreted, and is handed over if the machine code is ready before the search ends. Only
 `engine="compiled"` waits for it.
 """
 

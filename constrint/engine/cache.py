@@ -26,12 +26,14 @@ PARTS = {
     "engine": ("engine", "propagators", "store"),
     "learn": ("engine", "propagators", "store", "learning"),
     "learn-sums": ("engine", "propagators", "store", "learning"),
+    "jumps": ("jumping",),
 }
 # Descriptions of parts in messages.
 ABOUT = {
     "engine": "the search engine, once on this machine (about half a minute)",
     "learn": "the learning search, once on this machine (about a minute)",
     "learn-sums": "the learning search, once on this machine (about a minute)",
+    "jumps": "the local search, once on this machine (some seconds)",
 }
 VERSIONS = ("numba/_version.py", "llvmlite/_version.py", "numpy/version.py")  # files that say them
 MAGIC = b"constrint machine code 3\n"

@@ -110,9 +110,10 @@ def test_the_other_process_compiles_what_it_is_told(compiler, monkeypatch):
     monkeypatch.setattr(compiled, "load", loaded.append)
     monkeypatch.setattr("constrint.engine.compiled.load", lambda: loaded.append("engine"))
     monkeypatch.setattr("os.nice", lambda _: 0)
-    for part in ("engine", "learn", "learn-sums"):
+    monkeypatch.setattr("constrint.jumping.compiled.load", lambda: loaded.append("jumps"))
+    for part in ("engine", "learn", "learn-sums", "jumps"):
         compile_part.main(part)
-    assert loaded == ["engine", True, False]
+    assert loaded == ["engine", True, False, "jumps"]
 
 
 @pytest.mark.timeout(900)  # the first use on a machine compiles
