@@ -13,9 +13,10 @@ from constrint.jumping.layout import PART, Jumps
 
 
 def _made() -> bytes:
-    from constrint.jumping.making import jumping_code
+    from constrint.engine.making import code_of
+    from constrint.jumping.moves import jump
 
-    return jumping_code()
+    return code_of(jump, PART)
 
 
 @once

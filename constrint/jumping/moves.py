@@ -1,12 +1,10 @@
 """The moves of the local search: the variable of some violated rows, and its value, that gain most.
 
-The functions are written for both Python and numba. Where no move gains, the violated rows get heavier.
+The functions are written for both Python and `engine.translation`. Where no move gains, the violated rows
+get heavier.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
 
 from constrint.jumping.layout import (
     CHOSEN,
@@ -240,21 +238,3 @@ def scatter(s: Jumps) -> None:
         x = s.least[v] + draw(s, width)
         if s.holes[v] < 0 or s.inside[s.holes[v] + x - s.least[v]] > 0:
             assign(s, v, x)
-
-
-COMPILABLE: list[Callable[..., Any]] = [
-    excess,
-    image,
-    draw,
-    note,
-    assign,
-    score_all,
-    best_of_narrow,
-    score,
-    wanted,
-    best_of_wide,
-    best_of,
-    add_weight,
-    jump,
-]
-"""Callees before callers."""

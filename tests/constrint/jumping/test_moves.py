@@ -117,7 +117,7 @@ def test_sums_and_violated_rows_are_kept_true():
             check(s)
         steps += s.scalar[STEPS]
     assert solved > 15
-    assert steps > 1_000
+    assert steps > 500
 
 
 def test_both_engines_move_alike(filled):
