@@ -129,6 +129,9 @@ def _start(box: Box, v: int, wanted: int) -> int:
 def values(rows: Rows, state: Jumps) -> list[int]:
     """The value of each variable, those that are functions of others too."""
     found = [int(x) for x in state.value]
+    box = rows.box
+    for slack in reversed(rows.slacks):
+        found[slack.v] = slack.value(found, box.lo[slack.v], box.hi[slack.v])
     for v, meaning in rows.meanings.items():
         found[v] = meaning.value(found[meaning.x])
     return found

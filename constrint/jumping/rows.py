@@ -1,7 +1,8 @@
 """Constraints as rows of functions of one variable each; what has no such form is left out.
 
 A literal that says of a variable that it has a value, or is at most a number, is such a function of that
-variable: it has no value of its own, and the variable's moves see through it.
+variable: it has no value of its own, and the variable's moves see through it. Nor has a variable that occurs
+in one row only, with a factor of 1 or -1: it is taken out, and its range widens the row's.
 """
 
 from __future__ import annotations
@@ -65,19 +66,53 @@ class Meaning:
         return int(holds != self.is_opposite)
 
 
+@dataclass(frozen=True, slots=True)
+class Slack:
+    """A variable that a row decides, as it occurs nowhere else.
+
+    Attributes:
+        v: The variable.
+        factor: Its factor there, 1 or -1.
+        others: The other functions of the row.
+        low: The lower end of the row with it.
+        high: The upper end.
+    """
+
+    v: int
+    factor: int
+    others: dict[int, Function]
+    low: int
+    high: int
+
+    def value(self, found: Sequence[int], least: int, most: int) -> int:
+        """The least value of a range with which the row holds, if there is one, by the others' values."""
+        total = sum(function.at(found[v]) for v, function in self.others.items())
+        ends = (self.low - total, self.high - total)
+        low, high = ends if self.factor > 0 else (-ends[1], -ends[0])
+        return min(max(least, low), most, max(high, least))
+
+
 class Rows:
     """The rows of a root.
+
+    Args:
+        root: The root.
+        goal: The objective's variable. Sums that bound it with another factor than 1 or -1 follow from the
+            others: they have no rows, so that it can be taken out.
 
     Attributes:
         rows: The rows.
         meanings: The 0/1 variables that are functions of another variable.
+        slacks: Variables that were taken out, in that order.
         left_out: Number of constraints without rows.
     """
 
-    def __init__(self, root: Root) -> None:
+    def __init__(self, root: Root, goal: int | None = None) -> None:
         self.box: Box = root.box
+        self._goal = goal
         self.rows: list[Row] = []
         self.meanings: dict[int, Meaning] = {}
+        self.slacks: list[Slack] = []
         self.left_out = 0
         self._entries = 0
         named = [self._name(node) for node in root.nodes]
@@ -87,6 +122,7 @@ class Rows:
             look()
             if v not in kept and not self._add(node):
                 self.left_out += 1
+        self._take_out_slacks()
 
     @property
     def is_small(self) -> bool:
@@ -180,6 +216,27 @@ class Rows:
         row.high = row.low - 1
         return True
 
+    def _take_out_slacks(self) -> None:
+        """Take out variables that occur once."""
+        count = [0] * len(self.box.lo)
+        for row in self.rows:
+            for v in row.functions:
+                count[v] += 1
+        for row in self.rows:
+            for v, one in list(row.functions.items()):
+                if count[v] > 1 or abs(one.factor) != 1 or one.values or one.thresholds:
+                    continue
+                if row.low > row.high or len(row.functions) == 1 or not self._is_range(v):
+                    continue
+                del row.functions[v]
+                self.slacks.append(Slack(v, one.factor, dict(row.functions), row.low, row.high))
+                ends = (one.factor * self.box.lo[v], one.factor * self.box.hi[v])
+                row.low = row.low - max(ends) if row.low > -UNLIMITED else row.low
+                row.high = row.high - min(ends) if row.high < UNLIMITED else row.high
+
+    def _is_range(self, v: int) -> bool:
+        return not self.box.values[v] and self.box.step[v] == 1
+
     # Constraints
 
     def _add(self, node: Propagator) -> bool:
@@ -191,6 +248,8 @@ class Rows:
 
     def _linear(self, node: Propagator) -> bool:
         assert isinstance(node, c.LinearLe | c.LinearEq | c.LinearNe)
+        if isinstance(node, c.LinearLe) and any(v == self._goal and abs(a) > 1 for a, v in node.terms):
+            return True
         row = self._sum(node.terms)
         if isinstance(node, c.LinearNe):
             return self._put_apart(row, node.bound)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 FAILURES_OF_DIVE = 100
 NODES_OF_DIVE = 4  # for each variable
 MOST_DIVES = 8  # that fail, before the local search gives up
-WORK_OF_UNIT = 4  # of the local search's work
+WORK_OF_UNIT = 16  # of the local search's work
 LEAST_SHARE = 4  # at most one of so many constraints may be left out
 SLICE, COMPILED_SLICE = 5_000, 20_000_000  # units of work, at most
 GUIDED = Brancher("dom_w_deg", "best_so_far")
@@ -180,7 +180,7 @@ def jumping_run(
     """A local search; None where its rows would be too many, or would say too little."""
     if root.exact or options.proof is not None:
         return None
-    rows = Rows(root)
+    rows = Rows(root, None if goal is None else goal[0])
     if not rows.rows or not rows.is_small or LEAST_SHARE * rows.left_out > len(root.nodes):
         return None
     return JumpingRun(prepared, root, options, started, goal, rows)
