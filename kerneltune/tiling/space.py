@@ -189,7 +189,7 @@ class TilingSpace:
     def _strategies(self) -> list[Strategy]:
         if self.strategy is not None:
             return [self.kernels.strategy(self.strategy)]
-        return list(self.kernels.strategies.values())
+        return [strategy for strategy in self.kernels.strategies.values() if not strategy.spec.by_name]
 
     def _all_of(self, strategy: Strategy, limit: int) -> Listed | Solved:
         """All tilings of a strategy; if they are too many to list, the best ``limit``."""
