@@ -9,9 +9,20 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from kerneltune.errors import RunError
+from kerneltune.inputs import rules
+from kerneltune.inputs.rules import flag, whole
 from kerneltune.measuring.loaded import POISONS, Loaded
 from kerneltune.searching.racing import is_hopeless
 
+RULES = {
+    "runs": whole(1),
+    "timed": whole(1),
+    "warm_up": whole(0),
+    "flush": flag,
+    "patience": rules.number(0),
+    "energy_seconds": rules.number(0),
+    "needs_same_bits": flag,
+}
 RACED, HOPELESS = 3, 1.25  # times after which a candidate may be given up, and beyond what
 
 
@@ -37,6 +48,10 @@ class Plan:
     patience: float = 3.0
     energy_seconds: float = 0.0
     needs_same_bits: bool = True
+
+    def __post_init__(self) -> None:
+        """Raise `InputError` for a value that breaks its rule."""
+        rules.check(self.__dict__, RULES)
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object with every field."""

@@ -11,6 +11,7 @@ from time import perf_counter
 from typing import Any, Protocol
 
 from kerneltune.errors import KernelTuneError, MissingExtraError
+from kerneltune.inputs.rules import check, number, optional, whole
 from kerneltune.pipeline.stages import Answer, Compiling, Measuring
 from kerneltune.pipeline.trial import TIME, Trial
 from kerneltune.searching.protocol import Configuration, Strategy
@@ -57,13 +58,18 @@ class Budget:
     seconds: float | None = None
     no_gain: int | None = None
 
+    def __post_init__(self) -> None:
+        """Raise `InputError` for a value that breaks its rule."""
+        rules = {"evaluations": whole(0), "seconds": number(0), "no_gain": whole(1)}
+        check(self.__dict__, {name: optional(rule) for name, rule in rules.items()})
+
 
 @dataclass
 class Progress:
     """The state of a run, for whoever watches it.
 
     Attributes:
-        trials: The trials so far, in the order of their ends.
+        trials: The trials so far, in the order of their ends; those that ended together as they began.
         best: The best of them.
         seconds: Since the start.
         first_result: Seconds until the first measurement.
@@ -146,8 +152,9 @@ class Pipeline:
                 None if budget.seconds is None or over else max(0.0, budget.seconds - self.progress.seconds)
             )
             done, _ = wait(waiting, timeout=left, return_when=FIRST_COMPLETED)
-            for future in done:
-                self._advance(future, started)
+            for future in waiting:  # in the order of their starts: `done` is a set
+                if future in done:
+                    self._advance(future, started)
         self.progress.seconds = perf_counter() - started
         return self.progress
 

@@ -10,7 +10,9 @@ from typing import Any
 
 from constrint.solutions.solutionset import SolutionSet
 from kerneltune.errors import InputError
+from kerneltune.inputs import rules
 from kerneltune.inputs.hardware import HardwareProfile
+from kerneltune.inputs.rules import either, flag, optional, text, whole
 from kerneltune.sources.arguments import arguments_of
 from kerneltune.sources.kernel import (
     AXES,
@@ -32,6 +34,32 @@ ENDINGS = {".cu": CUDA, ".cuh": CUDA, ".ptx": PTX, ".hip": "hip", ".cl": "opencl
 ENTRY = re.compile(r"__global__\s[^;{]*?\b([A-Za-z_]\w*)\s*\(")
 PTX_ENTRY = re.compile(r"\.entry\s+([A-Za-z_$][\w$]*)")
 LONGEST_NAME = 200
+NUMBER = either(whole(0), text, rules.function)
+LAUNCH = optional(either(NUMBER, rules.each(NUMBER)))
+CONSTRAINT = either(rules.any_text, rules.function)
+RULES = {
+    "entry": optional(text),
+    "kind": optional(text),
+    "name": optional(text),
+    "params": optional(rules.values_of(rules.iterable)),
+    "constraints": either(CONSTRAINT, rules.path, rules.each(CONSTRAINT)),
+    "sizes": rules.mapping,
+    "arguments": rules.each(rules.anything),
+    "grid": LAUNCH,
+    "block": LAUNCH,
+    "shared_memory": optional(NUMBER),
+    "registers": optional(NUMBER),
+    "blocks_per_sm": optional(NUMBER),
+    "defines": rules.mapping,
+    "constants": rules.mapping,
+    "options": rules.each(text),
+    "includes": rules.each(rules.path),
+    "flops": optional(NUMBER),
+    "bytes": optional(NUMBER),
+    "cycles": optional(NUMBER),
+    "timer": optional(either(text, rules.function)),
+    "cooperative": flag,
+}
 
 
 @dataclass
@@ -97,6 +125,7 @@ class Description:
             InputError: Something is wrong; the message names it.
             InfeasibleError: No configuration fits.
         """
+        rules.check(self.__dict__, RULES)
         kind, text, make = self._source()
         arguments = arguments_of(self.arguments)
         sizes = {name: _whole(value, name) for name, value in self.sizes.items()}

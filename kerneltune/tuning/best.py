@@ -53,7 +53,7 @@ def best_known(
     *,
     gpu: str | None = None,
     device: str | None = None,
-    store: Path | None = None,
+    store: Path | str | None = None,
     objective: str = TIME,
 ) -> Known | None:
     """The best configuration for a device and sizes; of the nearest sizes, then devices, where there is none.

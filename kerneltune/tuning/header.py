@@ -13,7 +13,7 @@ from kerneltune.searching.protocol import Configuration
 from kerneltune.tuning.kernel_store import KernelStore, StoredKernel
 
 
-def header_text(kernel: str, store: Path | None = None) -> str:
+def header_text(kernel: str, store: Path | str | None = None) -> str:
     """A header with a structure of the kernel's parameters and a table of the best, by device and sizes.
 
     Its function `best(device, sizes …)` gives the configuration of a device's name and sizes: an exact one,

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from kerneltune.errors import InputError, RunError
+from kerneltune.inputs import rules
+from kerneltune.inputs.rules import either, flag, number, optional, text, whole
 from kerneltune.measuring.case import Case
 from kerneltune.measuring.measure import Plan
 from kerneltune.measuring.serving import Server
@@ -34,7 +36,28 @@ from kerneltune.tuning.kernel_store import KernelMemory, KernelStore
 from kerneltune.tuning.kernel_work import KernelWork, Metric
 from kerneltune.tuning.tuned import TunedKernel
 
+OBSERVED = ("before_start", "after_finish", "get_results")  # what an observer may have
 MOST_COMPILERS = {"cuda": 16, "triton": 8}
+RULES = {
+    "objective": either(text, rules.each(text)),
+    "maximise": optional(flag),
+    "metrics": rules.values_of(rules.function),
+    "model": optional(rules.function),
+    "features": optional(rules.function),
+    "observers": rules.each(either(text, rules.with_some_of(*OBSERVED))),
+    "finalists": whole(0),
+    "workers": optional(whole(1)),
+    "devices": optional(rules.each(whole(0))),
+    "executor": optional(rules.with_methods("submit")),
+    "tasks": whole(1),
+    "timeout": number(0, above=True),
+    "store": optional(rules.path),
+    "again": flag,
+    "transfer": flag,
+    "isolated": flag,
+    "commands": rules.instance(Commands),
+    "device": optional(text),
+}
 
 
 @dataclass(frozen=True)
@@ -80,12 +103,16 @@ class RunOptions:
     executor: Executor | None = None
     tasks: int = 1
     timeout: float = 60.0
-    store: Path | None = None
+    store: Path | str | None = None
     again: bool = False
     transfer: bool = False
     isolated: bool = True
     commands: Commands = field(default_factory=Commands)
     device: str | None = None
+
+    def __post_init__(self) -> None:
+        """Raise `InputError` for a value that breaks its rule."""
+        rules.check(self.__dict__, RULES)
 
     @property
     def goals(self) -> Goals:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from kerneltune.compiling.cubin_cache import default_folder
 from kerneltune.errors import InputError
+from kerneltune.inputs import rules
 from kerneltune.pipeline.trial import Trial
 from kerneltune.searching.protocol import Configuration
 
@@ -63,8 +64,9 @@ class KernelStore:
         path: The file; by default in the user's cache folder.
     """
 
-    def __init__(self, path: Path | None = None) -> None:
-        self.path = path or default_folder() / "kernels.sqlite"
+    def __init__(self, path: Path | str | None = None) -> None:
+        rules.check({"store": path}, {"store": rules.optional(rules.path)})
+        self.path = default_folder() / "kernels.sqlite" if path is None else Path(path)
         self._pending: dict[str, tuple[str, ...]] = {}
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)

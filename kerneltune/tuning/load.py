@@ -53,7 +53,7 @@ def load(
     *,
     fallback: Configuration | None = None,
     gpu: str | None = None,
-    store: Path | None = None,
+    store: Path | str | None = None,
     **described: Any,
 ) -> LoadedKernel:
     """Load a kernel with its best known configuration.

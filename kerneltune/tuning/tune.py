@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kerneltune.errors import InputError, MissingExtraError, RunError, nearest
+from kerneltune.inputs import rules
 from kerneltune.inputs.hardware import HardwareProfile, load_profile
 from kerneltune.measuring.case import Case, Reference, expected_outputs
 from kerneltune.measuring.measure import Plan
@@ -27,6 +28,13 @@ PLANNED = {one.name for one in fields(Plan)}
 BUDGETED = {one.name for one in fields(Budget)}
 RUN = {one.name for one in fields(RunOptions)} - {"plan", "budget"}
 ENERGY_SECONDS = 0.3
+RULES = {
+    "gpu": rules.optional(rules.path),
+    "tolerance": rules.optional(rules.number(0)),
+    "strategy": rules.either(rules.text, rules.with_methods("ask", "tell")),
+    "seed": rules.whole(0),
+    "notice": rules.function,
+}
 
 
 def tune(
@@ -69,10 +77,14 @@ def tune(
     strange = next((name for name in given if name not in known), None)
     if strange is not None:
         raise InputError(f"tune has no argument '{strange}': {nearest(strange, known)}")
+    own: dict[str, Any] = {"gpu": gpu, "tolerance": tolerance, "strategy": strategy, "seed": seed}
+    own = rules.plain({**own, "notice": notice})
+    given = rules.plain(given)
+    rules.check(own, RULES)
     described = Description(source, **_part(given, DESCRIBED))
     options = options_of(given)
     kernel, case = prepared(described, gpu, reference, tolerance)
-    return tuned(kernel, case, options, strategy, seed, notice)
+    return tuned(kernel, case, options, strategy, own["seed"], notice)
 
 
 def options_of(given: Mapping[str, Any]) -> RunOptions:
