@@ -77,6 +77,14 @@ class TilingSpace:
             found = self._best_of(strategy, model, 1) or found
         return found
 
+    def best_with(self, strategy: Strategy, chosen: Mapping[str, int]) -> Candidate | None:
+        """The fastest tiling of one strategy in which the named variables have these values, or None."""
+        model = self.model(strategy)
+        for name, value in chosen.items():
+            model.add(_named(model, name) == value)
+        result = self._solved(strategy, model)
+        return self._candidate(strategy, result.values) if result else None
+
     def draw(self, strategy: Strategy, count: int, seed: int = 0) -> list[Candidate]:
         """Up to ``count`` distinct tilings of one strategy, drawn uniformly from all of them."""
         drawn = []

@@ -133,17 +133,14 @@ struct ArrivingGradients {
   // Requests the next stage from a slot. Called by one thread.
   __device__ __forceinline__ void fill(const unsigned char* source) const {
     const unsigned target = ring + stage * stage_bytes;
+    empty(stage).wait_in_block(parity ^ 1);
+    fence_device_for_async();
+    full(stage).arrive_expecting(stage_bytes);
     if constexpr (CLUSTER == 1) {
-      empty(stage).wait_in_block(parity ^ 1);
-      fence_device_for_async();
-      full(stage).arrive_expecting(stage_bytes);
       copy_bulk(target, source, stage_bytes, full(stage));
     } else {
-      // The other blocks' shares may arrive before this block expects them.
+      // The other blocks' shares may have arrived before this block expected them.
       const unsigned share = cluster_block_rank() * share_bytes;
-      empty(stage).wait(parity ^ 1);
-      fence_device_for_async();
-      full(stage).arrive_expecting(stage_bytes);
       copy_bulk_to_blocks(target + share, source + share, share_bytes, full(stage), (1 << CLUSTER) - 1);
     }
   }

@@ -247,7 +247,7 @@ template <> struct Instruction<"mbarrier.init.shared::cta.b64 [%0],%1;"> {
 template <> struct Instruction<"mbarrier.arrive.shared::cta.b64 _,[%0];"> {
   static void run(unsigned address) { barrier_arrive(address, 0); }
 };
-template <> struct Instruction<"mbarrier.arrive.release.cluster.shared::cluster.b64 _,[%0];"> {
+template <> struct Instruction<"mbarrier.arrive.shared::cluster.b64 _,[%0];"> {
   static void run(unsigned address) { barrier_arrive(address, 0); }
 };
 template <> struct Instruction<"mbarrier.arrive.expect_tx.shared::cta.b64 _,[%0],%1;"> {
