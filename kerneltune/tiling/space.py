@@ -117,7 +117,10 @@ class TilingSpace:
         return explain(self)
 
     def refusals(self) -> dict[str, str]:
-        """The strategies that the GPU or the dtype excludes before solving, with the reason."""
+        """The strategies that are excluded before solving, with the reason.
+
+        The GPU or the dtype excludes them, or that they are taken by name only and this space names none.
+        """
         strategies = self._strategies()
         products = not isinstance(self.problem, ScanProblem)
         if products and not self.profile.mma_depth(self.problem.dtype):
@@ -128,6 +131,9 @@ class TilingSpace:
             reason = "it does not divide a row into sequences"
             takes = {s.name for s in strategies if "sequences" in s.spec.parameters}
             found = {name: found[name] or (None if name in takes else reason) for name in found}
+        if self.strategy is None:
+            reason = "it is taken only where it is named"
+            found = {s.name: found[s.name] or (reason if s.spec.by_name else None) for s in strategies}
         if self.cell.constants().get("state_width", 1) > 1:
             reason = f"a state of {self.cell.name} is several numbers, for which it is not written"
             found = {s.name: found[s.name] or (None if s.spec.wide_states else reason) for s in strategies}
@@ -197,7 +203,7 @@ class TilingSpace:
     def _strategies(self) -> list[Strategy]:
         if self.strategy is not None:
             return [self.kernels.strategy(self.strategy)]
-        return [strategy for strategy in self.kernels.strategies.values() if not strategy.spec.by_name]
+        return list(self.kernels.strategies.values())
 
     def _all_of(self, strategy: Strategy, limit: int) -> Listed | Solved:
         """All tilings of a strategy; if they are too many to list, the best ``limit``."""
