@@ -21,7 +21,7 @@ def main(part: str) -> None:
     else:
         from constrint.learning.compiled import load as load_learning
 
-        load_learning(part == "learn")
+        load_learning()
 
 
 if __name__ == "__main__":

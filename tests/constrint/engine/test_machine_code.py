@@ -67,7 +67,7 @@ DAMAGES = {
     "a whole pickle": lambda content: whole(pickle.dumps(("x", 1))),
     "whole, but nothing": lambda content: whole(b"\x80nothing"),
     "no object file": lambda content: whole(head(content) + b"\nnothing"),
-    "half an object file": lambda content: whole(head(content) + code_of(content)[:2000]),
+    "half an object file": lambda content: whole(head(content) + code_of(content)[:200]),
     "of another processor": lambda content: whole(head(content, target="sparc") + code_of(content)),
     "of another part": lambda content: whole(
         head(content, symbol="_ZN9constrint6engine3run") + code_of(content)
