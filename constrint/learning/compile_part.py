@@ -18,6 +18,10 @@ def main(part: str) -> None:
         from constrint.engine.compiled import load
 
         load()
+    elif part == "jumps":
+        from constrint.jumping.compiled import load as load_jumps
+
+        load_jumps()
     else:
         from constrint.learning.compiled import load as load_learning
 

@@ -14,6 +14,7 @@ from constrint.search.sliced import WORK_OF_NODE
 
 if TYPE_CHECKING:
     from constrint.learning.session import LearningRun
+    from constrint.search.jumping import JumpingRun
     from constrint.search.relaxed import RelaxedRun
 
 TURN = 100  # nodes between two looks at the work of a search by branching
@@ -38,7 +39,7 @@ class Member:
     spent: float = field(default=0.0, init=False)
 
     @property
-    def run(self) -> Run | LearningRun | RelaxedRun:
+    def run(self) -> Run | LearningRun | RelaxedRun | JumpingRun:
         """The search."""
         raise NotImplementedError
 
@@ -124,12 +125,12 @@ class Counting(Member):
         units: How many units each of what it counts is.
     """
 
-    search: LearningRun | RelaxedRun
+    search: LearningRun | RelaxedRun | JumpingRun
     units: int
     _begun: int = field(default=0, init=False)
 
     @property
-    def run(self) -> LearningRun | RelaxedRun:
+    def run(self) -> LearningRun | RelaxedRun | JumpingRun:
         """The search."""
         return self.search
 

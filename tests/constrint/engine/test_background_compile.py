@@ -110,9 +110,10 @@ def test_the_other_process_compiles_what_it_is_told(compiler, monkeypatch):
     monkeypatch.setattr(compiled, "load", lambda: loaded.append("learn"))
     monkeypatch.setattr("constrint.engine.compiled.load", lambda: loaded.append("engine"))
     monkeypatch.setattr("os.nice", lambda _: 0)
-    for part in ("engine", "learn"):
+    monkeypatch.setattr("constrint.jumping.compiled.load", lambda: loaded.append("jumps"))
+    for part in ("engine", "learn", "jumps"):
         compile_part.main(part)
-    assert loaded == ["engine", "learn"]
+    assert loaded == ["engine", "learn", "jumps"]
 
 
 @pytest.mark.timeout(900)  # the first use on a machine compiles
@@ -128,7 +129,7 @@ def test_unknown_parts_are_bad_input(arguments):
     command = [sys.executable, "-m", "constrint.learning.compile_part", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "{engine,learn}" in done.stderr
+    assert "{engine,learn,jumps}" in done.stderr
 
 
 def test_ctrl_c_while_machine_code_is_loaded_comes_afterwards():
