@@ -1,9 +1,11 @@
 """Expressions of a compilable function as the text of LLVM's intermediate language.
 
-Arithmetic wraps at 64 bits. Division rounds down, as Python's does; by zero it gives 0. Shifts are by 0 to
-63 bits: callers see to it, and checked code ends the process at others. Variables live in
-stack slots, which LLVM turns into registers. A structure is a table of the addresses and lengths of its
-arrays, which compiled code never changes; this, and that no two fields share memory, is told to LLVM.
+Arithmetic wraps at 64 bits. Division rounds down, as Python's does; by zero it gives 0. A shift by
+64 bits or more gives 0, or -1 for a negative number that is shifted right.
+
+Variables live in stack slots, which LLVM turns into registers. A structure is a table of the addresses and
+lengths of its arrays, which compiled code never changes; this, and that no two fields share memory, is told
+to LLVM.
 """
 
 from __future__ import annotations
@@ -29,12 +31,26 @@ COMPARISON: dict[type[ast.cmpop], str] = {
 EXTREMES = {"min": "smin", "max": "smax"}
 FIELD_BYTES = 16  # of a field of a structure: the address of its array, then its length
 LARGEST = (1 << 63) - 1
+BITS = 64
 
 PRELUDE = """
 declare i64 @llvm.smin.i64(i64, i64)
 declare i64 @llvm.smax.i64(i64, i64)
 declare i64 @llvm.abs.i64(i64, i1)
 declare void @llvm.trap()
+declare i64 @llvm.umin.i64(i64, i64)
+define internal i64 @left(i64 %x, i64 %y) alwaysinline {
+  %inside = icmp ult i64 %y, 64
+  %by = select i1 %inside, i64 %y, i64 0
+  %shifted = shl i64 %x, %by
+  %answer = select i1 %inside, i64 %shifted, i64 0
+  ret i64 %answer
+}
+define internal i64 @right(i64 %x, i64 %y) alwaysinline {
+  %by = call i64 @llvm.umin.i64(i64 %y, i64 63)
+  %answer = ashr i64 %x, %by
+  ret i64 %answer
+}
 define internal i64 @quotient(i64 %x, i64 %y) alwaysinline {
   %none = icmp eq i64 %y, 0
   %back = icmp eq i64 %y, -1
@@ -251,8 +267,9 @@ class ExpressionText:
 
     def _operation(self, node: ast.AST, operator: ast.operator, left: str, right: str) -> str:
         if type(operator) in BINARY:
-            if isinstance(operator, ast.LShift | ast.RShift):
-                self._demand_below(right, "64")
+            if isinstance(operator, ast.LShift | ast.RShift) and not (right.isdigit() and int(right) < BITS):
+                kind = "left" if isinstance(operator, ast.LShift) else "right"
+                return self._let(f"call i64 @{kind}(i64 {left}, i64 {right})")
             return self._let(f"{BINARY[type(operator)]} i64 {left}, {right}")
         if type(operator) in DIVISION:
             return self._let(f"call i64 @{DIVISION[type(operator)]}(i64 {left}, i64 {right})")
@@ -361,9 +378,10 @@ class ExpressionText:
         left = self._value(node.left)
         pairs = list(zip(node.ops, node.comparators, strict=True))
         if isinstance(pairs[0][0], ast.In) and len(pairs) == 1 and isinstance(pairs[0][1], ast.Tuple):
-            for value in pairs[0][1].elts:
+            for value in [self._value(part) for part in pairs[0][1].elts]:
                 following = self._label()
-                self._test(node, ast.Eq(), left, value, yes, following)
+                test = self._let(f"icmp eq i64 {left}, {value}")
+                self._add(f"br i1 {test}, label %{yes}, label %{following}")
                 self._begin(following)
             self._go(no)
             return

@@ -43,12 +43,21 @@ class Function:
 
 @dataclass(slots=True)
 class Row:
-    """A row: functions by variable, and ends; `low > high` says that the sum differs from `low`."""
+    """A row: functions by variable, and ends; `low > high` says that the sum differs from `low`.
+
+    Attributes:
+        functions: The functions.
+        constant: What is added to their sum; it is none of the row once that has ends.
+        low: The lower end.
+        high: The upper end.
+        reach: A bound of its violation.
+    """
 
     functions: dict[int, Function] = field(default_factory=dict)
     constant: int = 0
     low: int = -UNLIMITED
     high: int = UNLIMITED
+    reach: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,23 +82,41 @@ class Slack:
     Attributes:
         v: The variable.
         factor: Its factor there, 1 or -1.
-        others: The other functions of the row.
-        low: The lower end of the row with it.
+        low: The lower end of the row with it, and without those that were taken out before.
         high: The upper end.
     """
 
     v: int
     factor: int
-    others: dict[int, Function]
     low: int
     high: int
 
-    def value(self, found: Sequence[int], least: int, most: int) -> int:
-        """The least value of a range with which the row holds, if there is one, by the others' values."""
-        total = sum(function.at(found[v]) for v, function in self.others.items())
+    def value(self, total: int, least: int, most: int) -> int:
+        """The least value of a range with which the row holds, if there is one, by the sum of the others."""
         ends = (self.low - total, self.high - total)
         low, high = ends if self.factor > 0 else (-ends[1], -ends[0])
         return min(max(least, low), most, max(high, least))
+
+
+@dataclass(frozen=True, slots=True)
+class Slacks:
+    """The variables that were taken out of one row.
+
+    Attributes:
+        others: The functions that stay in the row.
+        taken: The variables, in the order in which they were taken out.
+    """
+
+    others: dict[int, Function]
+    taken: list[Slack]
+
+    def put(self, found: list[int], box: Box) -> None:
+        """Give the variables their values, by those of the others."""
+        total = sum(function.at(found[v]) for v, function in self.others.items())
+        for slack in reversed(self.taken):
+            v = slack.v
+            found[v] = slack.value(total, box.lo[v], box.hi[v])
+            total += slack.factor * found[v]
 
 
 class Rows:
@@ -103,7 +130,7 @@ class Rows:
     Attributes:
         rows: The rows.
         meanings: The 0/1 variables that are functions of another variable.
-        slacks: Variables that were taken out, in that order.
+        slacks: Variables that were taken out, by row.
         left_out: Number of constraints without rows.
     """
 
@@ -112,7 +139,7 @@ class Rows:
         self._goal = goal
         self.rows: list[Row] = []
         self.meanings: dict[int, Meaning] = {}
-        self.slacks: list[Slack] = []
+        self.slacks: list[Slacks] = []
         self.left_out = 0
         self._entries = 0
         named = [self._name(node) for node in root.nodes]
@@ -128,6 +155,16 @@ class Rows:
     def is_small(self) -> bool:
         """Whether there are few enough entries."""
         return self._entries <= MOST_ENTRIES
+
+    def _has_room(self, entries: int) -> bool:
+        """Whether a constraint's entries may be made; where they would be too many, there are."""
+        if self._entries + entries > MOST_ENTRIES:
+            self._entries = MOST_ENTRIES + 1
+        return self.is_small
+
+    def _width(self, v: int) -> int:
+        """A bound of the number of a domain's values."""
+        return len(self.box.values[v] or ()) or (self.box.hi[v] - self.box.lo[v]) // self.box.step[v] + 1
 
     # Literals
 
@@ -203,6 +240,7 @@ class Rows:
         if size + abs(row.constant) + abs(low or 0) + abs(high or 0) > MOST_SUM:
             return False
         if row.functions:
+            row.reach = 2 * size + abs(row.constant) + abs(low or 0) + abs(high or 0)
             row.low = -UNLIMITED if low is None else low - row.constant
             row.high = UNLIMITED if high is None else high - row.constant
             self._entries += sum(1 + len(f.values) + len(f.thresholds) for f in row.functions.values())
@@ -223,16 +261,20 @@ class Rows:
             for v in row.functions:
                 count[v] += 1
         for row in self.rows:
+            look()
+            taken: list[Slack] = []
             for v, one in list(row.functions.items()):
                 if count[v] > 1 or abs(one.factor) != 1 or one.values or one.thresholds:
                     continue
                 if row.low > row.high or len(row.functions) == 1 or not self._is_range(v):
                     continue
                 del row.functions[v]
-                self.slacks.append(Slack(v, one.factor, dict(row.functions), row.low, row.high))
+                taken.append(Slack(v, one.factor, row.low, row.high))
                 ends = (one.factor * self.box.lo[v], one.factor * self.box.hi[v])
                 row.low = row.low - max(ends) if row.low > -UNLIMITED else row.low
                 row.high = row.high - min(ends) if row.high < UNLIMITED else row.high
+            if taken:
+                self.slacks.append(Slacks(row.functions, taken))
 
     def _is_range(self, v: int) -> bool:
         return not self.box.values[v] and self.box.step[v] == 1
@@ -302,6 +344,8 @@ class Rows:
         box = self.box
         if any(box.hi[v] - box.lo[v] >= WIDTH for _, v, _ in node.views):
             return False
+        if not self._has_room(2 * sum(self._width(v) for _, v, _ in node.views)):
+            return False
         takers: dict[int, Row] = {}
         for a, v, b in node.views:
             for x in box.values[v] or range(box.lo[v], box.hi[v] + 1, box.step[v]):
@@ -314,6 +358,8 @@ class Rows:
 
     def _count(self, node: Propagator) -> bool:
         assert isinstance(node, c.Cardinality)
+        if not self._has_room(2 * sum(min(self._width(v), len(node.values)) for v in node.variables)):
+            return False
         good = not node.closed
         for value, count in zip(node.values, node.counts, strict=True):
             row = self._sum([(-1, count)])
