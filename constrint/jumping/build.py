@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from constrint.engine.build import Box
+from constrint.jumping.functions import Function
 from constrint.jumping.layout import (
     HEAVIEST,
     MEMBERS,
@@ -17,7 +18,7 @@ from constrint.jumping.layout import (
     Jumps,
 )
 from constrint.jumping.moves import MASK, note
-from constrint.jumping.rows import Function, Rows
+from constrint.jumping.rows import Rows
 from constrint.support.deadline import look
 
 HEAVY = 1 << 20  # a weight at which all are halved, or less
