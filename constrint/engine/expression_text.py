@@ -1,14 +1,18 @@
 """Expressions of a compilable function as the text of LLVM's intermediate language.
 
-Arithmetic wraps at 64 bits. Division rounds down, as Python's does; by zero it gives 0. Variables live in
-stack slots, which LLVM turns into registers. A structure is a table of the addresses and lengths of its
-arrays, which compiled code never changes; this, and that no two fields share memory, is told to LLVM.
+Arithmetic wraps at 64 bits. Division rounds down, as Python's does; by zero it gives 0. A shift by
+64 bits or more gives 0, or -1 for a negative number that is shifted right.
+
+Variables live in stack slots, which LLVM turns into registers. A structure is a table of the addresses and
+lengths of its arrays, which compiled code never changes; this, and that no two fields share memory, is told
+to LLVM.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from inspect import isfunction
 from typing import TYPE_CHECKING, Any
 
 from constrint.errors import InternalError
@@ -27,46 +31,7 @@ COMPARISON: dict[type[ast.cmpop], str] = {
 EXTREMES = {"min": "smin", "max": "smax"}
 FIELD_BYTES = 16  # of a field of a structure: the address of its array, then its length
 LARGEST = (1 << 63) - 1
-
-PRELUDE = """
-declare i64 @llvm.smin.i64(i64, i64)
-declare i64 @llvm.smax.i64(i64, i64)
-declare i64 @llvm.abs.i64(i64, i1)
-declare void @llvm.trap()
-define internal i64 @quotient(i64 %x, i64 %y) alwaysinline {
-  %none = icmp eq i64 %y, 0
-  %back = icmp eq i64 %y, -1
-  %either = or i1 %none, %back
-  %by = select i1 %either, i64 1, i64 %y
-  %q = sdiv i64 %x, %by
-  %product = mul i64 %q, %by
-  %r = sub i64 %x, %product
-  %open = icmp ne i64 %r, 0
-  %signs = xor i64 %r, %by
-  %differ = icmp slt i64 %signs, 0
-  %down = and i1 %open, %differ
-  %less = sext i1 %down to i64
-  %floor = add i64 %q, %less
-  %opposite = sub i64 0, %x
-  %known = select i1 %back, i64 %opposite, i64 %floor
-  %answer = select i1 %none, i64 0, i64 %known
-  ret i64 %answer
-}
-define internal i64 @remainder(i64 %x, i64 %y) alwaysinline {
-  %none = icmp eq i64 %y, 0
-  %back = icmp eq i64 %y, -1
-  %either = or i1 %none, %back
-  %by = select i1 %either, i64 1, i64 %y
-  %r = srem i64 %x, %by
-  %open = icmp ne i64 %r, 0
-  %signs = xor i64 %r, %by
-  %differ = icmp slt i64 %signs, 0
-  %down = and i1 %open, %differ
-  %more = select i1 %down, i64 %by, i64 0
-  %answer = add i64 %r, %more
-  ret i64 %answer
-}
-"""
+BITS = 64
 
 
 class Cells:
@@ -96,6 +61,7 @@ class ExpressionText:
         self._integers: dict[str, str] = {}
         self._cells: dict[str, Cells] = {}
         self._structures: dict[str, tuple[str, str, dict[str, int]]] = {}
+        self._local = frozenset(function.__code__.co_varnames)  # all others are names of the module
         self._line = function.__code__.co_firstlineno
 
     def _refused(self, node: ast.AST) -> InternalError:
@@ -154,10 +120,12 @@ class ExpressionText:
             address, length = self._slot("ptr", f"%arg.{name}"), self._slot("i64", f"%length.{name}")
             self._cells[name] = Cells(address, length, "")
             return f"ptr %arg.{name}, i64 %length.{name}"
-        fields = getattr(self._globals.get(kind), "_fields", None)
-        if fields is None:
+        structure = self._globals.get(kind)
+        fields = getattr(structure, "_fields", None)
+        if structure is None or fields is None:
             raise self._refused(argument)
-        self._structures[name] = (f"%arg.{name}", kind, {field: i for i, field in enumerate(fields)})
+        whole = f"{structure.__module__}.{structure.__qualname__}"  # modules may name it otherwise
+        self._structures[name] = (f"%arg.{name}", whole, {field: i for i, field in enumerate(fields)})
         return f"ptr noalias readonly dereferenceable({FIELD_BYTES * len(fields)}) %arg.{name}"
 
     def _array(self, node: ast.expr) -> tuple[str, str, str]:
@@ -183,16 +151,19 @@ class ExpressionText:
         """The address of a cell, and the note on its field."""
         address, length, field = self._array(node.value)
         index = self._value(node.slice)
-        if self._program.checked:
-            inside, outside = self._label(), self._label()
-            self._add(
-                f"br i1 {self._let(f'icmp ult i64 {index}, {length}')}, label %{inside}, label %{outside}"
-            )
-            self._begin(outside)
-            self._add("call void @llvm.trap()")
-            self._add("unreachable")
-            self._begin(inside)
+        self._demand_below(index, length)
         return self._let(f"getelementptr i64, ptr {address}, i64 {index}"), self._program.note(field)
+
+    def _demand_below(self, operand: str, end: str) -> None:
+        """In checked code, end the process if a number is negative, or not below an end."""
+        if not self._program.checked:
+            return
+        inside, outside = self._label(), self._label()
+        self._add(f"br i1 {self._let(f'icmp ult i64 {operand}, {end}')}, label %{inside}, label %{outside}")
+        self._begin(outside)
+        self._add("call void @llvm.trap()")
+        self._add("unreachable")
+        self._begin(inside)
 
     # Expressions
 
@@ -216,17 +187,25 @@ class ExpressionText:
             return self._let(f"xor i64 {self._value(node.operand)}, -1")
         if isinstance(node, ast.IfExp):
             return self._chosen(node)
-        if isinstance(node, ast.BoolOp | ast.Compare) or (
-            isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
-        ):
+        if isinstance(node, ast.BoolOp):
+            return self._last_looked_at(node)
+        if isinstance(node, ast.Compare) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)):
             return self._truth(node)
         raise self._refused(node)
 
     def _named(self, node: ast.Name) -> str:
         """The value of a variable of the function or of a number of the module."""
-        if node.id in self._integers:
-            return self._let(f"load i64, ptr {self._integers[node.id]}")
+        if node.id in self._local and node.id not in self._cells and node.id not in self._structures:
+            return self._let(f"load i64, ptr {self._variable(node)}")
         return self._constant(node, self._globals.get(node.id))
+
+    def _variable(self, node: ast.Name) -> str:
+        """The slot of a variable of the function; it may be read above where it is assigned to, in a loop."""
+        if node.id in self._cells or node.id in self._structures:
+            raise self._refused(node)
+        if node.id not in self._integers:
+            self._integers[node.id] = self._slot()
+        return self._integers[node.id]
 
     def _constant(self, node: ast.expr, value: Any) -> str:
         if not isinstance(value, int) or not -LARGEST - 1 <= value <= LARGEST:
@@ -235,6 +214,9 @@ class ExpressionText:
 
     def _operation(self, node: ast.AST, operator: ast.operator, left: str, right: str) -> str:
         if type(operator) in BINARY:
+            if isinstance(operator, ast.LShift | ast.RShift) and not (right.isdigit() and int(right) < BITS):
+                kind = "left" if isinstance(operator, ast.LShift) else "right"
+                return self._let(f"call i64 @{kind}(i64 {left}, i64 {right})")
             return self._let(f"{BINARY[type(operator)]} i64 {left}, {right}")
         if type(operator) in DIVISION:
             return self._let(f"call i64 @{DIVISION[type(operator)]}(i64 {left}, i64 {right})")
@@ -242,13 +224,15 @@ class ExpressionText:
 
     def _call(self, node: ast.Call) -> str:
         name = node.func.id if isinstance(node.func, ast.Name) else ""
-        if node.keywords:
+        if node.keywords or name in self._local:
             raise self._refused(node)
-        if name == "len":
+        if name == "len" and len(node.args) == 1:
             return self._array(node.args[0])[1]
         function = self._globals.get(name)
         if function is None:
             return self._built_in(node, name)
+        if not isfunction(function) or function.__code__.co_argcount != len(node.args):
+            raise self._refused(node)
         kinds: list[str] = []
         operands: list[str] = []
         for argument in node.args:
@@ -269,9 +253,9 @@ class ExpressionText:
 
     def _built_in(self, node: ast.Call, name: str) -> str:
         values = [self._value(argument) for argument in node.args]
-        if name == "int":
+        if name == "int" and len(values) == 1:
             return values[0]
-        if name == "abs":
+        if name == "abs" and len(values) == 1:
             return self._let(f"call i64 @llvm.abs.i64(i64 {values[0]}, i1 false)")
         if name not in EXTREMES or len(values) < 2:
             raise self._refused(node)
@@ -288,6 +272,21 @@ class ExpressionText:
             self._begin(label)
             self._add(f"store i64 {self._value(value)}, ptr {slot}")
             self._go(end)
+        self._begin(end)
+        return self._let(f"load i64, ptr {slot}")
+
+    def _last_looked_at(self, node: ast.BoolOp) -> str:
+        """The value of ``x and y`` or ``x or y``: the first that settles it, else the last."""
+        slot, end = self._slot(), self._label()
+        for place, part in enumerate(node.values):
+            value = self._value(part)
+            self._add(f"store i64 {value}, ptr {slot}")
+            if place < len(node.values) - 1:
+                following = self._label()
+                yes, no = (following, end) if isinstance(node.op, ast.And) else (end, following)
+                test = self._let(f"icmp ne i64 {value}, 0")
+                self._add(f"br i1 {test}, label %{yes}, label %{no}")
+                self._begin(following)
         self._begin(end)
         return self._let(f"load i64, ptr {slot}")
 
@@ -326,9 +325,10 @@ class ExpressionText:
         left = self._value(node.left)
         pairs = list(zip(node.ops, node.comparators, strict=True))
         if isinstance(pairs[0][0], ast.In) and len(pairs) == 1 and isinstance(pairs[0][1], ast.Tuple):
-            for value in pairs[0][1].elts:
+            for value in [self._value(part) for part in pairs[0][1].elts]:
                 following = self._label()
-                self._test(node, ast.Eq(), left, value, yes, following)
+                test = self._let(f"icmp eq i64 {left}, {value}")
+                self._add(f"br i1 {test}, label %{yes}, label %{following}")
                 self._begin(following)
             self._go(no)
             return

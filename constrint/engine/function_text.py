@@ -33,7 +33,11 @@ class FunctionText(ExpressionText):
         (node,) = ast.parse(textwrap.dedent(inspect.getsource(function))).body
         if not isinstance(node, ast.FunctionDef):
             raise InternalError(f"{function.__name__} is no function that can be compiled")
-        parameters = [self._parameter(argument) for argument in node.args.args]
+        given = node.args
+        for other in (*given.defaults, *given.posonlyargs, *given.kwonlyargs, given.vararg, given.kwarg):
+            if other is not None:
+                raise self._refused(other)
+        parameters = [self._parameter(argument) for argument in given.args]
         self._block(node.body)
         if self._is_open:
             self._add("ret i64 0")
@@ -85,14 +89,6 @@ class FunctionText(ExpressionText):
             self._add(f"store i64 {length}, ptr {known.length}")
         else:
             self._store(target, self._value(value))
-
-    def _variable(self, node: ast.Name) -> str:
-        """The slot of a variable that is assigned to."""
-        if node.id in self._cells or node.id in self._structures:
-            raise self._refused(node)
-        if node.id not in self._integers:
-            self._integers[node.id] = self._slot()
-        return self._integers[node.id]
 
     def _store(self, target: ast.expr, operand: str) -> None:
         if isinstance(target, ast.Name):
@@ -147,9 +143,13 @@ class FunctionText(ExpressionText):
             and isinstance(call.func, ast.Name)
             and call.func.id == "range"
             and isinstance(node.target, ast.Name)
+            and 1 <= len(call.args) <= 3
+            and not call.keywords
         ):
             raise self._refused(node)
         step = int(self._step(call.args[2])) if len(call.args) == 3 else 1
+        if step == 0:
+            raise self._refused(node)
         first = self._value(call.args[0]) if len(call.args) > 1 else "0"
         last = self._value(call.args[min(1, len(call.args) - 1)])
         counter, slot = self._slot(), self._variable(node.target)

@@ -53,7 +53,8 @@ def loaded(content: bytes, part: str) -> Entry:
     head, _, code = content.partition(b"\n")
     try:
         about = json.loads(head)
-        symbol, arguments, externals = about["symbol"], about["arguments"], about["externals"]
+        symbol, arguments = str(about["symbol"]), int(about["arguments"])
+        externals = [str(name) for name in about["externals"]]
         is_whole = len(code) == about["size"]  # LLVM crashes on others
     except (ValueError, TypeError, KeyError, RecursionError):
         raise ValueError("no machine code") from None

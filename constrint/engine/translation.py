@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from constrint.engine.expression_text import PRELUDE
 from constrint.engine.function_text import FunctionText
+from constrint.engine.prelude import PRELUDE
 
 ANY_FIELD = 3  # the note of a cell whose field is not known
 

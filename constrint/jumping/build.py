@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from constrint.engine.build import Box
+from constrint.jumping.functions import Function
 from constrint.jumping.layout import (
+    HEAVIEST,
     MEMBERS,
     PLAIN,
     RANDOM,
@@ -16,8 +18,11 @@ from constrint.jumping.layout import (
     Jumps,
 )
 from constrint.jumping.moves import MASK, note
-from constrint.jumping.rows import Function, Rows
+from constrint.jumping.rows import Rows
+from constrint.support.deadline import look
 
+HEAVY = 1 << 20  # a weight at which all are halved, or less
+MOST_SCORE = 1 << 59  # a bound of scores: they fit into 64 bits, below `UNLIMITED`
 SPREAD = 0x9E3779B97F4A7C15 >> 6  # a multiplier of seeds
 
 
@@ -63,12 +68,15 @@ def build(rows: Rows, seed: int, hints: Mapping[int, int]) -> Jumps:
     by_variable: list[list[tuple[int, Function]]] = [[] for _ in range(count)]
     begin, member = [0], list[int]()
     for r, row in enumerate(rows.rows):
+        look()
         for v, function in row.functions.items():
             by_variable[v].append((r, function))
             member.append(v)
         begin.append(len(member))
-    first = [0]
+    first, reach = [0], 1
     for v, pairs in enumerate(by_variable):
+        look()
+        reach = max(reach, sum(rows.rows[r].reach for r, _ in pairs))
         for r, function in pairs:
             functions.add(r, function, box.lo[v], box.hi[v])
         first.append(len(functions.row))
@@ -99,7 +107,9 @@ def build(rows: Rows, seed: int, hints: Mapping[int, int]) -> Jumps:
         score=[0] * WIDTH,
     )
     state.scalar[RANDOM] = (seed + 1) * SPREAD & MASK or 1
+    state.scalar[HEAVIEST] = min(HEAVY, max(1, MOST_SCORE // reach))
     for r, row in enumerate(rows.rows):
+        look()
         note(state, r, sum(function.at(state.value[v]) for v, function in row.functions.items()))
     return state
 
@@ -108,8 +118,10 @@ def _holes(box: Box) -> tuple[list[int], list[int]]:
     """Where the values of domains with holes are noted, and the notes."""
     holes, inside = [-1] * len(box.lo), list[int]()
     for v, (lo, hi) in enumerate(zip(box.lo, box.hi, strict=True)):
+        if hi - lo >= WIDTH:
+            continue
         values = box.values[v] or range(lo, hi + 1, box.step[v])
-        if len(values) <= hi - lo < WIDTH:
+        if len(values) <= hi - lo:
             holes[v] = len(inside)
             known = set(values)
             inside += [int(x in known) for x in range(lo, hi + 1)]
@@ -129,9 +141,8 @@ def _start(box: Box, v: int, wanted: int) -> int:
 def values(rows: Rows, state: Jumps) -> list[int]:
     """The value of each variable, those that are functions of others too."""
     found = [int(x) for x in state.value]
-    box = rows.box
-    for slack in reversed(rows.slacks):
-        found[slack.v] = slack.value(found, box.lo[slack.v], box.hi[slack.v])
+    for slacks in rows.slacks:
+        slacks.put(found, rows.box)
     for v, meaning in rows.meanings.items():
         found[v] = meaning.value(found[meaning.x])
     return found

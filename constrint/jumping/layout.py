@@ -15,8 +15,8 @@ MEMBERS = 1  # a number for each of some values, else 0: `parts[first:second]` h
 TABLE = 2  # a number for each value from the least: `parts[first + x - least]`
 THRESHOLD = 3  # `second` if x <= `first`, else 0
 # Places in `scalar`.
-VIOLATED, RANDOM, STEPS, CHOSEN, WORK = range(5)
-SCALARS = 5
+VIOLATED, RANDOM, STEPS, CHOSEN, WORK, HEAVIEST = range(6)
+SCALARS = 6
 WIDTH = 128  # a variable of fewer values in its range is tried with all of them
 UNLIMITED = 1 << 60  # the size of an end that is none
 
@@ -27,7 +27,8 @@ class Jumps(NamedTuple):
     """The state.
 
     Attributes:
-        scalar: Number of violated rows, state of the random numbers, steps, chosen value, work.
+        scalar: Number of violated rows, state of the random numbers, steps, chosen value, work, weight at
+            which all are halved.
         value: The value of each variable.
         least: Its least value.
         most: Its greatest value.

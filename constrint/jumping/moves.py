@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from constrint.jumping.layout import (
     CHOSEN,
+    HEAVIEST,
     MEMBERS,
     PLAIN,
     RANDOM,
@@ -26,7 +27,7 @@ VARIABLES_OF_ROW = 12  # most variables of a row that are tried
 VALUES_OF_WIDE = 24  # most values that are tried of a variable of a wide range
 ANYWAY = 2  # in a hundred: how often a move is made that loses
 SCATTERED = 4
-HEAVY = 1 << 20  # a weight at which all are halved
+MOST_WORK = 1 << 18  # units of a step after which no more is tried: the clock is looked at between steps
 MASK = (1 << 59) - 1
 
 
@@ -168,20 +169,22 @@ def wanted(s: Jumps, v: int, e: int, side: int) -> int:
 
 
 def best_of_wide(s: Jumps, v: int) -> int:
-    """The least score among some values of a variable of a wide range; that value is `CHOSEN`."""
+    """The least score among some values of a variable of a wide range or of many rows; it is `CHOSEN`."""
     best, chosen, tried = UNLIMITED, s.value[v], 0
     count = s.first[v + 1] - s.first[v]
     begin = draw(s, count) if count > 0 else 0
+    until = s.scalar[WORK] + MOST_WORK
     for place in range(count):
+        s.scalar[WORK] += 1
         e = s.first[v] + (begin + place) % count
         for side in range(2):
             x = min(max(wanted(s, v, e, side), s.least[v]), s.most[v])
-            if x != s.value[v]:
+            if x != s.value[v] and (s.holes[v] < 0 or s.inside[s.holes[v] + x - s.least[v]] > 0):
                 tried += 1
                 found = score(s, v, x)
                 if found < best:
                     best, chosen = found, x
-        if tried >= VALUES_OF_WIDE:
+        if tried >= VALUES_OF_WIDE or s.scalar[WORK] > until:
             break
     s.scalar[CHOSEN] = chosen
     return best
@@ -189,7 +192,9 @@ def best_of_wide(s: Jumps, v: int) -> int:
 
 def best_of(s: Jumps, v: int) -> int:
     """The least score of another value of a variable; that value is `CHOSEN`."""
-    return best_of_narrow(s, v) if s.most[v] - s.least[v] < WIDTH else best_of_wide(s, v)
+    width = s.most[v] - s.least[v] + 1
+    is_narrow = width <= WIDTH and width * (s.first[v + 1] - s.first[v]) <= MOST_WORK
+    return best_of_narrow(s, v) if is_narrow else best_of_wide(s, v)
 
 
 def add_weight(s: Jumps) -> None:
@@ -198,7 +203,7 @@ def add_weight(s: Jumps) -> None:
     for i in range(s.scalar[VIOLATED]):
         r = s.violated[i]
         s.weight[r] += 1
-        is_heavy = is_heavy or s.weight[r] > HEAVY
+        is_heavy = is_heavy or s.weight[r] > s.scalar[HEAVIEST]
     s.scalar[WORK] += s.scalar[VIOLATED]
     if is_heavy:
         for r in range(len(s.weight)):
@@ -212,12 +217,15 @@ def jump(s: Jumps, work: int) -> int:
     while s.scalar[VIOLATED] > 0 and s.scalar[WORK] < limit:
         s.scalar[STEPS] += 1
         s.scalar[WORK] += 1
+        until = s.scalar[WORK] + MOST_WORK
         best, variable, value = UNLIMITED, -1, 0
         for _ in range(min(ROWS_OF_STEP, s.scalar[VIOLATED])):
             r = s.violated[draw(s, s.scalar[VIOLATED])]
             count = s.begin[r + 1] - s.begin[r]
             begin = draw(s, count)
             for place in range(min(count, VARIABLES_OF_ROW)):
+                if s.scalar[WORK] > until:
+                    break
                 v = s.member[s.begin[r] + (begin + place) % count]
                 found = best_of(s, v)
                 if found < best or (found == best and variable >= 0 and s.changed[v] < s.changed[variable]):
@@ -229,9 +237,9 @@ def jump(s: Jumps, work: int) -> int:
     return s.scalar[VIOLATED]
 
 
-def scatter(s: Jumps) -> None:
-    """Give a fourth of the variables random values, so that the search goes on elsewhere."""
-    for v in range(len(s.value)):
+def scatter(s: Jumps, begin: int, end: int) -> None:
+    """Give a fourth of some variables random values, so that the search goes on elsewhere."""
+    for v in range(begin, end):
         width = s.most[v] - s.least[v] + 1
         if width == 1 or s.first[v] == s.first[v + 1] or draw(s, SCATTERED) > 0:
             continue

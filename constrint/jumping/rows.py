@@ -8,10 +8,10 @@ in one row only, with a factor of 1 or -1: it is taken out, and its range widens
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 
 from constrint import propagators as c
 from constrint.engine.build import Box
+from constrint.jumping.functions import Function, Meaning, Row, Slack, Slacks
 from constrint.jumping.layout import UNLIMITED, WIDTH
 from constrint.presolve import Root
 from constrint.propagators import Propagator
@@ -20,76 +20,6 @@ from constrint.support.deadline import look
 ALL_DIFFERENT = (c.AllDifferent, c.AllDifferentBounds, c.AllDifferentDomain)
 MOST_ENTRIES = 2_000_000
 MOST_SUM = 1 << 31  # rows with greater sums are left out
-
-
-@dataclass(slots=True)
-class Function:
-    """A function of a variable x: ``factor * x``, and numbers for values, and for all up to a threshold."""
-
-    factor: int = 0
-    values: dict[int, int] = field(default_factory=dict)
-    thresholds: list[tuple[int, int]] = field(default_factory=list)
-
-    def at(self, x: int) -> int:
-        """Its value."""
-        steps = sum(number for threshold, number in self.thresholds if x <= threshold)
-        return self.factor * x + self.values.get(x, 0) + steps
-
-    def size(self, least: int, most: int) -> int:
-        """A bound of its absolute value."""
-        ends = abs(self.factor) * max(abs(least), abs(most))
-        return ends + sum(map(abs, self.values.values())) + sum(abs(number) for _, number in self.thresholds)
-
-
-@dataclass(slots=True)
-class Row:
-    """A row: functions by variable, and ends; `low > high` says that the sum differs from `low`."""
-
-    functions: dict[int, Function] = field(default_factory=dict)
-    constant: int = 0
-    low: int = -UNLIMITED
-    high: int = UNLIMITED
-
-
-@dataclass(frozen=True, slots=True)
-class Meaning:
-    """A 0/1 variable that says ``x == bound``, or ``x <= bound``, or the opposite."""
-
-    x: int
-    is_value: bool
-    bound: int
-    is_opposite: bool
-
-    def value(self, x: int) -> int:
-        """Its value where the variable has a value."""
-        holds = x == self.bound if self.is_value else x <= self.bound
-        return int(holds != self.is_opposite)
-
-
-@dataclass(frozen=True, slots=True)
-class Slack:
-    """A variable that a row decides, as it occurs nowhere else.
-
-    Attributes:
-        v: The variable.
-        factor: Its factor there, 1 or -1.
-        others: The other functions of the row.
-        low: The lower end of the row with it.
-        high: The upper end.
-    """
-
-    v: int
-    factor: int
-    others: dict[int, Function]
-    low: int
-    high: int
-
-    def value(self, found: Sequence[int], least: int, most: int) -> int:
-        """The least value of a range with which the row holds, if there is one, by the others' values."""
-        total = sum(function.at(found[v]) for v, function in self.others.items())
-        ends = (self.low - total, self.high - total)
-        low, high = ends if self.factor > 0 else (-ends[1], -ends[0])
-        return min(max(least, low), most, max(high, least))
 
 
 class Rows:
@@ -103,7 +33,7 @@ class Rows:
     Attributes:
         rows: The rows.
         meanings: The 0/1 variables that are functions of another variable.
-        slacks: Variables that were taken out, in that order.
+        slacks: Variables that were taken out, by row.
         left_out: Number of constraints without rows.
     """
 
@@ -112,7 +42,7 @@ class Rows:
         self._goal = goal
         self.rows: list[Row] = []
         self.meanings: dict[int, Meaning] = {}
-        self.slacks: list[Slack] = []
+        self.slacks: list[Slacks] = []
         self.left_out = 0
         self._entries = 0
         named = [self._name(node) for node in root.nodes]
@@ -128,6 +58,16 @@ class Rows:
     def is_small(self) -> bool:
         """Whether there are few enough entries."""
         return self._entries <= MOST_ENTRIES
+
+    def _has_room(self, entries: int) -> bool:
+        """Whether a constraint's entries may be made; where they would be too many, there are."""
+        if self._entries + entries > MOST_ENTRIES:
+            self._entries = MOST_ENTRIES + 1
+        return self.is_small
+
+    def _width(self, v: int) -> int:
+        """A bound of the number of a domain's values."""
+        return len(self.box.values[v] or ()) or (self.box.hi[v] - self.box.lo[v]) // self.box.step[v] + 1
 
     # Literals
 
@@ -203,6 +143,7 @@ class Rows:
         if size + abs(row.constant) + abs(low or 0) + abs(high or 0) > MOST_SUM:
             return False
         if row.functions:
+            row.reach = 2 * size + abs(row.constant) + abs(low or 0) + abs(high or 0)
             row.low = -UNLIMITED if low is None else low - row.constant
             row.high = UNLIMITED if high is None else high - row.constant
             self._entries += sum(1 + len(f.values) + len(f.thresholds) for f in row.functions.values())
@@ -223,16 +164,20 @@ class Rows:
             for v in row.functions:
                 count[v] += 1
         for row in self.rows:
+            look()
+            taken: list[Slack] = []
             for v, one in list(row.functions.items()):
                 if count[v] > 1 or abs(one.factor) != 1 or one.values or one.thresholds:
                     continue
                 if row.low > row.high or len(row.functions) == 1 or not self._is_range(v):
                     continue
                 del row.functions[v]
-                self.slacks.append(Slack(v, one.factor, dict(row.functions), row.low, row.high))
+                taken.append(Slack(v, one.factor, row.low, row.high))
                 ends = (one.factor * self.box.lo[v], one.factor * self.box.hi[v])
                 row.low = row.low - max(ends) if row.low > -UNLIMITED else row.low
                 row.high = row.high - min(ends) if row.high < UNLIMITED else row.high
+            if taken:
+                self.slacks.append(Slacks(row.functions, taken))
 
     def _is_range(self, v: int) -> bool:
         return not self.box.values[v] and self.box.step[v] == 1
@@ -302,6 +247,8 @@ class Rows:
         box = self.box
         if any(box.hi[v] - box.lo[v] >= WIDTH for _, v, _ in node.views):
             return False
+        if not self._has_room(2 * sum(self._width(v) for _, v, _ in node.views)):
+            return False
         takers: dict[int, Row] = {}
         for a, v, b in node.views:
             for x in box.values[v] or range(box.lo[v], box.hi[v] + 1, box.step[v]):
@@ -314,6 +261,8 @@ class Rows:
 
     def _count(self, node: Propagator) -> bool:
         assert isinstance(node, c.Cardinality)
+        if not self._has_room(2 * sum(min(self._width(v), len(node.values)) for v in node.variables)):
+            return False
         good = not node.closed
         for value, count in zip(node.values, node.counts, strict=True):
             row = self._sum([(-1, count)])

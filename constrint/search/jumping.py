@@ -34,6 +34,7 @@ FAILURES_OF_DIVE = 100
 NODES_OF_DIVE = 4  # for each variable
 MOST_DIVES = 8  # that fail, before the local search gives up
 WORK_OF_UNIT = 16  # of the local search's work
+VARIABLES_OF_LOOK = 1_000  # that are given random values between two looks at the clock
 LEAST_SHARE = 4  # at most one of so many constraints may be left out
 SLICE, COMPILED_SLICE = 5_000, 20_000_000  # units of work, at most
 GUIDED = Brancher("dom_w_deg", "best_so_far")
@@ -64,11 +65,13 @@ class JumpingRun:
         self._pace = Pace(SLICE, self._deadline)
         self._rows = rows
         self._state = build(rows, options.seed, prepared.hinted(options))
+        rows.rows.clear()  # they are in the state now
         self._jump: Callable[[int], int] = partial(jump, self._state)
         self._session: CompiledJumps | None = None
         self._dive: Run | None = None
         self._dives = 0
         self._over = 0  # work that makes no unit yet
+        self._steps = 0  # of a local search that is over
         self._is_over = False
         if options.engine == "compiled" or (options.engine == "auto" and cache.is_loaded(PART)):
             self._hand_over()
@@ -115,7 +118,7 @@ class JumpingRun:
             except GaveUp:
                 self._leave_point()
             else:
-                self._is_over = True
+                self._end()
                 return found
         raise GaveUp
 
@@ -152,8 +155,21 @@ class JumpingRun:
     def _leave_point(self) -> None:
         """Move away from a point that is no solution."""
         self._dives += 1
-        self._is_over = self._dives >= MOST_DIVES
-        scatter(self._state)
+        if self._dives >= MOST_DIVES:
+            self._end()
+            return
+        count = len(self._state.value)
+        for begin in range(0, count, VARIABLES_OF_LOOK):
+            self._deadline.check()
+            scatter(self._state, begin, min(count, begin + VARIABLES_OF_LOOK))
+
+    def _end(self) -> None:
+        """End, and free the memory: the others may go on for long."""
+        if not self._is_over:
+            self._is_over = True
+            self._steps = int(self._state.scalar[STEPS])
+            del self._state, self._rows, self._jump
+            self._session = None
 
     def value(self, v: int) -> int:
         """Value of a variable in the solution."""
@@ -166,11 +182,11 @@ class JumpingRun:
 
     def demand_better(self, value: int) -> None:
         """End: a solution is known."""
-        self._is_over = True
+        self._end()
 
     def statistics(self) -> Statistics:
         """The work so far: steps as nodes."""
-        steps = int(self._state.scalar[STEPS])
+        steps = self._steps if self._is_over else int(self._state.scalar[STEPS])
         return Statistics(nodes=steps, engine=self.engine, method="jumps")
 
 

@@ -75,6 +75,9 @@ DAMAGES = {
     "with a name that nobody has": lambda content: whole(
         head(content, externals=["nobody"]) + code_of(content)
     ),
+    "with a number as its name": lambda content: whole(head(content, symbol=5) + code_of(content)),
+    "with nothing for a list": lambda content: whole(head(content, externals=None) + code_of(content)),
+    "with no number of arguments": lambda content: whole(head(content, arguments=[]) + code_of(content)),
     "with no list of names": lambda content: whole(b'{"symbol": "small_part"}\n'),
 }
 

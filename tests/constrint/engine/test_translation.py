@@ -113,6 +113,50 @@ def test_loops_and_arrays_are_pythons():
         assert [array.tolist() for array in arrays] == cells
 
 
+def chosen(x: int, y: int) -> int:
+    """Values of conditions that are no truth values."""
+    return 100 * (x and y) + (x or y or 9)
+
+
+def shifted(x: int, n: int) -> int:
+    """A shift by any number of bits."""
+    return x >> n
+
+
+Same = Memory
+
+
+def other_name(memory: Same, i: int) -> int:
+    """A structure under another name, in a function that a loop calls."""
+    memory.cells[i] += 1
+    return memory.cells[i]
+
+
+def both_names(memory: Memory, i: int) -> int:
+    """What one name writes, the other reads."""
+    before = memory.cells[i]
+    return 100 * before + 10 * other_name(memory, i) + memory.cells[i]
+
+
+def test_values_of_conditions_and_large_shifts_are_pythons():
+    run = native.loaded(making.code_of(chosen, "chosen"), "chosen").bound()
+    numbers = (0, 1, 2, -5)
+    assert [run(x, y) for x in numbers for y in numbers] == [chosen(x, y) for x in numbers for y in numbers]
+    run = native.loaded(making.code_of(shifted, "shifted"), "shifted").bound()
+    for x in (5, -5, 2**62, -(2**63)):
+        assert [run(x, n) for n in (0, 3, 63, 64, 124, 248)] == [x >> n for n in (0, 3, 63, 64, 124, 248)]
+
+
+def test_a_structure_is_the_same_memory_under_any_name():
+    text = Program(both_names, "both").text
+    assert "Memory.cells" in text
+    assert "Same" not in text
+    cells = np.array([4])
+    structure = native.Structure([cells, cells])
+    run = native.loaded(making.code_of(both_names, "both"), "both").bound(structure.address)
+    assert run(0) == 455
+
+
 def outside() -> None:
     """Read beyond an array, compiled with checks."""
     cells = np.zeros(4, np.int64)
@@ -174,6 +218,28 @@ def stepped(n: int) -> int:
     return total
 
 
+def endless(n: int) -> int:
+    """A step of zero."""
+    for i in range(0, n, 0):
+        n += i
+    return n
+
+
+def optional(n: int, m: int = 1) -> int:
+    """An argument that may be left out."""
+    return n + m
+
+
+def shorter(n: int) -> int:
+    """Too few arguments."""
+    return arithmetic(n, n)  # type: ignore[call-arg]
+
+
+def based(n: int) -> int:
+    """A number in another base."""
+    return int(n, 10)  # type: ignore[call-overload]
+
+
 def renamed(memory: Memory, n: int) -> int:
     """One name of two arrays."""
     cells = memory.cells
@@ -182,7 +248,10 @@ def renamed(memory: Memory, n: int) -> int:
     return cells[0]
 
 
-@pytest.mark.parametrize("function", [listed, keyword, fractional, large, stepped, renamed])
+REFUSED = [listed, keyword, fractional, large, stepped, endless, optional, shorter, based, renamed]
+
+
+@pytest.mark.parametrize("function", REFUSED)
 def test_other_python_is_refused(function):
     with pytest.raises(InternalError, match=r"test_translation, line \d+: '.*' is not in the Python that"):
         Program(function, "refused")

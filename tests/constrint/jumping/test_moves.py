@@ -13,7 +13,18 @@ from constrint.answers.options import options_of
 from constrint.jumping import moves
 from constrint.jumping.build import build
 from constrint.jumping.compiled import CompiledJumps
-from constrint.jumping.layout import CHOSEN, PLAIN, STEPS, THRESHOLD, UNLIMITED, VIOLATED, WIDTH, WORK, Jumps
+from constrint.jumping.layout import (
+    CHOSEN,
+    HEAVIEST,
+    PLAIN,
+    STEPS,
+    THRESHOLD,
+    UNLIMITED,
+    VIOLATED,
+    WIDTH,
+    WORK,
+    Jumps,
+)
 from constrint.jumping.rows import Rows
 from constrint.preparing.prepared import Prepared
 from constrint.preparing.search import GaveUp
@@ -113,7 +124,7 @@ def test_sums_and_violated_rows_are_kept_true():
         for _ in range(4):
             solved += moves.jump(s, 2_000) == 0
             check(s)
-            moves.scatter(s)
+            moves.scatter(s, 0, len(s.value))
             check(s)
         steps += s.scalar[STEPS]
     assert solved > 15
@@ -131,8 +142,7 @@ def test_both_engines_move_alike(filled):
     assert moved > 200
 
 
-def test_weights_stay_small(monkeypatch):
-    monkeypatch.setattr(moves, "HEAVY", 40)
+def test_weights_stay_small():
     m = Model()
     x = m.int_vars("x", 3, 0, 1)
     m.add(all_different(x[0] + x[1], x[1] + x[2], x[0] + x[2], 5 * x[0]), x[0] + x[1] + x[2] == 1)
@@ -140,6 +150,7 @@ def test_weights_stay_small(monkeypatch):
     if root is None:
         pytest.fail("presolve proves it: the test needs another model")
     s = build(Rows(root), 0, {})
+    s.scalar[HEAVIEST] = 40
     moves.jump(s, 100_000)
     assert s.scalar[VIOLATED] > 0
     assert 1 < max(s.weight) <= 41

@@ -21,7 +21,7 @@ def points(rows: Rows, seed: int):
     """All points of a root's box, or some of them, with values of named literals that fit."""
     box = rows.box
     domains = [box.values[v] or range(box.lo[v], box.hi[v] + 1, box.step[v]) for v in range(len(box.lo))]
-    slacks = {slack.v for slack in rows.slacks}
+    slacks = {slack.v for slacks in rows.slacks for slack in slacks.taken}
     free = [v for v in range(len(domains)) if v not in rows.meanings and v not in slacks]
     size = 1
     for v in free:
