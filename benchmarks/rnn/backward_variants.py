@@ -58,6 +58,10 @@ REQUESTS = (
     ("lstm", 1, 1024, 128, "backward"),
     ("lstm", 1, 512, 256, "backward"),
     ("gru", 1, 768, 256, "backward"),
+    ("lstm", 1, 1536, 128, "backward"),
+    ("lstm", 3, 256, 256, "backward"),
+    ("elman", 1, 1024, 256, "backward"),
+    ("gru", 2, 512, 256, "backward"),
     ("gru", 12, 64, 16, "backward"),
     ("gru", 6, 128, 16, "backward"),
     ("lstm", 12, 64, 16, "backward"),
@@ -162,6 +166,10 @@ def variants(problem: Problem, gpu: str) -> Iterator[tuple[str, Candidate | None
     space = TilingSpace(problem, load_profile(gpu), discover())
     best = space.best()
     yield "default", best
+    if best.strategy == "warpgroup":
+        others = [s for s in space.kernels.strategies.values() if s.name != "warpgroup"]
+        found = [one for s in others if (one := space.best_with(s, {})) is not None]
+        yield "without warpgroups", min(found, key=lambda one: one.microseconds_per_step, default=None)
     shipped = best.parameters.get("input_stages")
     if best.strategy in ("block", "cluster") and shipped:
         for stages in (4, 8, 16):
