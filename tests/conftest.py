@@ -33,7 +33,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if not config.getoption("--fresh-cache") or hasattr(config, "workerinput"):
         return
     os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="constrint-cache-")
-    parts = random.sample(["engine", "learn", "learn-sums"], 3)
+    parts = random.sample(["engine", "learn", "jumps"], 3)
     for part in parts:
         subprocess.run([sys.executable, "-m", "constrint.learning.compile_part", part], check=True)
     config.stash[FRESH] = f"machine code: compiled by others in {os.environ['XDG_CACHE_HOME']}, order {parts}"

@@ -159,8 +159,7 @@ def main() -> None:
         Model().solve(engine="compiled")
         from constrint.learning.compiled import load
 
-        for has_propagators in (True, False):
-            load(has_propagators)
+        load()
         if not measure(names, options.limit, options.seconds, options.out):
             print("not done: call again")
             return

@@ -136,8 +136,7 @@ def main() -> None:
     from constrint.learning.compiled import load
 
     knapsack(3)[0].solve(engine="compiled")
-    for has_propagators in (True, False):
-        load(has_propagators)
+    load()
     rows = []
     for name in options.only.split(",") if options.only else PROBLEMS:
         for way in WAYS:

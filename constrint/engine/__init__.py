@@ -1,1 +1,1 @@
-"""The search engine: one source that runs interpreted on lists and compiled by numba on arrays."""
+"""The search engine: one source that runs interpreted on lists and compiled on arrays."""

@@ -2,7 +2,7 @@
 
     python -m constrint.learning.compile_part PART
 
-compiles a part ("engine", "learn", "learn-sums") into the cache. A search starts it after some seconds,
+compiles a part ("engine", "learn", "jumps") into the cache. A search starts it after some seconds,
 continues interpreted, and is handed over if the machine code is ready before the search ends. Only
 `engine="compiled"` waits for it.
 """
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import subprocess
 
 HAND_OVER = 0.08  # seconds of interpreted search after which loading machine code, as long, pays
-BEGIN_AFTER = 2.0  # seconds of interpreted search
+BEGIN_AFTER = 0.5  # seconds of interpreted search
 # Seconds that loading machine code may take: no search begins that later than this before its end.
 LOADING = 1.0
 LOOK = 0.05

@@ -1,8 +1,8 @@
 """The cache of compiled parts: one file for each part, content of its sources, and processor.
 
-A file holds machine code, or a pickle of numba's, so it is read only if it can be trusted: file and folder
-belong to this user or to root, nobody else may write them, and the checksum at the head of the file matches.
-A file that fails a check is removed and made again.
+A file holds machine code, so it is read only if it can be trusted: file and folder belong to this user or to
+root, nobody else may write them, and the checksum at the head of the file matches. A file that fails
+a check is removed and made again.
 """
 
 from __future__ import annotations
@@ -20,27 +20,25 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-# `dispatch` takes longest to compile, so it is compiled separately and linked into "engine" and "learn".
 PARTS = {
-    "dispatch": ("engine", "propagators", "store"),
     "engine": ("engine", "propagators", "store"),
     "learn": ("engine", "propagators", "store", "learning"),
-    "learn-sums": ("engine", "propagators", "store", "learning"),
+    "jumps": ("engine", "jumping"),
 }
 # Descriptions of parts in messages.
 ABOUT = {
-    "engine": "the search engine, once on this machine (about half a minute)",
-    "learn": "the learning search, once on this machine (about a minute)",
-    "learn-sums": "the learning search, once on this machine (about a minute)",
+    "engine": "the search engine, once on this machine (a few seconds)",
+    "learn": "the learning search, once on this machine (a few seconds)",
+    "jumps": "the local search, once on this machine (a second)",
 }
-VERSIONS = ("numba/_version.py", "llvmlite/_version.py", "numpy/version.py")  # files that say them
-MAGIC = b"constrint machine code 3\n"
+VERSIONS = ("llvmlite/_version.py", "numpy/version.py")  # files that say them
+MAGIC = b"constrint machine code 4\n"
 DIGEST = 32  # bytes of the checksum at the head of a file
 ABANDONED = 3600.0  # seconds after which an unfinished file is removed
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 HEAD_OF_CPUINFO = 16_384  # bytes: enough for the first processor
 
-# Held while compiled parts are imported, loaded or made: numba's own imports are not thread-safe.
+# Held while compiled parts are imported, loaded or made: LLVM compiles for one thread at a time.
 LOADING = threading.RLock()
 _loaded: set[str] = set()
 _known: dict[Path, tuple[int, int, int]] = {}  # files with a verified checksum: inode, size, time
@@ -61,14 +59,13 @@ if hasattr(os, "register_at_fork"):
 def key(part: str) -> str:
     """A hash, as hex digits, of everything that a part's code depends on.
 
-    Sources, numba, Python, processor.
+    Sources, llvmlite, Python, processor.
     """
     import hashlib
     from pathlib import Path
 
     package = Path(__file__).resolve().parent.parent
     about = [*map(_version, VERSIONS), sys.version, _processor()]
-    about += [os.environ.get(name, "") for name in ("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES")]
     digest = hashlib.sha256("\n".join(about).encode())
     for source in sorted(path for name in PARTS[part] for path in package.glob(f"{name}/*.py")):
         digest.update(f"{source.parent.name}/{source.name}\0".encode() + source.read_bytes())

@@ -1,12 +1,8 @@
-"""Machine code of compiled functions, loaded and called without numba.
+"""Machine code of compiled functions, loaded and called.
 
-A function that numba has compiled is an object file with an entry point. LLVM links it into the process
-within milliseconds. To import numba, and to have it rebuild the function, takes a quarter of a second.
-
-The calling convention is numba's: `entry(result, exception, *arguments)` with a pointer to the place of the
-result; it returns 0 unless an exception was raised. An argument is an int64, or a pointer to a structure: to
-numba's header of counted memory, whose fourth word is the address of the data. The data are one description
-of seven words for each array. `making` checks all of that when it compiles.
+A part is an object file with an entry point (`making`), which LLVM links into the process within
+milliseconds. An argument is a 64-bit integer or the address of a structure: for each array the address of
+its data, then its length. The result is a 64-bit integer.
 """
 
 from __future__ import annotations
@@ -15,21 +11,12 @@ import ctypes
 import json
 from collections.abc import Callable, Sequence
 from functools import cache as once
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from constrint.errors import InternalError
-
-ARRAY_WORDS = 7  # words of a one-dimensional array: count, owner, length, item size, data, shape, stride
-_LENGTH, _ITEM_SIZE, _DATA, _SHAPE, _STRIDE = 2, 3, 4, 5, 6
-HEADER_WORDS = 6  # words of counted memory: count, destructor and its argument, data, size, allocator
-HEADER_DATA = 3
-_COUNTED = 1 << 40  # references that nobody gives back: the destructor is never called
-
-# Parts of Python and of numba's runtime are called only by what wraps the function for Python, and where
-# memory is freed or an exception raised: never here.
-RUNTIME = ("NRT_", "numba_", "Py", "_Py")
+ARRAY_WORDS = 2  # words of an array in a structure: address and length
 
 _engines: list[Any] = []  # keep the code in memory
 
@@ -66,7 +53,8 @@ def loaded(content: bytes, part: str) -> Entry:
     head, _, code = content.partition(b"\n")
     try:
         about = json.loads(head)
-        symbol, arguments, externals = about["symbol"], about["arguments"], about["externals"]
+        symbol, arguments = str(about["symbol"]), int(about["arguments"])
+        externals = [str(name) for name in about["externals"]]
         is_whole = len(code) == about["size"]  # LLVM crashes on others
     except (ValueError, TypeError, KeyError, RecursionError):
         raise ValueError("no machine code") from None
@@ -85,16 +73,12 @@ def _linked(symbol: str, externals: Sequence[str], code: bytes) -> int:
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    stubs = [name for name in externals if name.startswith(RUNTIME)]
     for name in externals:  # LLVM would end the process
-        if name not in stubs and not llvm.address_of_symbol(name):
+        if not llvm.address_of_symbol(name):
             raise ValueError(f"machine code that needs {name}")
-    text = "declare void @abort()\n" + "".join(
-        f"define void @{name}() {{\n call void @abort()\n unreachable\n}}\n" for name in stubs
-    )
     try:
         machine = llvm.Target.from_default_triple().create_target_machine(opt=0, jit=True)
-        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(text), machine)
+        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
         engine.add_object_file(llvm.ObjectFileRef.from_data(code))
         engine.finalize_object()
         address = int(engine.get_function_address(symbol))
@@ -117,21 +101,11 @@ class Entry:
     __slots__ = ("_function",)
 
     def __init__(self, address: int, arguments: int) -> None:
-        pointer = ctypes.c_void_p
-        kinds = [pointer, pointer, *[ctypes.c_int64] * arguments]
-        self._function = ctypes.CFUNCTYPE(ctypes.c_int32, *kinds)(address)
+        self._function = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * arguments)(address)
 
     def bound(self, *first: int) -> Callable[..., int]:
-        """The function of the other arguments; it may be called by one thread at a time."""
-        function, result, exception = self._function, ctypes.c_int64(), ctypes.c_void_p()
-        places = ctypes.byref(result), ctypes.byref(exception), *first
-
-        def call(*rest: int) -> int:
-            if function(*places, *rest):
-                raise InternalError("an exception in compiled code")
-            return result.value
-
-        return call
+        """The function of the other arguments; its structures may be used by one thread at a time."""
+        return partial(self._function, *first)
 
 
 class Structure:
@@ -145,21 +119,15 @@ class Structure:
         address: What compiled functions get.
     """
 
-    __slots__ = ("_memory", "_words", "address")
+    __slots__ = ("_words", "address")
 
     def __init__(self, arrays: Sequence[Any], addresses: Sequence[int] | None = None) -> None:
-        memory = np.zeros(HEADER_WORDS + ARRAY_WORDS * len(arrays), np.int64)
-        self.address: int = memory.__array_interface__["data"][0]
-        memory[0] = _COUNTED
-        memory[HEADER_DATA] = self.address + memory.itemsize * HEADER_WORDS
-        words = memory[HEADER_WORDS:].reshape(len(arrays), ARRAY_WORDS)
-        words[:, _ITEM_SIZE] = words[:, _STRIDE] = memory.itemsize
-        words[:, _LENGTH] = words[:, _SHAPE] = np.array(list(map(len, arrays)))
-        words[:, _DATA] = addresses or [array.__array_interface__["data"][0] for array in arrays]
-        self._memory = memory
+        words = np.empty((len(arrays), ARRAY_WORDS), np.int64)
+        words[:, 0] = addresses or [array.__array_interface__["data"][0] for array in arrays]
+        words[:, 1] = list(map(len, arrays))
+        self.address: int = words.__array_interface__["data"][0]
         self._words = words
 
     def replace(self, number: int, length: int, address: int) -> None:
         """Put another array in the place of one."""
-        self._words[number, _LENGTH] = self._words[number, _SHAPE] = length
-        self._words[number, _DATA] = address
+        self._words[number] = address, length

@@ -24,6 +24,7 @@ from constrint.learning.layout import (
     INCREMENT,
     KEEP,
     LEAST_ABOVE,
+    LEVEL,
     MUST,
     NOTHING,
     PROPAGATOR,
@@ -54,6 +55,7 @@ GROWING = {
     "marks": ("seen", "need", "known"),
     "clauses": ("arena",),
     "watches": ("watch_next", "watch_key", "watch_clause"),
+    "levels": ("level_start", "level_seen"),
 }
 
 
@@ -342,10 +344,12 @@ def full(ls: Learner) -> list[str]:
         names += GROWING["clauses"]
     if scalar[WATCHES] + 2 >= len(ls.watch_next):
         names += GROWING["watches"]
+    if scalar[LEVEL] + 2 >= len(ls.level_start):
+        names += GROWING["levels"]
     return names
 
 
 def grow(ls: Learner) -> Learner:
-    """The same learner with doubled space in what is full: entries, clauses or watches."""
+    """The same learner with doubled space in what is full: entries, clauses, watches or levels."""
     names = full(ls)
     return ls._replace(**{name: [*getattr(ls, name), *[0] * (len(getattr(ls, name)) + 8)] for name in names})

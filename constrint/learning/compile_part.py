@@ -18,10 +18,14 @@ def main(part: str) -> None:
         from constrint.engine.compiled import load
 
         load()
+    elif part == "jumps":
+        from constrint.jumping.compiled import load as load_jumps
+
+        load_jumps()
     else:
         from constrint.learning.compiled import load as load_learning
 
-        load_learning(part == "learn")
+        load_learning()
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache as once
-from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -11,29 +10,29 @@ import numpy as np
 from constrint.engine import cache, native
 from constrint.engine.compiled import loaded_or_made
 from constrint.learning.build import full
-from constrint.learning.layout import Learner
+from constrint.learning.layout import PART, Learner
 from constrint.store.state import State
 
 
-def _made(part: str) -> bytes:
-    from constrint.learning.making import learning_code
+def _made() -> bytes:
+    from constrint.engine.making import code_of
+    from constrint.learning import loop
 
-    return learning_code(part)
+    return code_of(loop.run, PART)
 
 
 @once
-def _run(has_propagators: bool) -> native.Entry:
+def _run() -> native.Entry:
     """`loop.run`, compiled or loaded."""
-    part = "learn" if has_propagators else "learn-sums"
-    run = loaded_or_made(part, partial(_made, part))
-    cache.note_loaded(part)
+    run = loaded_or_made(PART, _made)
+    cache.note_loaded(PART)
     return run
 
 
-def load(has_propagators: bool) -> None:
-    """Load a compiled version, or compile it."""
+def load() -> None:
+    """Load the learning search, or compile it."""
     with cache.LOADING:
-        _run(has_propagators)
+        _run()
 
 
 class CompiledLearning:
@@ -45,9 +44,9 @@ class CompiledLearning:
         run: `loop.run` on the learner.
     """
 
-    def __init__(self, ls: Learner, st: State, has_propagators: bool) -> None:
+    def __init__(self, ls: Learner, st: State) -> None:
         with cache.LOADING:
-            self._entry = _run(has_propagators)
+            self._entry = _run()
         arrays = [np.array(cells, dtype=np.int64) for cells in st]
         self.st = State(*cast("list[list[int]]", arrays))
         self._state = native.Structure(arrays)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 Cells: TypeAlias = list[int]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-# Every function of the learning search in order of definition; see `compilable`.
+# Every function of the learning search; see `compilable`.
 LEARN_COMPILABLE: list[Callable[..., Any]] = []
 
 
@@ -22,6 +22,8 @@ def learn_compilable(function: Function) -> Function:
     LEARN_COMPILABLE.append(function)
     return function
 
+
+PART = "learn"  # its part of the machine code
 
 NOTHING = -1  # no entry, no clause, no literal
 
@@ -77,7 +79,7 @@ STAMP = 28  # of `seen` and of `level_seen`
 BUDGET = 29  # propagations until the next pause
 IS_LOGGED = 30  # 1 if every learned clause is written to the log
 LOG = 31  # cells of the log in use
-FAULT = 32  # 1 if a propagator was called in a version compiled without them
+FAULT = 32  # 1 if an inference cannot be explained
 GOAL = 33  # the bound of the objective that is proved, or NOTHING
 IS_BELOW = 34  # 1 in stretches that assume that the objective is close to that bound
 WITHIN = 35  # how close
@@ -93,7 +95,7 @@ SOLUTION = 0
 EXHAUSTED = 1
 PAUSED = 2
 FULL = 3
-BROKEN = 4  # the compiled version does not fit the problem: discard its results
+BROKEN = 4  # an inference cannot be explained: discard the results
 
 
 class Learner(NamedTuple):

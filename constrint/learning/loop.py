@@ -66,6 +66,7 @@ def has_room(ls: Learner) -> bool:
         and scalar[ARENA] + HEAD_CELLS + 2 * most < len(ls.arena)
         and scalar[WATCHES] + 2 < len(ls.watch_next)
         and scalar[LOG] + 1 + 2 * most < len(ls.log)
+        and scalar[LEVEL] + 2 < len(ls.level_start)
     )
 
 

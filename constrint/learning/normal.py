@@ -83,11 +83,6 @@ class Normal:
     replaced: dict[int, Atom] = field(default_factory=dict)
     implied: list[tuple[int, int]] = field(default_factory=list)
 
-    @property
-    def part(self) -> str:
-        """The part of the machine code that it needs; the one without propagators is compiled much faster."""
-        return "learn" if self.propagators else "learn-sums"
-
 
 class Translation:
     """Builds the `Normal` of constraints within a box.

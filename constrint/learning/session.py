@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -29,6 +28,7 @@ from constrint.learning.layout import (
     LOG,
     MUST,
     MUST_TO,
+    PART,
     PROPAGATIONS,
     SOLUTION,
     TRAIL,
@@ -62,10 +62,10 @@ ENTRIES_OF_VARIABLE = 20  # … unless there are this many entries for each vari
 NARROW, WIDE, GOAL, LAST = 0, 1, 2, 3
 
 
-def _load(has_propagators: bool) -> None:
+def _load() -> None:
     from constrint.learning.compiled import load
 
-    load(has_propagators)
+    load()
 
 
 class LearningRun:
@@ -117,7 +117,7 @@ class LearningRun:
             self._is_over = self._is_over or not raise_bound(self._ls, self._state, b, k, DECISION)
         if proof is not None and self._is_over:
             proof.exhausted()
-        if options.engine == "compiled" or (options.engine == "auto" and cache.is_loaded(self._normal.part)):
+        if options.engine == "compiled" or (options.engine == "auto" and cache.is_loaded(PART)):
             self._hand_over()
 
     def _guide(self, root: Root, equalities: Sequence[int]) -> Guide:
@@ -148,12 +148,11 @@ class LearningRun:
         return Guide(tier, rule, phase, activity)
 
     def _hand_over(self) -> None:
-        has_propagators = bool(self._normal.propagators)
-        compiling.obtain(self._normal.part, partial(_load, has_propagators), self._deadline)
+        compiling.obtain(PART, _load, self._deadline)
         with compiling.loading(self._deadline):
             from constrint.learning.compiled import CompiledLearning
 
-            self._session = CompiledLearning(self._ls, self._state, has_propagators)
+            self._session = CompiledLearning(self._ls, self._state)
         self._pace = Pace(COMPILED_SLICE, self._deadline)
         self._ls = self._session.ls
         self.engine = "compiled"
@@ -161,7 +160,7 @@ class LearningRun:
     def _is_long(self) -> bool:
         if self.engine == "compiled" or self._options.engine != "auto":
             return False
-        return compiling.is_due(self._normal.part, self._pace.spent, self._deadline)
+        return compiling.is_due(PART, self._pace.spent, self._deadline)
 
     def value(self, v: int) -> int:
         """Value of a fixed variable."""
@@ -208,7 +207,7 @@ class LearningRun:
             if outcome == EXHAUSTED:
                 break
             if outcome == BROKEN:
-                raise InternalError("a compiled search was given constraints that it was compiled without")
+                raise InternalError("a constraint cannot explain what it derived")
             if outcome == FULL:
                 self._grow()
             elif self._is_long():

@@ -2,7 +2,7 @@
 
 A propagator is one file here (node, ``holds``, watches, propagation function), one row of ``REGISTRY``, the
 place of which is its ``kind``, and one branch of ``dispatch`` or ``dispatch_global``. The branches are
-spelled out because numba compiles and caches them as written.
+spelled out because they are compiled as written.
 """
 
 from __future__ import annotations

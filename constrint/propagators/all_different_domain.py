@@ -109,7 +109,7 @@ def mend_matching(st: State, first: int) -> bool:
         if w >= 0 and not view_contains(st, views + k, n, w + args[first + 1]):
             args[owner + w] = -1
             args[match + k] = -1
-    for k in range(n):  # noqa: SIM110 - numba wants a loop
+    for k in range(n):  # noqa: SIM110 - what is compiled has loops only
         if args[match + k] < 0 and not augment(st, first, k):
             return False
     return True

@@ -195,7 +195,7 @@ def cumulative(st: State, c: int) -> bool:
             st, args[first + 1], args[levels + k]
         ):
             return False
-    for i in range(n):  # noqa: SIM110 - numba wants a loop
+    for i in range(n):  # noqa: SIM110 - what is compiled has loops only
         if not fit_task(st, first, count, i):
             return False
     return True

@@ -185,7 +185,7 @@ def short_table(st: State, c: int) -> bool:
     if found == 0:
         return value < 0 and set_literal(st, literal ^ 1)
     if value == 1:
-        for i in range(arity):  # noqa: SIM110 - numba wants a loop
+        for i in range(arity):  # noqa: SIM110 - what is compiled has loops only
             if not keep_short_column(st, first, i, found):
                 return False
         return True

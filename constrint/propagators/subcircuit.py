@@ -57,7 +57,7 @@ def leave_out_others(st: State, first: int, start: int) -> bool:
     while args[mark + node] == 0:
         args[mark + node] = 1
         node = args[after + node]
-    for i in range(n):  # noqa: SIM110 - numba wants a loop
+    for i in range(n):  # noqa: SIM110 - what is compiled has loops only
         if args[mark + i] == 0 and not fix(st, args[nodes + i], i):
             return False
     return True

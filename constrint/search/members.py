@@ -15,6 +15,7 @@ from constrint.search.sliced import WORK_OF_NODE
 if TYPE_CHECKING:
     from constrint.learning.session import LearningRun
     from constrint.relaxation.point import Point
+    from constrint.search.jumping import JumpingRun
     from constrint.search.relaxed import RelaxedRun
 
 TURN = 100  # nodes between two looks at the work of a search by branching
@@ -39,7 +40,7 @@ class Member:
     spent: float = field(default=0.0, init=False)
 
     @property
-    def run(self) -> Run | LearningRun | RelaxedRun:
+    def run(self) -> Run | LearningRun | RelaxedRun | JumpingRun:
         """The search."""
         raise NotImplementedError
 
@@ -125,12 +126,12 @@ class Counting(Member):
         units: How many units each of what it counts is.
     """
 
-    search: LearningRun | RelaxedRun
+    search: LearningRun | RelaxedRun | JumpingRun
     units: int
     _begun: int = field(default=0, init=False)
 
     @property
-    def run(self) -> LearningRun | RelaxedRun:
+    def run(self) -> LearningRun | RelaxedRun | JumpingRun:
         """The search."""
         return self.search
 

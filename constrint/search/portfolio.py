@@ -1,9 +1,10 @@
 """`learn="auto"`: branching first; if that proves long, several searches alternate.
 
 The others are the learning search and, if there is an objective, a search guided by a linear relaxation and
-one of large neighbourhoods of the best solution. Each may complete the search, the last one by its searches
-of the whole space. Solutions of one bound the others. Turns are counted in work, never in seconds, so equal
-seeds give equal answers at any speed.
+one of large neighbourhoods of the best solution; while there is no solution, also one with restarts and a
+local search. Each but the local search may complete the search, the neighbourhoods by their searches of the
+whole space. Solutions of one bound the others. Turns are counted in work, never in seconds, so equal seeds
+give equal answers at any speed.
 """
 
 from __future__ import annotations
@@ -65,6 +66,8 @@ NEAR_FADES = 0.8
 NEAR_AFTER = 20_000_000  # units of learning, on schedules
 DIFFERENT = (AllDifferent, AllDifferentBounds, AllDifferentDomain)  # permutations are stated twice
 RESTARTING = 1.0  # the weight of the search with restarts, while there is no solution
+JUMPING = 1.0  # the weight of the local search, while there is no solution
+HALF_OF_JUMPS = 40_000_000  # units after which it is half
 MOST_MATCHED = 200  # most values for which the search with restarts makes `all_different` domain consistent
 LED_BY_FAILURES = Brancher("dom_w_deg", "best_so_far")
 
@@ -153,6 +156,7 @@ class AlternatingRun:
         self._learning: Counting | None = None
         self._relaxed: Counting | None = None
         self._restarting: Branching | None = None
+        self._jumping: Counting | None = None
         self._near: Branching | None = None
         self._finder: Member = self._branching  # the member that found the last solution
         self._current: Member = self._branching
@@ -240,6 +244,8 @@ class AlternatingRun:
         self._found = 0
         if self._learning is not None and self._share in (ON_TOURS, ON_OTHERS):
             self._learning.weight = self._share / (1 + self._learning.spent / HALF_OF_LEARNING)
+        if self._jumping is not None:
+            self._jumping.weight = JUMPING / (1 + self._jumping.spent / HALF_OF_JUMPS)
         self._ask_bound()
         self._join()
         self._current = min(self._members, key=lambda member: member.claim)
@@ -275,6 +281,8 @@ class AlternatingRun:
         """Add the members whose time has come."""
         branched = int(self._branching.price * self._branching.run.propagations)
         is_linear = self._share != ON_SCHEDULES  # a relaxation says nothing of orders of tasks
+        if branched >= ALONE and self._best is None and is_linear and self._is_due("jumping"):
+            self._jumping = self._jumper()
         if self._goal is not None and is_linear and self._is_due("relaxed"):
             self._relaxed = self._relaxation()
         if branched >= ALONE and self._best is None and self._is_due("restarting"):
@@ -337,6 +345,17 @@ class AlternatingRun:
         self._admit(member)
         return member
 
+    def _jumper(self) -> Counting | None:
+        """The local search for a first solution; None where constraints have no rows for it."""
+        from constrint.search.jumping import jumping_run
+
+        run = jumping_run(self.prepared, self._root, self._options, self._started, self._goal)
+        if run is None:
+            return None
+        member = Counting(JUMPING, run, 1)
+        self._admit(member)
+        return member
+
     def _neighbour(self) -> Branching:
         """The search of large neighbourhoods, around the best solution."""
         options = replace(self._options, lns=True, restarts=None, brancher=LED_BY_FAILURES)
@@ -355,7 +374,7 @@ class AlternatingRun:
     def statistics(self) -> Statistics:
         """The work of all members so far; the caller adds seconds and solutions."""
         branched = self._branching.run.statistics()
-        members = (self._learning, self._relaxed, self._restarting, self._near)
+        members = (self._learning, self._relaxed, self._restarting, self._jumping, self._near)
         others = [member for member in members if member is not None]
         if not others:
             return branched

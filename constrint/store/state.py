@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 Cells: TypeAlias = list[int]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-# Every decorated function in order of definition: numba must see a callee before its callers.
+# Every decorated function.
 COMPILABLE: list[Callable[..., Any]] = []
 
 

@@ -44,6 +44,8 @@ class KernelSpec(Record, frozen=True, kw_only=True):
     constraints: str
     entry: Identifier
     cooperative: bool = False
+    # Taken only where it is named, as one that was not timed on any GPU.
+    by_name: bool = False
     # Initial value of every byte of the workspace.
     workspace_fill: Annotated[int, msgspec.Meta(ge=0, le=255)] = 0
     # Filled before the first launch only: what a launch leaves is for the next.

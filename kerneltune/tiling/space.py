@@ -77,6 +77,14 @@ class TilingSpace:
             found = self._best_of(strategy, model, 1) or found
         return found
 
+    def best_with(self, strategy: Strategy, chosen: Mapping[str, int]) -> Candidate | None:
+        """The fastest tiling of one strategy in which the named variables have these values, or None."""
+        model = self.model(strategy)
+        for name, value in chosen.items():
+            model.add(_named(model, name) == value)
+        result = self._solved(strategy, model)
+        return self._candidate(strategy, result.values) if result else None
+
     def draw(self, strategy: Strategy, count: int, seed: int = 0) -> list[Candidate]:
         """Up to ``count`` distinct tilings of one strategy, drawn uniformly from all of them."""
         drawn = []
@@ -109,7 +117,10 @@ class TilingSpace:
         return explain(self)
 
     def refusals(self) -> dict[str, str]:
-        """The strategies that the GPU or the dtype excludes before solving, with the reason."""
+        """The strategies that are excluded before solving, with the reason.
+
+        The GPU or the dtype excludes them, or that they are taken by name only and this space names none.
+        """
         strategies = self._strategies()
         products = not isinstance(self.problem, ScanProblem)
         if products and not self.profile.mma_depth(self.problem.dtype):
@@ -120,6 +131,9 @@ class TilingSpace:
             reason = "it does not divide a row into sequences"
             takes = {s.name for s in strategies if "sequences" in s.spec.parameters}
             found = {name: found[name] or (None if name in takes else reason) for name in found}
+        if self.strategy is None:
+            reason = "it is taken only where it is named"
+            found = {s.name: found[s.name] or (reason if s.spec.by_name else None) for s in strategies}
         if self.cell.constants().get("state_width", 1) > 1:
             reason = f"a state of {self.cell.name} is several numbers, for which it is not written"
             found = {s.name: found[s.name] or (None if s.spec.wide_states else reason) for s in strategies}

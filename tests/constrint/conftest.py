@@ -13,13 +13,10 @@ from constrint.engine import cache
 @pytest.fixture(scope="session")
 def filled() -> None:
     """Every part is on the disk, and what was not has been compiled by a process of its own."""
-    for part in ("engine", "learn-sums", "learn"):
+    for part in ("engine", "learn", "jumps"):
         if not cache.is_filled(part):
             subprocess.run([sys.executable, "-m", "constrint.learning.compile_part", part], check=True)
         assert cache.is_filled(part)
-    if not cache.is_filled("dispatch"):  # it was removed, and nobody needed it since
-        code = "from constrint.engine.making import dispatch_twin; dispatch_twin()"
-        subprocess.run([sys.executable, "-c", code], check=True)
 
 
 class Clock:

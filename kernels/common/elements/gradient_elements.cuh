@@ -10,6 +10,34 @@
 
 namespace kerneltune {
 
+// What of R^T times the gradients of the following step reaches h.
+template <class Shape>
+__device__ __forceinline__ float recurrent_part(float through_recurrence) {
+  return Shape::cut_recurrent_gradient ? 0.0f : through_recurrence;
+}
+
+// From R^T times the gradients of the following step to the gradients of this step, of one element.
+template <class Cell, class Shape>
+__device__ __forceinline__ void element_gradients(float through_recurrence, const StepRecord<Cell>& record,
+                                                  const float (&after)[at_least_one(Cell::saved_states)],
+                                                  float (&carried)[Cell::carried],
+                                                  float (&input_gradient)[Shape::gates],
+                                                  float (&recurrent_gradient)[Shape::gates]) {
+  float hidden_gradient = recurrent_part<Shape>(through_recurrence) + record.output_gradient + carried[0];
+  // Where h has reached the bound, no gradient passes through it.
+  if constexpr (Shape::forward_clip > 0.0f)
+    hidden_gradient = fabsf(record.output) >= Shape::forward_clip ? 0.0f : hidden_gradient;
+  Cell::template backward<Math<sizeof(typename Shape::Scalar) == 4>>(hidden_gradient, record, after, carried,
+                                                                     input_gradient, recurrent_gradient);
+  if constexpr (Shape::gate_gradient_clip > 0.0f) {
+#pragma unroll
+    for (int gate = 0; gate < Shape::gates; gate++) {
+      input_gradient[gate] = bounded(input_gradient[gate], Shape::gate_gradient_clip);
+      recurrent_gradient[gate] = bounded(recurrent_gradient[gate], Shape::gate_gradient_clip);
+    }
+  }
+}
+
 template <class Cell, class Shape>
 struct GradientElements {
   using Scalar = typename Shape::Scalar;
@@ -75,19 +103,8 @@ struct GradientElements {
   __device__ __forceinline__ void step(int group, float through_recurrence, const StepRecord<Cell>& record,
                                        const Lane<Shape>& lane) {
     float input_gradient[Shape::gates], recurrent_gradient[Shape::gates];
-    float hidden_gradient = recurrent_part(through_recurrence) + record.output_gradient + carried[group][0];
-    // Where h has reached the bound, no gradient passes through it.
-    if constexpr (Shape::forward_clip > 0.0f)
-      hidden_gradient = fabsf(record.output) >= Shape::forward_clip ? 0.0f : hidden_gradient;
-    Cell::template backward<Math<sizeof(Scalar) == 4>>(hidden_gradient, record, after[group], carried[group],
-                                                       input_gradient, recurrent_gradient);
-    if constexpr (Shape::gate_gradient_clip > 0.0f) {
-#pragma unroll
-      for (int gate = 0; gate < Shape::gates; gate++) {
-        input_gradient[gate] = bounded(input_gradient[gate], Shape::gate_gradient_clip);
-        recurrent_gradient[gate] = bounded(recurrent_gradient[gate], Shape::gate_gradient_clip);
-      }
-    }
+    element_gradients<Cell, Shape>(through_recurrence, record, after[group], carried[group], input_gradient,
+                                   recurrent_gradient);
     words[group].pack(input_gradient, recurrent_gradient, lane);
 #pragma unroll
     for (int s = 0; s < Cell::saved_states; s++) after[group][s] = record.before[s];
@@ -114,8 +131,8 @@ struct GradientElements {
     const size_t here = first_element(arguments, group, head, first_row, first_unit, lane);
     if (here == nothing) return;
     float gradient[Shape::states];
-    Cell::end_backward(recurrent_part(through_recurrence) + carried[group][0], after[group], carried[group],
-                       gradient);
+    Cell::end_backward(recurrent_part<Shape>(through_recurrence) + carried[group][0], after[group],
+                       carried[group], gradient);
 #pragma unroll
     for (int s = 0; s < Shape::states; s++)
       static_cast<Scalar*>(arguments.initial_gradient)[s * step_elements + here] =
@@ -123,10 +140,6 @@ struct GradientElements {
   }
 
  private:
-  static __device__ __forceinline__ float recurrent_part(float through_recurrence) {
-    return Shape::cut_recurrent_gradient ? 0.0f : through_recurrence;
-  }
-
   // Place in [B, H, D].
   static __device__ __forceinline__ size_t first_element(const BackwardArguments& arguments, int group,
                                                          int head, int first_row, int first_unit,

@@ -33,6 +33,13 @@ __device__ __forceinline__ void raise_flag(unsigned* flag, unsigned value) {
   asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(flag), "r"(value) : "memory");
 }
 
+// Whether the flag is at least `value`, once.
+__device__ __forceinline__ bool flag_is_raised(const unsigned* flag, unsigned value) {
+  unsigned found;
+  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(found) : "l"(flag) : "memory");
+  return static_cast<int>(found - value) >= 0;  // correct even if the flag wraps around
+}
+
 // Returns when the flag is at least `value`.
 __device__ __forceinline__ void await_flag(const unsigned* flag, unsigned value) {
   unsigned found;

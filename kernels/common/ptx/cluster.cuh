@@ -42,6 +42,12 @@ struct TransactionBarrier {
   __device__ __forceinline__ void arrive() const {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(address) : "memory");
   }
+  // Arrives at the barrier in the same place of a block of the cluster, to say that this warp has read what a
+  // copy brought. A release with the scope of the cluster would wait for every store of the SM.
+  __device__ __forceinline__ void arrive_in(unsigned rank) const {
+    asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(address_in_block(address, rank))
+                 : "memory");
+  }
   // Arrives, and makes this phase also wait for `bytes` from other blocks.
   __device__ __forceinline__ void arrive_expecting(unsigned bytes) const {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address), "r"(bytes)

@@ -18,9 +18,10 @@ __device__ __forceinline__ void warpgroup_commit() {
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 
-// Waits until all products of this warpgroup are done.
+// Waits until all products of this warpgroup are done but those of the NEWER last commits.
+template <int NEWER = 0>
 __device__ __forceinline__ void warpgroup_wait() {
-  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(0) : "memory");
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(NEWER) : "memory");
 }
 
 // Raises or lowers the number of registers of each thread (setmaxnreg). Called by whole warpgroups; one takes
@@ -61,11 +62,13 @@ struct WarpgroupMma;
 // tile `t` on; D_n lists their places in the text.
 #define KERNELTUNE_OUT_8(t) "+f"(d[t][0]), "+f"(d[t][1]), "+f"(d[t][2]), "+f"(d[t][3])
 #define KERNELTUNE_OUT_16(t) KERNELTUNE_OUT_8(t), KERNELTUNE_OUT_8(t + 1)
+#define KERNELTUNE_OUT_24(t) KERNELTUNE_OUT_16(t), KERNELTUNE_OUT_8(t + 2)
 #define KERNELTUNE_OUT_32(t) KERNELTUNE_OUT_16(t), KERNELTUNE_OUT_16(t + 2)
 #define KERNELTUNE_OUT_64(t) KERNELTUNE_OUT_32(t), KERNELTUNE_OUT_32(t + 4)
 #define KERNELTUNE_D_8 "%0, %1, %2, %3"
 #define KERNELTUNE_D_16 KERNELTUNE_D_8 ", %4, %5, %6, %7"
-#define KERNELTUNE_D_32 KERNELTUNE_D_16 ", %8, %9, %10, %11, %12, %13, %14, %15"
+#define KERNELTUNE_D_24 KERNELTUNE_D_16 ", %8, %9, %10, %11"
+#define KERNELTUNE_D_32 KERNELTUNE_D_24 ", %12, %13, %14, %15"
 #define KERNELTUNE_D_64                           \
   KERNELTUNE_D_32                                 \
   ", %16, %17, %18, %19, %20, %21, %22, %23, %24" \
@@ -102,6 +105,7 @@ struct WarpgroupMma;
 
 KERNELTUNE_WARPGROUP_MMA_OF_BOTH_TYPES(8, 4, 5, 6, 7, 8, 9)
 KERNELTUNE_WARPGROUP_MMA_OF_BOTH_TYPES(16, 8, 9, 10, 11, 12, 13)
+KERNELTUNE_WARPGROUP_MMA_OF_BOTH_TYPES(24, 12, 13, 14, 15, 16, 17)
 KERNELTUNE_WARPGROUP_MMA_OF_BOTH_TYPES(32, 16, 17, 18, 19, 20, 21)
 KERNELTUNE_WARPGROUP_MMA_OF_BOTH_TYPES(64, 32, 33, 34, 35, 36, 37)
 
@@ -109,10 +113,12 @@ KERNELTUNE_WARPGROUP_MMA_OF_BOTH_TYPES(64, 32, 33, 34, 35, 36, 37)
 #undef KERNELTUNE_WARPGROUP_MMA
 #undef KERNELTUNE_D_64
 #undef KERNELTUNE_D_32
+#undef KERNELTUNE_D_24
 #undef KERNELTUNE_D_16
 #undef KERNELTUNE_D_8
 #undef KERNELTUNE_OUT_64
 #undef KERNELTUNE_OUT_32
+#undef KERNELTUNE_OUT_24
 #undef KERNELTUNE_OUT_16
 #undef KERNELTUNE_OUT_8
 

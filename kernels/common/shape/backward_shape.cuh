@@ -4,9 +4,9 @@
 
 namespace kerneltune {
 
+// The properties of the backward pass that do not depend on how its product is divided.
 template <class Cell, class Tiling>
-struct BackwardShape : ProductShape<Tiling, 1, Cell::gates> {
-  using Scalar = typename Tiling::Scalar;
+struct BackwardPass {
   static constexpr int gates = Cell::gates;
   static constexpr int states = Cell::states;
   // Bound of h in the forward pass; 0 for none.
@@ -17,6 +17,12 @@ struct BackwardShape : ProductShape<Tiling, 1, Cell::gates> {
       Tiling::cut_recurrent_gradient;  // no gradient passes through R h
   static constexpr bool separate_gradients =
       Cell::separate_gradients;  // whether those by W x and by R h + bias differ
+};
+
+template <class Cell, class Tiling>
+struct BackwardShape : ProductShape<Tiling, 1, Cell::gates>, BackwardPass<Cell, Tiling> {
+  using Scalar = typename Tiling::Scalar;
+  static constexpr int gates = Cell::gates;
 
   // The word of weights of a unit's row that begins at k of the sum; zeros if not present. recurrent: R of
   // all heads.

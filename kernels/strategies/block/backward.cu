@@ -48,11 +48,24 @@ __device__ __forceinline__ void block_backward(const BackwardArguments& argument
       elements.write(done > 0);
       ring.copy_next(slot == 0 ? stages - 1 : slot - 1, done + stages - 1 < arguments.steps);
     });
+    if constexpr (Tiling::stores_together) {
+      // One branch for all groups, behind all shuffles: a GRU's lanes part there.
 #pragma unroll
-    for (int group = 0; group < Shape::warp_groups; group++) {
-      elements.step(group, sums.of_group(group, 0), record[group], lane);
-      store_operands<Shape>(tile, 1 - current, lane.batch_row(group), lane.unit(group), elements.words[group],
-                            lane);
+      for (int group = 0; group < Shape::warp_groups; group++)
+        elements.step(group, sums.of_group(group, 0), record[group], lane);
+      if (GateWords<Shape>::of_recurrent(lane)) {
+#pragma unroll
+        for (int group = 0; group < Shape::warp_groups; group++)
+          store_operands<Shape>(tile, 1 - current, lane.batch_row(group), lane.unit(group),
+                                elements.words[group], lane);
+      }
+    } else {
+#pragma unroll
+      for (int group = 0; group < Shape::warp_groups; group++) {
+        elements.step(group, sums.of_group(group, 0), record[group], lane);
+        store_operands<Shape>(tile, 1 - current, lane.batch_row(group), lane.unit(group),
+                              elements.words[group], lane);
+      }
     }
     slot = slot == stages - 1 ? 0 : slot + 1;
     ring.template wait<stages - 2>();

@@ -5,63 +5,28 @@ from __future__ import annotations
 import itertools
 import json
 import random
-import re
 
 import pytest
 from learners import learner
 
 from constrint import Model, Result, Status
 from constrint.engine import cache, native
-from constrint.errors import InternalError
 from constrint.learning import loop
 from constrint.learning.layout import BROKEN, FAULT
 
 pytestmark = pytest.mark.timeout(900)  # the first use on a machine compiles
 
 
-def symbols(part: str) -> set[str]:
-    """The names of all functions of ours in a part's machine code."""
-    code = cache.read(part)
-    assert code is not None
-    return {name.decode() for name in re.findall(rb"_ZN9constrint\w+", code)}
-
-
-def word(part: str) -> str:
-    """How a part's name stands in the names of its functions."""
-    name = part.replace("-", "_")
-    return f"{len(name)}{name}"
-
-
-@pytest.mark.parametrize("part", cache.PARTS)
-def test_every_function_of_a_part_says_so_in_its_name(filled, part):
-    found = symbols(part)
-    own = [name for name in found if word(part) in name]
-    assert len(own) > 40
-    # `dispatch` is compiled once, and becomes a part of what calls it.
-    others = [name for name in found if word(part) not in name and word("dispatch") not in name]
-    assert others == []
-    assert part != "learn-sums" or len(own) == len(found)
-
-
-def test_no_two_parts_share_a_function(filled):
-    for one, other in itertools.combinations(cache.PARTS, 2):
-        shared = symbols(one) & symbols(other)
-        assert [name for name in shared if word("dispatch") not in name] == []
-
-
 def test_all_parts_are_loaded_side_by_side(filled):
-    """Each runs at its own address, whatever the process has loaded before."""
-    from constrint.engine.making import DISPATCH, dispatch_twin
-
+    """Each runs at its own address, under its own name, and needs nothing that others would provide."""
     addresses = []
-    for part in set(cache.PARTS) - {"dispatch"}:
-        head, _, code = cache.read(part).partition(b"\n")
-        about = json.loads(head)
-        assert word(part) in about["symbol"]
-        addresses.append(native._linked(about["symbol"], about["externals"], code))
-    result = dispatch_twin().overloads[tuple(DISPATCH.args)]
-    assert word("dispatch") in result.fndesc.mangled_name
-    addresses.append(result.library.get_pointer_to_function(result.fndesc.llvm_cpython_wrapper_name))
+    for part in cache.PARTS:
+        content = cache.read(part)
+        assert content is not None
+        about = json.loads(content.partition(b"\n")[0])
+        assert about["symbol"] == f"constrint_{part}"
+        assert about["externals"] == []
+        addresses.append(native._linked(about["symbol"], [], content.partition(b"\n")[2]))
     assert len(set(addresses)) == len(cache.PARTS)
 
 
@@ -115,30 +80,6 @@ def test_models_one_after_the_other_in_drawn_orders(filled, seed):
         last = list(m.variables.values())[-1]
         r = m.solve(**({"minimize": last} if name == "ruler" else {}), **way)
         assert is_right(name, r), (name, way, r)
-
-
-# ---------------------------------------------------------------- the stub
-
-
-def test_a_stub_that_is_called_is_no_answer(monkeypatch):
-    from constrint.learning.making import no_propagator
-
-    monkeypatch.setattr(loop, "run_propagator", no_propagator)
-    with pytest.raises(InternalError, match="compiled without"):
-        products().solve(learn=True, engine="interpreted")
-
-
-def test_a_stub_that_is_called_is_no_answer_compiled(filled, monkeypatch):
-    """The version without kernels is made to search a model that has some."""
-    from constrint.learning import compiled
-
-    run = compiled._run(has_propagators=False)
-    monkeypatch.setattr(compiled, "_run", lambda has_propagators: run)
-    for goal in ({}, {"minimize": "y0"}, {"maximize": "y1"}):
-        m = products()
-        named = {way: m.variables[name] for way, name in goal.items()}
-        with pytest.raises(InternalError, match="compiled without"):
-            m.solve(learn=True, engine="compiled", **named)
 
 
 def test_search_ends_once_there_is_a_fault():

@@ -67,7 +67,7 @@ DAMAGES = {
     "a whole pickle": lambda content: whole(pickle.dumps(("x", 1))),
     "whole, but nothing": lambda content: whole(b"\x80nothing"),
     "no object file": lambda content: whole(head(content) + b"\nnothing"),
-    "half an object file": lambda content: whole(head(content) + code_of(content)[:2000]),
+    "half an object file": lambda content: whole(head(content) + code_of(content)[:200]),
     "of another processor": lambda content: whole(head(content, target="sparc") + code_of(content)),
     "of another part": lambda content: whole(
         head(content, symbol="_ZN9constrint6engine3run") + code_of(content)
@@ -75,6 +75,9 @@ DAMAGES = {
     "with a name that nobody has": lambda content: whole(
         head(content, externals=["nobody"]) + code_of(content)
     ),
+    "with a number as its name": lambda content: whole(head(content, symbol=5) + code_of(content)),
+    "with nothing for a list": lambda content: whole(head(content, externals=None) + code_of(content)),
+    "with no number of arguments": lambda content: whole(head(content, arguments=[]) + code_of(content)),
     "with no list of names": lambda content: whole(b'{"symbol": "small_part"}\n'),
 }
 

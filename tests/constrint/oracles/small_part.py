@@ -32,13 +32,11 @@ def obtain(pause: float = 0.0) -> int:
     from constrint.engine import compiled
 
     def make() -> bytes:
-        import numba
-
         from constrint.engine.making import code_of
 
         print("compiling", flush=True)  # noqa: T201 - what it is for
         sleep(pause)
-        return code_of(small_part, PART, numba.int64(numba.int64), {})
+        return code_of(small_part, PART)
 
     cache.PARTS.setdefault(PART, ("learning",))
     answer = compiled.loaded_or_made(PART, make).bound()(5)

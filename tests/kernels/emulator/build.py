@@ -47,24 +47,26 @@ class Emulator:
 
     Args:
         kernels: The root.
-        folder: For what is made.
+        folder: For what is made; emulators of several roots may share one.
         defines: Macros that the kernels find defined.
     """
 
     def __init__(self, kernels: Path, folder: Path, defines: tuple[str, ...] = ()) -> None:
-        self._folder = _made(folder)
+        self.folder = _made(folder)
         self._defines = [f"-D{name}" for name in defines]
-        sources = [*kernels.rglob("*.cu"), *kernels.rglob("*.cuh"), *HERE.glob("*.?pp")]
-        self._sources = _digest(*(path.read_bytes() for path in sorted(sources)), str(compiler()).encode())
+        sources = [*kernels.rglob("*.cu"), *kernels.rglob("*.cuh")]
+        own = [str(compiler()).encode(), *(path.read_bytes() for path in sorted(HERE.glob("*.?pp")))]
+        self._own = _digest(*own)
+        self._sources = _digest(*own, *(path.read_bytes() for path in sorted(sources)))
         self._includes = ["-I", str(kernels)]
 
     def compile(self, source: str, kernel_name: str) -> Path:
         """The executable that runs ``kernel_name`` of the translation unit ``source``."""
         machine = self._machine()
         parts = (self._sources, *self._defines, source)
-        executable = self._folder / f"kernel-{_digest(*(part.encode() for part in parts))}"
+        executable = self.folder / f"kernel-{_digest(*(part.encode() for part in parts))}"
         if not executable.exists():
-            with tempfile.TemporaryDirectory(dir=self._folder) as scratch:
+            with tempfile.TemporaryDirectory(dir=self.folder) as scratch:
                 cuda, preprocessed = Path(scratch, "kernel.cu"), Path(scratch, "kernel.ii")
                 cuda.write_text(source, encoding="utf-8")
                 options = [*PREPROCESSOR_FLAGS, *self._defines, *self._includes]
@@ -82,9 +84,9 @@ class Emulator:
 
     def _machine(self) -> Path:
         """All sources in one go: one by one they take thrice as long, most of it for the same headers."""
-        target = self._folder / f"machine-{self._sources}.o"
+        target = self.folder / f"machine-{self._own}.o"
         if not target.exists():
-            with tempfile.TemporaryDirectory(dir=self._folder) as scratch:
+            with tempfile.TemporaryDirectory(dir=self.folder) as scratch:
                 unit, made = Path(scratch, "machine.cpp"), Path(scratch, target.name)
                 sources = (f'#include "{source}"\n' for source in sorted(HERE.glob("*.cpp")))
                 unit.write_text("".join(sources), encoding="utf-8")

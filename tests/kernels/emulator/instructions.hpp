@@ -247,6 +247,9 @@ template <> struct Instruction<"mbarrier.init.shared::cta.b64 [%0],%1;"> {
 template <> struct Instruction<"mbarrier.arrive.shared::cta.b64 _,[%0];"> {
   static void run(unsigned address) { barrier_arrive(address, 0); }
 };
+template <> struct Instruction<"mbarrier.arrive.shared::cluster.b64 _,[%0];"> {
+  static void run(unsigned address) { barrier_arrive(address, 0); }
+};
 template <> struct Instruction<"mbarrier.arrive.expect_tx.shared::cta.b64 _,[%0],%1;"> {
   static void run(unsigned address, unsigned bytes) { barrier_arrive(address, bytes); }
 };
@@ -273,6 +276,13 @@ template <> struct Instruction<"wgmma.wait_group.sync.aligned %0;"> {
 // Bulk copies
 template <> struct Instruction<"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0],[%1],%2,[%3];"> {
   static void run(uint32_t target, const void* source, unsigned bytes, uint32_t barrier) { load_bulk(target, source, bytes, barrier); }
+};
+template <> struct Instruction<
+    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0],[%1],%2,[%3],%4;"> {
+  static void run(uint32_t target, const void* source, unsigned bytes, uint32_t barrier, unsigned short blocks) {
+    for (unsigned rank = 0; rank < 16; rank++)
+      if (blocks >> rank & 1) load_bulk(shared_in_block(target, rank), source, bytes, shared_in_block(barrier, rank));
+  }
 };
 template <> struct Instruction<"cp.async.bulk.global.shared::cta.bulk_group [%0],[%1],%2;"> {
   static void run(void* target, uint32_t source, unsigned bytes) { store_bulk(target, source, bytes); }

@@ -189,7 +189,9 @@ void barrier_initialize(uint32_t address, unsigned arrivals) {
 }
 
 void barrier_arrive(uint32_t address, unsigned expected_bytes) {
-  TransactionBarrier& barrier = barrier_at(block_of(address), address);
+  Block& block = block_of(address);
+  if (!block.running) fail("an arrival at a barrier of block %u, which has ended", block.index.x);
+  TransactionBarrier& barrier = barrier_at(block, address);
   if (!barrier.left) fail("more arrivals at a transaction barrier than it was initialized for");
   barrier.bytes += expected_bytes;
   barrier.left--;

@@ -60,7 +60,7 @@ constexpr ProductShape product_shape(const char* text) {
   reader.expect(",%");
   reader.expect_number(next++);
   reader.expect(shape.a_in_registers ? ",adds,1,1,0; }" : ",adds,1,1,0,0; }");
-  const bool known = shape.n == 8 || shape.n == 16 || shape.n == 32 || shape.n == 64;
+  const bool known = shape.n == 8 || shape.n == 16 || shape.n == 24 || shape.n == 32 || shape.n == 64;
   return reader.fits && !*reader.at && known && adds == next ? shape : ProductShape{};
 }
 

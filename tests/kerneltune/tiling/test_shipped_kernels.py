@@ -179,12 +179,45 @@ def test_large_batches_are_for_warpgroups(direction: str) -> None:
     assert "warpgroup" in space("a100_sxm_80gb", 1, 768, 256, direction=direction).refusals()
 
 
+@pytest.mark.parametrize(
+    ("cell", "head_dim", "batch", "row_warpgroups"),
+    [("lstm", 768, 256, 1), ("lstm", 1024, 256, 2), ("gru", 512, 100, 1), ("slstm", 512, 300, 2)],
+)
+def test_backward_by_warpgroups_is_for_those_who_name_it(
+    cell: str, head_dim: int, batch: int, row_warpgroups: int
+) -> None:
+    """It was not timed on any GPU, so nothing else takes it, whatever its estimate."""
+    by_name = space("h100_sxm", 1, head_dim, batch, "warpgroup", cell=cell, direction="backward").best()
+    assert by_name.parameters["warpgroups"] == row_warpgroups
+    assert Compiler(KERNELS, load_profile("h100_sxm")).compile(by_name).report.broken_promises() == []
+    any_strategy = space("h100_sxm", 1, head_dim, batch, cell=cell, direction="backward")
+    assert "warpgroup" not in {strategy.name for strategy in any_strategy.applicable()}
+    assert any_strategy.best().strategy != "warpgroup"
+
+
+@pytest.mark.parametrize(("head_dim", "units"), [(960, 24), (1024, 16), (1536, 16)])
+def test_columns_of_r_that_warpgroups_keep_leave_room_for_a_ring(head_dim: int, units: int) -> None:
+    asked = space("h100_sxm", 1, head_dim, 256, "warpgroup", direction="backward")
+    fitting = [
+        number
+        for number in (8, 16, 24, 32)
+        if asked.best_with(KERNELS.backward["warpgroup"], {"block_units": number})
+    ]
+    assert max(fitting) == units
+
+
 def test_what_warpgroups_do_not_do_is_said() -> None:
+    without = {name: strategy for name, strategy in KERNELS.backward.items() if name != "warpgroup"}
+    problem = Problem("lstm", 1, 768, 256, "bf16", direction="backward")
     with pytest.raises(
         InputError, match="'warpgroup' has no backward pass: block, cluster, grid, streamed have"
     ):
-        space("h100_sxm", 1, 768, 256, "warpgroup", direction="backward")
+        TilingSpace(problem, load_profile("h100_sxm"), replace(KERNELS, backward=without), "warpgroup")
     assert "nearest that works: --head-dim 768" in space("h100_sxm", 1, 776, 256, "warpgroup").why_empty()
+    too_large = space("h100_sxm", 1, 4096, 256, "warpgroup", direction="backward").why_empty()
+    assert "1.0 MiB of shared memory per block, h100_sxm allows 227 KiB" in too_large
+    fp32 = TilingSpace(replace(problem, dtype="fp32"), load_profile("h100_sxm"), KERNELS, "warpgroup")
+    assert "it is written for bf16, fp16, not fp32" in fp32.why_empty()
 
 
 @pytest.mark.parametrize(("direction", "name"), [pair for pair in PASSES if pair[0] != "training"])

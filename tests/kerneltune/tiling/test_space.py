@@ -57,6 +57,26 @@ def test_what_is_asked_of_one_strategy(echo_space: TilingSpace) -> None:
         replace(echo_space, strategy="plane")
 
 
+def test_a_strategy_that_is_taken_by_name_only(tmp_path: Path, echo_space: TilingSpace) -> None:
+    kernels = rewritten(tmp_path, echo_space.kernels)
+    described = kernels.root / "strategies" / "plain" / "kernel.yaml"
+    described.write_text(described.read_text(encoding="utf-8") + "by_name: true\n", encoding="utf-8")
+    discover.cache_clear()
+    space = replace(echo_space, kernels=discover(kernels.root))
+    assert space.candidates(3) == []
+    with pytest.raises(InfeasibleError, match="it is taken only where it is named"):
+        space.best()
+    assert space.of_strategy("plain").best() == echo_space.best()
+
+
+def test_the_best_tiling_with_chosen_values(echo_space: TilingSpace) -> None:
+    (plain,) = echo_space.applicable()
+    found = echo_space.best_with(plain, {"held": 32})
+    assert found is not None
+    assert found.parameters == {**echo_space.best().parameters, "held": 32}
+    assert echo_space.best_with(plain, {"held": 33}) is None
+
+
 def test_dtype_without_tensor_cores_is_refused(echo_space: TilingSpace) -> None:
     space = replace(echo_space, profile=load_profile("t4"))
     assert space.refusals() == {"plain": "bf16 has no tensor-core shape on t4 (sm_75)"}
