@@ -261,7 +261,7 @@ class AlternatingRun:
         Remove the member if it proves no more than the root.
         """
         member = self._relaxed
-        if member is None or member not in self._members or self._goal is None:
+        if member is None or member not in self._members or self._goal is None or member.spent == 0:
             return
         from constrint.search.relaxed import known_bound
 

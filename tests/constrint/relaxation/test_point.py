@@ -12,7 +12,7 @@ from constrint.relaxation.point import Point
 
 @pytest.fixture
 def columns():
-    """Variable 0 as a column; members of 1; of 2 both; 3 by literals of the model (4, and the opposite of 5)."""
+    """Variable 0 as a column; members of 1; of 2 both; 3 by literals of the model (4, the opposite of 5)."""
     box = Box([0] * 7, [9, 3, 3, 3, 1, 1, 9], [1] * 7, [None] * 7)
     nodes = [LinearEqIf(2 * 4, ((1, 3),), 1), LinearEqIf(2 * 5 + 1, ((1, 3),), 2)]
     found = Columns(box, nodes, 100)
