@@ -57,6 +57,7 @@ class Columns:
         variable: For each column, its variable, or the variable whose member it stands for; negative for a
             row of a table.
         value: For each column, the member's value, or None for the variable itself.
+        literals: The literal of ``v == value`` by (v, value), for those that the model has.
     """
 
     def __init__(self, box: Box, nodes: Sequence[Propagator], most: int) -> None:
@@ -65,11 +66,11 @@ class Columns:
         self.value: list[int | None] = []
         self._most = most
         self._column: dict[tuple[int, int | None], int] = {}
-        self._literals: dict[tuple[int, int], int] = {}
+        self.literals: dict[tuple[int, int], int] = {}
         for node in nodes:
             if isinstance(node, LinearEqIf) and len(node.terms) == 1 and node.bound % node.terms[0][0] == 0:
                 ((a, x),) = node.terms
-                self._literals.setdefault((x, node.bound // a), node.literal)
+                self.literals.setdefault((x, node.bound // a), node.literal)
 
     def _new(self, v: int, value: int | None) -> int:
         column = self._column.get((v, value))
@@ -126,9 +127,9 @@ class Columns:
             return ONE
         if (box.lo[v], box.hi[v], box.step[v]) == (0, 1, 1):
             return self.of(v) if value else ONE.plus(self.of(v), -1)
-        literal = self._literals.get((v, value))
+        literal = self.literals.get((v, value))
         return Affine({self._new(v, value): 1}) if literal is None else self.literal(literal)
 
     def has_literal(self, v: int) -> bool:
         """Whether the model has a literal for some member of a variable."""
-        return any((v, value) in self._literals for value in self.values(v))
+        return any((v, value) in self.literals for value in self.values(v))

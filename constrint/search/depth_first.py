@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from constrint.engine.dfs import is_unbounded
 from constrint.engine.select import AS_BEST, AS_BEST_OR_GREATEST, GREATEST
@@ -39,7 +39,8 @@ from constrint.store.state import (
 from constrint.support.deadline import Deadline
 
 if TYPE_CHECKING:
-    pass
+    from constrint.relaxation.point import Point
+    from constrint.search.lns import Neighbourhoods
 
 
 class Run(Stepper):
@@ -141,6 +142,20 @@ class Run(Stepper):
         for i, v in enumerate(state.branch):
             state.phase[i] = values[int(v)]
         state.scalar[HAS_PHASE] = 1
+        if (neighbourhoods := self._neighbourhoods) is not None:
+            neighbourhoods.followed()
+
+    def lead(self, point: Point) -> None:
+        """Choose neighbourhoods by an optimum of the relaxation, too; without a solution, around it."""
+        if (neighbourhoods := self._neighbourhoods) is not None:
+            neighbourhoods.lead(point)
+
+    @property
+    def _neighbourhoods(self) -> Neighbourhoods | None:
+        """What steers a search of large neighbourhoods; None for others."""
+        if self._options.lns and self._state.scalar[GOAL]:
+            return cast("Neighbourhoods", self._steering)
+        return None
 
     def go_on(self, options: Options) -> None:
         """Remove the limits of nodes, work and failures.

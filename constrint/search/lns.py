@@ -4,6 +4,11 @@ A neighbourhood that is exhausted without a better solution was too small; one t
 was too large. The share of relaxed variables follows. Among the ways to choose them, successful ones are used
 more often. At intervals, nothing is kept for a growing number of failures; that completes the search and
 proves an optimum.
+
+One way is led by the optimum of a linear relaxation, where there is one. Variables on whose values both agree
+are kept, and the others try the relaxation's values first: Danna, Rothberg and Le Pape, "Exploring relaxation
+induced neighborhoods to improve MIP solutions", 2005. Without a solution, the values that are integral in the
+relaxation are kept: Berthold, "RENS – the optimal rounding", 2014.
 """
 
 from __future__ import annotations
@@ -11,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
+from typing import TYPE_CHECKING
 
 from constrint.store.state import (
     FAILURE_LIMIT,
@@ -24,12 +30,17 @@ from constrint.store.state import (
     State,
 )
 
+if TYPE_CHECKING:
+    from constrint.relaxation.point import Point
+
 FAILURES_OF_NEIGHBOURHOOD = 200
 FAILURES_OF_WHOLE = 500
 WHOLE_GROWS = 1.5
 WHOLE_EVERY = 20  # neighbourhoods between two searches of the whole space
 FIRST_SHARE = 0.15
+LEAST_SHARE = 0.04
 LARGER, SMALLER = 1.15, 0.93
+AGREED = 0.9  # how much of the relaxation has a value that it agrees on
 FADING = 0.9  # factor by which past successes of a way fade
 
 
@@ -63,12 +74,16 @@ class Neighbourhoods:
         self._reached = reached
         self._better = better
         self._gaps: list[int] = []
+        self._agreements: list[float] = []
         self._root: tuple[list[int], list[int]] = [], []
         self._ways = [_Way(self._at_random), _Way(self._connected), _Way(self._towards_goal)]
         self._way: _Way | None = None
         self._whole = FAILURES_OF_WHOLE
         self._number = 0
-        self._found = 0
+        self._point: Point | None = None
+        self._led = _Way(self._by_relaxation)
+        self._tried: list[tuple[int, int]] = []  # places that try other values first, and their best values
+        self._has_best = True  # whether the values to search near are those of a solution
 
     def begin(self, state: State) -> State:
         """Prepare the state of a search that has not begun."""
@@ -79,13 +94,27 @@ class Neighbourhoods:
 
     def solved(self) -> None:
         """Note that the present neighbourhood has a better solution."""
+        self.followed()
         if self._way is not None:
             self._way.worth += 1
+
+    def followed(self) -> None:
+        """Note that the values to search near are those of a new solution."""
+        if not self._has_best:
+            self._led.share = FIRST_SHARE
+        self._tried, self._has_best = [], True
+
+    def lead(self, point: Point) -> None:
+        """Choose neighbourhoods by an optimum of a relaxation, too."""
+        if self._point is None:
+            self._ways.append(self._led)
+        self._point = point
 
     def cut(self, state: State) -> State:
         """Continue in another neighbourhood: the failure limit is reached."""
         if self._way is not None:
-            self._way.share = max(2 / len(state.branch), self._way.share * SMALLER)
+            least = min(2 / len(state.branch), LEAST_SHARE)
+            self._way.share = max(least, self._way.share * SMALLER)
         self._next(state)
         return state
 
@@ -104,12 +133,22 @@ class Neighbourhoods:
         count = len(state.branch)
         self._number += 1
         self._way = None
+        self._restore(state)
         free = count
         if scalar[HAS_PHASE] and scalar[GOAL] and self._number % WHOLE_EVERY:
             for way in self._ways:
                 way.worth = max(0.1, way.worth * FADING)
             self._way = self._random.choices(self._ways, [way.worth for way in self._ways])[0]
-            free = max(2, round(self._way.share * count))
+            if not self._has_best:
+                self._way = self._led
+            if self._way is self._led:
+                self._agreements = self._agreements_of(state)
+                differ = sum(agreed < AGREED for agreed in self._agreements)
+                free = max(2, round(differ * self._way.share / FIRST_SHARE))
+                if free >= count:
+                    self._way.share = FIRST_SHARE
+            else:
+                free = max(2, round(self._way.share * count))
         if self._way is None or free >= count:
             self._way = None
             state.keep[:] = [0] * count
@@ -121,8 +160,39 @@ class Neighbourhoods:
             for place in self._way.order()[:free]:
                 keep[place] = 0
             state.keep[:] = keep
+            if self._way is self._led:
+                self._try_others(state, keep)
             scalar[FAILURE_LIMIT] = scalar[FAILURES] + FAILURES_OF_NEIGHBOURHOOD
         scalar[PHASE] = RELAX
+
+    def _restore(self, state: State) -> None:
+        """Restore the best values where others were tried; without a solution, take the relaxation's."""
+        for place, value in self._tried:
+            state.phase[place] = value
+        self._tried = []
+        if self._point is not None and not state.scalar[HAS_PHASE]:
+            state.scalar[HAS_PHASE], self._has_best = 1, False
+        if self._point is not None and not self._has_best:
+            for place, v in enumerate(state.branch):
+                likely = self._point.value(int(v))
+                state.phase[place] = self._root[0][place] if likely is None else likely
+
+    def _try_others(self, state: State, keep: Sequence[int]) -> None:
+        """Let the variables that are not kept try the relaxation's values first."""
+        assert self._point is not None
+        for place, kept in enumerate(keep):
+            value = None if kept else self._point.value(int(state.branch[place]))
+            if value is not None:
+                self._tried.append((place, int(state.phase[place])))
+                state.phase[place] = value
+
+    def _agreements_of(self, state: State) -> list[float]:
+        """How much the relaxation agrees with the values to search near; little where it says nothing."""
+        assert self._point is not None
+        found = [
+            self._point.agreement(int(v), int(x)) for v, x in zip(state.branch, state.phase, strict=True)
+        ]
+        return [AGREED if agreed is None else agreed for agreed in found]
 
     def _gaps_of(self, state: State) -> list[int]:
         """The distance of each variable from the end that the objective prefers."""
@@ -152,3 +222,8 @@ class Neighbourhoods:
         most = max(self._gaps) or 1
         drawn = [self._random.random() ** (1 / (0.05 + gap / most)) for gap in self._gaps]
         return sorted(range(len(drawn)), key=drawn.__getitem__, reverse=True)
+
+    def _by_relaxation(self) -> Sequence[int]:
+        """First what the relaxation agrees on least; what it agrees on in random order."""
+        keys = [(agreed if agreed < AGREED else 1.0, self._random.random()) for agreed in self._agreements]
+        return sorted(range(len(keys)), key=keys.__getitem__)

@@ -14,6 +14,7 @@ from constrint.search.sliced import WORK_OF_NODE
 
 if TYPE_CHECKING:
     from constrint.learning.session import LearningRun
+    from constrint.relaxation.point import Point
     from constrint.search.jumping import JumpingRun
     from constrint.search.relaxed import RelaxedRun
 
@@ -138,6 +139,11 @@ class Counting(Member):
     def bound(self) -> int | None:
         """The bound of the objective that its relaxation proves at the root; None if there is none."""
         return getattr(self.search, "bound", None)
+
+    @property
+    def point(self) -> Point | None:
+        """The last optimum of its relaxation; None if there is none."""
+        return getattr(self.search, "point", None)
 
     def begin(self, work: int) -> None:
         """Begin a turn of so many units."""

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from constrint.preparing.options import Options
     from constrint.preparing.prepared import Prepared
     from constrint.presolve import Root
+    from constrint.relaxation.point import Point
 
 LEAST_TURN = 100_000  # units of work
 TURN_OF_ALL = 20  # a turn is that part of all work so far, if that is more
@@ -248,6 +249,8 @@ class AlternatingRun:
         self._ask_bound()
         self._join()
         self._current = min(self._members, key=lambda member: member.claim)
+        if self._current is self._near and self._near is not None and (point := self._point()) is not None:
+            self._near.search.lead(point)
         self._current.begin(
             max(LEAST_TURN, int(sum(member.spent for member in self._members)) // TURN_OF_ALL)
         )
@@ -258,11 +261,11 @@ class AlternatingRun:
         Remove the member if it proves no more than the root.
         """
         member = self._relaxed
-        if member is None or member not in self._members or self._goal is None:
+        if member is None or member not in self._members or self._goal is None or member.spent == 0:
             return
-        bound, (v, direction) = member.bound, self._goal
-        # The root's box, not what a row from the same program's multipliers makes of it.
-        trivial = self._root.box.lo[v] if direction == "min" else self._root.box.hi[v]
+        from constrint.search.relaxed import known_bound
+
+        bound, trivial = member.bound, known_bound(self.prepared, self._root, self._goal)
         if bound is None or abs(bound - trivial) == 0:
             self._members.remove(member)
             return
@@ -284,6 +287,8 @@ class AlternatingRun:
             self._relaxed = self._relaxation()
         if branched >= ALONE and self._best is None and self._is_due("restarting"):
             self._restarting = self._restarter()
+        if self._point() is not None and self._is_due("near"):
+            self._near = self._neighbour()
         if branched < self._alone:
             return
         if self._deadline.left > 2 * LOADING and self._is_due("learning"):
@@ -357,9 +362,14 @@ class AlternatingRun:
         run = Run(self.prepared, self._root, options, self._started, self._goal)
         member = Branching(NEAR_BEST, run, self._branching.price)
         self._admit(member)
-        if self._has_solution or not options.is_solution:  # else the hint leads it
+        if self._best is not None and (self._has_solution or not options.is_solution):  # else the hint leads
             member.follow({v: self.value(v) for v in member.decided})
         return member
+
+    def _point(self) -> Point | None:
+        """The last optimum of the relaxation; None without one that proves something."""
+        member = self._relaxed
+        return member.point if member is not None and member in self._members else None
 
     def statistics(self) -> Statistics:
         """The work of all members so far; the caller adds seconds and solutions."""

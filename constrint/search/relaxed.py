@@ -24,6 +24,7 @@ from constrint.presolve import Root
 from constrint.relaxation.cuts import cuts
 from constrint.relaxation.domains import Bounds
 from constrint.relaxation.highs import has_highs
+from constrint.relaxation.point import Point
 from constrint.relaxation.program import INFEASIBLE, OPTIMAL, Program, Proof
 from constrint.relaxation.rounding import Rounding
 from constrint.relaxation.rows import Relaxation, Row, relaxed
@@ -84,7 +85,7 @@ class RelaxedRun(Run):
         self._state.scalar[ASKED_FROM] = 0
         self._goal = goal[0]
         self._sign = 1 if goal[1] == "min" else -1
-        self._known = root.box.lo[goal[0]] if self._sign > 0 else -root.box.hi[goal[0]]
+        self._known = self._sign * known_bound(prepared, root, goal)
         columns = relaxation.columns
         self._relaxation = relaxation
         self._bounds = Bounds(columns, self._state)
@@ -98,12 +99,18 @@ class RelaxedRun(Run):
         self._rounding: Rounding | None = None
         self._rounds_left = ROUNDING_ROUNDS
         self._value_before = -math.inf
+        self._optimum: NDArray[np.float64] | None = None  # the last one, at any node
         self._has_point = False
         self._least = 0
         count = len(columns.variable)
         self._gain = np.ones((2, count))  # of the bound by a unit, when a column goes down, and up
         self._tries = np.ones((2, count))
         self._pending: tuple[int, int, float, int] | None = None  # column, way, its distance, bound before
+
+    @property
+    def point(self) -> Point | None:
+        """What the last optimum of the relaxation says; None before the first."""
+        return None if self._optimum is None else Point(self._relaxation.columns, self._optimum.tolist())
 
     def _check_limits(self) -> None:
         if self.allowed is not None and self.allowed <= 0:
@@ -174,6 +181,7 @@ class RelaxedRun(Run):
             program.add(added)
             rounds -= 1
         self._has_point = True
+        self._optimum = program.point
         proof = program.bound(lower, upper)
         if proof is None:
             return None
@@ -308,6 +316,12 @@ class RelaxedRun(Run):
         if state.hole[v] >= 0 and contains(state, v, value):
             return _write(state, level, v, EQUAL, value)
         return _write(state, level, v, AT_LEAST, value)
+
+
+def known_bound(prepared: Prepared, root: Root, goal: tuple[int, str]) -> int:
+    """What propagation alone proves of a goal; a relaxation may have narrowed the root since."""
+    box = root.box if prepared.root is None else prepared.root.box
+    return box.lo[goal[0]] if goal[1] == "min" else box.hi[goal[0]]
 
 
 def _write(state: State, level: int, v: int, decision: int, value: int) -> bool:

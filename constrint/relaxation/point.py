@@ -1,0 +1,51 @@
+"""What an optimum of a relaxation says of variables: a value, and how much agrees with another one."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from constrint.relaxation.columns import Columns
+
+
+class Point:
+    """An optimum of a relaxation."""
+
+    def __init__(self, columns: Columns, optimum: Sequence[float]) -> None:
+        """Read an optimum.
+
+        Args:
+            columns: The columns of the relaxation.
+            optimum: The value of each column.
+        """
+        self._plain: dict[int, float] = {}
+        self._members: Mapping[int, dict[int, float]] = defaultdict(dict)
+        for v, value, x in zip(columns.variable, columns.value, optimum, strict=True):
+            if v >= 0 and value is None:
+                self._plain[v] = float(x)
+            elif v >= 0 and value is not None:
+                self._members[v][value] = float(x)
+        for (v, value), literal in columns.literals.items():
+            true = self._plain.get(literal >> 1)
+            if true is not None:
+                self._members[v][value] = 1 - true if literal & 1 else true
+
+    def value(self, v: int) -> int | None:
+        """The value that a variable has most of, or is nearest to; None where nothing is said of it."""
+        members = self._members.get(v)
+        if members:
+            value = max(members, key=members.__getitem__)
+            if 2 * members[value] >= 1 or v not in self._plain:
+                return value
+        x = self._plain.get(v)
+        return None if x is None else round(x)
+
+    def agreement(self, v: int, value: int) -> float | None:
+        """How much a variable has a value, between 0 and 1; None where nothing is said of it."""
+        members = self._members.get(v)
+        if members and value in members:
+            return min(1.0, max(0.0, members[value]))
+        x = self._plain.get(v)
+        if x is not None:
+            return max(0.0, 1 - abs(x - value))
+        return max(0.0, 1 - sum(members.values())) if members else None

@@ -1,0 +1,339 @@
+"""Large neighbourhoods led by a linear relaxation: what is kept, what is tried first, and the same optima."""
+
+from __future__ import annotations
+
+import itertools
+from random import Random
+from time import perf_counter
+
+import numpy as np
+import pytest
+
+from constrint import Model, Status, element, sum_
+from constrint.answers.options import options_of
+from constrint.engine.build import Box, Branch
+from constrint.engine.build import build as build_state
+from constrint.engine.select import AS_BEST
+from constrint.modelling.objectives import as_goals
+from constrint.preparing.prepared import Prepared
+from constrint.relaxation.columns import Columns
+from constrint.relaxation.highs import has_highs
+from constrint.relaxation.point import Point
+from constrint.search import lns
+from constrint.search import portfolio as alternate
+from constrint.search.depth_first import Run
+from constrint.search.lns import Neighbourhoods
+from constrint.search.relaxed import relaxed_run
+from constrint.store.state import FLOOR, GOAL, HAS_PHASE
+from constrint.support.deadline import Paused
+
+COUNT = 8
+needs_highs = pytest.mark.skipif(not has_highs(), reason="needs HiGHS")
+
+
+@pytest.fixture
+def state():
+    box = Box([0] * COUNT, [9] * COUNT, [1] * COUNT, [None] * COUNT)
+    begun = build_state(box, [], Branch(list(range(COUNT)), [AS_BEST] * COUNT), 1 << 60)
+    begun.scalar[GOAL] = 1
+    return begun
+
+
+def point_of(*values: float) -> Point:
+    """An optimum with these values of the first variables."""
+    columns = Columns(Box([0] * COUNT, [9] * COUNT, [1] * COUNT, [None] * COUNT), [], 100)
+    for v in range(len(values)):
+        columns.of(v)
+    return Point(columns, values)
+
+
+def led(monkeypatch, state) -> Neighbourhoods:
+    """Neighbourhoods that are all led by the relaxation."""
+    monkeypatch.setattr(lns, "WHOLE_EVERY", 1000)
+    found = Neighbourhoods(0, [[]] * COUNT, [0] * COUNT)
+    found.begin(state)
+    found._ways = []
+    return found
+
+
+def test_what_agrees_is_kept_and_the_others_try_the_relaxation(monkeypatch, state):
+    around = led(monkeypatch, state)
+    best = [1, 2, 3, 4, 5, 6, 7, 8]
+    state.phase[:] = best
+    state.scalar[HAS_PHASE] = 1
+    around.lead(point_of(1, 2, 3.4, 9, 5, 6, 7))
+    around.cut(state)
+    assert state.keep == [1, 1, 0, 0, 1, 1, 1, 1]
+    assert state.phase == [1, 2, 3, 9, 5, 6, 7, 8]
+    around.lead(point_of(*best))  # all agree: some are drawn, and the best values are back
+    around.cut(state)
+    assert (state.keep.count(0), state.phase) == (2, best)
+
+
+def test_values_that_were_tried_do_not_come_back_after_a_better_solution(monkeypatch, state):
+    around = led(monkeypatch, state)
+    state.phase[:] = [1] * COUNT
+    state.scalar[HAS_PHASE] = 1
+    around.lead(point_of(*[5] * COUNT))
+    for tell in (around.solved, around.followed):
+        around._led.share = lns.FIRST_SHARE / 2
+        around.cut(state)
+        assert 5 in state.phase
+        state.phase[:] = [2] * COUNT
+        tell()
+        around._restore(state)
+        assert state.phase == [2] * COUNT
+
+
+def test_without_a_solution_what_is_integral_is_kept(monkeypatch, state):
+    around = led(monkeypatch, state)
+    around.lead(point_of(1, 2.5, 3, 4.25, 5, 6))
+    around.cut(state)
+    assert state.keep == [1, 0, 1, 0, 1, 1, 1, 1]
+    assert state.phase == [1, 2, 3, 4, 5, 6, 0, 0]
+    around.lead(point_of(9, 9, 9, 9.5, 9, 9))
+    around.cut(state)
+    assert state.phase[:3] == [9, 9, 9]
+    state.phase[:] = [7] * COUNT
+    around.followed()
+    around.lead(point_of(*[7] * COUNT))
+    around.cut(state)
+    assert state.phase == [7] * COUNT
+
+
+def unled(state, monkeypatch, way: str, **given) -> Neighbourhoods:
+    """Neighbourhoods without a relaxation, all of one kind."""
+    monkeypatch.setattr(lns, "WHOLE_EVERY", 1000)
+    found = Neighbourhoods(0, given.get("reached", [[]] * COUNT), given.get("better", [0] * COUNT))
+    found.begin(state)
+    found._ways = [kept for kept in found._ways if kept.order.__name__ == way]
+    state.phase[:] = [1] * COUNT
+    state.scalar[HAS_PHASE] = 1
+    return found
+
+
+def test_variables_of_the_same_constraints_are_searched_together(monkeypatch, state):
+    reached = [[0, place % 2 + 1] for place in range(COUNT)]
+    around = unled(state, monkeypatch, "_connected", reached=reached)
+    around._ways[0].share = 4 / COUNT / lns.SMALLER
+    for _ in range(10):
+        around._ways[0].share = 4 / COUNT / lns.SMALLER
+        around.cut(state)
+        searched = {place for place, kept in enumerate(state.keep) if not kept}
+        assert searched in ({0, 2, 4, 6}, {1, 3, 5, 7})
+
+
+def test_terms_far_from_their_better_end_are_searched_more_often(monkeypatch, state):
+    around = unled(state, monkeypatch, "_towards_goal", better=[1, -1] * (COUNT // 2))
+    state.phase[:] = [
+        0,
+        9,
+        0,
+        9,
+        9,
+        0,
+        0,
+        9,
+    ]  # places 4 and 5 are at the worse ends, the others at the better
+    searched = [0] * COUNT
+    for _ in range(50):
+        around._ways[0].share = 2 / COUNT / lns.SMALLER
+        around.cut(state)
+        assert state.keep.count(0) == 2
+        searched = [times + 1 - kept for times, kept in zip(searched, state.keep, strict=True)]
+    assert min(searched[4:6]) > 35
+    assert max(searched[:4] + searched[6:]) < 15
+
+
+def test_random_neighbourhoods_grow_when_exhausted_and_shrink_when_cut(monkeypatch, state):
+    around = unled(state, monkeypatch, "_at_random")
+    (way,) = around._ways
+    around.cut(state)
+    sizes, drawn_places = [], set()
+    for step in (around.exhausted, around.cut):
+        for _ in range(12):
+            state.scalar[FLOOR] = 1
+            step(state)
+            sizes.append(state.keep.count(0))
+            drawn_places.add(tuple(state.keep))
+    assert sizes[0] == 2
+    assert max(sizes) > 4
+    assert sizes[-1] < max(sizes)
+    assert len(drawn_places) > 10
+    assert 0 < way.share <= 1
+
+
+def test_kinds_that_find_better_solutions_are_chosen_more_often(monkeypatch, state):
+    monkeypatch.setattr(lns, "WHOLE_EVERY", 1000)
+    around = Neighbourhoods(1, [[]] * COUNT, [0] * COUNT)
+    around.begin(state)
+    state.phase[:] = [1] * COUNT
+    state.scalar[HAS_PHASE] = 1
+    around.lead(point_of(*[2] * COUNT))
+    chosen = []
+    for _ in range(200):
+        around._led.share = lns.FIRST_SHARE / 2  # a share that leaves something to keep
+        around.cut(state)
+        name = around._way.order.__name__
+        chosen.append(name)
+        if name == "_towards_goal":
+            around.solved()
+    kinds = {"_at_random", "_connected", "_towards_goal", "_by_relaxation"}
+    assert set(chosen) == kinds  # none dies out
+    assert chosen.count("_towards_goal") > 100
+
+
+# Whole searches
+
+
+def drawn(seed: int, count: int = 9) -> tuple[Model, object, str, int | None]:
+    """A knapsack of several rows over 0/1, holed and looked-up variables; its goal, direction and optimum."""
+    r = Random(seed)
+    m = Model()
+    domains = [r.choice(([0, 1], [0, 1], [0, 2, 3], [-1, 0, 3])) for _ in range(count)]
+    xs = [m.int_var(f"x{i}", values=domain) for i, domain in enumerate(domains)]
+    points = np.array(list(itertools.product(*domains)))
+    holds = np.ones(len(points), bool)
+    for _ in range(r.randint(3, 6)):
+        row = [r.randint(5, 60) for _ in xs]
+        least = r.choice((0, 0, 0, sum(row) // 3))
+        most = sum(row) // 3 + r.choice((3, 40))
+        total = sum_(a * x for a, x in zip(row, xs, strict=True))
+        m.add(total >= least, total <= most)
+        holds &= (points @ row >= least) & (points @ row <= most)
+    goal, worth = 0, np.zeros(len(points), np.int64)
+    for i, (x, domain) in enumerate(zip(xs, domains, strict=True)):
+        cost = [r.randint(-30, 30) for _ in range(4)]
+        if min(domain) == 0 and r.random() < 0.5:
+            goal, worth = goal + element(cost, x), worth + np.array(cost)[points[:, i]]
+        else:
+            goal, worth = goal + cost[0] * x, worth + cost[0] * points[:, i]
+    direction, best = r.choice((("minimize", min), ("maximize", max)))
+    return m, goal, direction, best(map(int, worth[holds]), default=None)
+
+
+def optimum_of(
+    m: Model, goal: object, direction: str, is_led: bool = True, seed: int = 0
+) -> tuple[int | None, list[tuple[int, ...]]]:
+    """The best value found by neighbourhoods alone, and all that was found, in order."""
+    prepared = Prepared(m, as_goals([(goal, direction[:3])]), [])
+    if prepared.root is None:
+        return None, []
+    options = options_of(engine="interpreted", lns=True, has_goal=True, seed=seed)
+    v = prepared.goals[0][0]
+    scale, constant = prepared.scales.get(v, (1, 0))
+    root, started = prepared.root, perf_counter()
+    guide = relaxed_run(prepared, root, options, started, prepared.goals[0]) if is_led else None
+    run = Run(prepared, root, options, started, prepared.goals[0])
+    best, found = None, []
+    while True:
+        if guide is not None:
+            guide.allowed = 1
+            try:
+                guide.next()
+            except Paused:
+                run.lead(guide.point)
+        solution = run.next()
+        if solution is None:
+            return best, found
+        best = scale * run.value(v) + constant
+        found.append((best, *solution.values()))
+
+
+@needs_highs
+def test_drawn_programs_against_brute_force(monkeypatch):
+    monkeypatch.setattr(lns, "FAILURES_OF_NEIGHBOURHOOD", 3)
+    monkeypatch.setattr(lns, "FAILURES_OF_WHOLE", 4)
+    way = Neighbourhoods._by_relaxation
+    used = []
+    monkeypatch.setattr(
+        Neighbourhoods, "_by_relaxation", lambda self: (used.append(self._has_best), way(self))[1]
+    )
+    for seed in range(60):
+        m, goal, direction, best = drawn(seed)
+        assert optimum_of(m, goal, direction)[0] == best, f"seed {seed}"
+    assert min(used.count(True), used.count(False)) > 100
+
+
+@pytest.mark.parametrize("is_led", [pytest.param(True, marks=needs_highs), False])
+def test_neighbourhoods_depend_on_the_seed_alone(monkeypatch, is_led):
+    monkeypatch.setattr(lns, "FAILURES_OF_NEIGHBOURHOOD", 3)
+    monkeypatch.setattr(lns, "FAILURES_OF_WHOLE", 4)
+    differ = 0
+    for number in range(12):
+        runs = [optimum_of(*drawn(number)[:3], is_led, seed) for seed in (1, 1, 2)]
+        assert runs[0] == runs[1]
+        assert runs[0][0] == runs[2][0] == drawn(number)[3]
+        differ += runs[0] != runs[2]
+    assert differ > 0 or is_led  # led ones find all of so small a model in their first neighbourhoods
+
+
+def cover(seed: int) -> tuple[Model, object]:
+    """Sets that cover elements, at the least cost."""
+    r = Random(seed)
+    m = Model()
+    x = m.bool_vars("x", 60)
+    for _ in range(30):
+        m.add(sum_(x[j] for j in r.sample(range(60), 5)) >= 1)
+    return m, sum_(r.randint(1, 30) * v for v in x)
+
+
+@pytest.fixture
+def turns(monkeypatch):
+    """Portfolios whose members take turns at once."""
+    monkeypatch.setattr(alternate, "LEAST_TURN", 50)
+    monkeypatch.setattr(alternate, "ALONE", 20)
+    monkeypatch.setattr(alternate, "alone", lambda root, share: 0)
+    monkeypatch.setattr(alternate, "NEAR_BEST", 50.0)
+    monkeypatch.setattr(alternate, "ON_OTHERS", 0.01)
+    monkeypatch.setattr("constrint.search.members.TURN", 4)
+    monkeypatch.setattr("constrint.search.branch_and_bound.BRIEF", 0)
+    monkeypatch.setattr(lns, "FAILURES_OF_WHOLE", 2)
+    monkeypatch.setattr(lns, "FAILURES_OF_NEIGHBOURHOOD", 2)
+
+
+@needs_highs
+def test_portfolios_with_led_neighbourhoods_against_brute_force(monkeypatch, turns):
+    lead, told = Run.lead, []
+    monkeypatch.setattr(Run, "lead", lambda self, point: (told.append(point), lead(self, point))[1])
+    for seed in range(40):
+        m, goal, direction, best = drawn(seed, 11)
+        r = m.solve(**{direction: goal}, engine="interpreted")
+        assert (r.status, r.objective) == (Status.INFEASIBLE if best is None else Status.OPTIMAL, best), seed
+    assert len(told) > 10
+
+
+@needs_highs
+def test_a_relaxation_that_had_no_turn_yet_stays(monkeypatch, turns):
+    """The local search joins earlier, and its turn may come before that of the relaxation."""
+    joined = []
+    run = alternate.AlternatingRun._relaxation
+    monkeypatch.setattr(
+        alternate.AlternatingRun, "_relaxation", lambda self: (joined.append(run(self)), joined[-1])[1]
+    )
+    m, goal = cover(3)
+    m.solve(minimize=goal, engine="interpreted")
+    (member,) = joined
+    assert member.spent > 0
+
+
+@needs_highs
+def test_the_answer_depends_on_the_seed_alone_and_a_limit_keeps_the_best_solution(monkeypatch, clock):
+    monkeypatch.setattr(alternate, "LEAST_TURN", 500)
+    monkeypatch.setattr(alternate, "ALONE", 100)
+    monkeypatch.setattr(alternate, "alone", lambda root, share: 0)
+    monkeypatch.setattr("constrint.search.branch_and_bound.BRIEF", 0)
+    lead, led_at = Run.lead, []
+    monkeypatch.setattr(Run, "lead", lambda self, point: (led_at.append(point), lead(self, point))[1])
+    answers = []
+    for _ in range(2):
+        m, goal = cover(3)
+        r = m.solve(minimize=goal, engine="interpreted", seed=5)
+        answers.append((dict(r.values), r.objective, r.statistics.nodes, r.statistics.failures))
+    assert answers[0] == answers[1]
+    assert led_at
+    m, goal = cover(3)
+    told = []
+    r = m.solve(minimize=goal, engine="interpreted", time_limit=150, on_solution=told.append)
+    assert r.status in (Status.FEASIBLE, Status.OPTIMAL)
+    assert r.objective == told[-1].objective >= answers[0][1]
