@@ -7,8 +7,8 @@
 What is chosen by default; of the block and cluster strategies other depths of the ring, and stores apart or
 together; of the strategy "warpgroup" other numbers of units, sizes of stages, and clusters. All are compiled
 at the same time, one process per core. Each runs in a child process for a few steps and is compared with
-float64; those that are right are timed on longer sequences, in two rounds, the second in reverse order. The JSON is written during the run, a table last. Exit code 1: something is wrong or has no
-tiling.
+float64; those that are right are timed on longer sequences, in two rounds, the second in reverse order. The
+JSON is written during the run, a table last. Exit code 1: something is wrong or has no tiling.
 """
 
 from __future__ import annotations

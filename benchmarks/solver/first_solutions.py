@@ -13,6 +13,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 from time import process_time
@@ -83,7 +84,7 @@ def bins(items: int, count: int, seed: int) -> Instance:
     sizes: list[int] = []
     for _ in range(count):
         cuts = [0, *sorted(draw.sample(range(1, 100), items // count - 1)), 100]
-        sizes += [b - a for a, b in zip(cuts, cuts[1:], strict=False)]
+        sizes += [b - a for a, b in pairwise(cuts)]
     draw.shuffle(sizes)
     model = Model()
     x = [model.int_var(f"x{i}", 0, count - 1) for i in range(len(sizes))]
@@ -189,8 +190,8 @@ def main() -> None:
             shown = "  ".join(f"{'none' if one is None else format(one, '.2f'):>9}" for one in times)
             print(f"{name:22} {seed:4}  {shown}", flush=True)
     if options.out:
-        found = {"environment": environment("ortools", "llvmlite", "numpy"), "limit": options.limit, "rows": rows}
-        options.out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        head = {"environment": environment("ortools", "llvmlite", "numpy"), "limit": options.limit}
+        options.out.write_text(json.dumps({**head, "rows": rows}, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
