@@ -4,12 +4,11 @@
     python benchmarks/rnn/backward_variants.py --only 1x768 --steps 1024      some shapes
     python benchmarks/rnn/backward_variants.py --emulated /tmp/emulated       right, on the CPU, small shapes
 
-What is chosen by default, with other depths of its ring, and what no request takes by itself: the strategy
-"warpgroup" with and without clusters and with other rings, and the block strategy's stores together. All
-are compiled at the same time, one process per core. Each runs in a child process for a few steps and is
-compared with float64; those that are right are timed on longer sequences, in two rounds, the second in
-reverse order. The JSON is written during the run, a table last. Exit code 1: something is wrong or has no
-tiling.
+What is chosen by default; of the block and cluster strategies other depths of the ring, and stores apart or
+together; of the strategy "warpgroup" other numbers of units, sizes of stages, and clusters. All are compiled
+at the same time, one process per core. Each runs in a child process for a few steps and is compared with
+float64; those that are right are timed on longer sequences, in two rounds, the second in reverse order. The
+JSON is written during the run, a table last. Exit code 1: something is wrong or has no tiling.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
@@ -56,8 +55,16 @@ REQUESTS = (
     ("lstm", 1, 768, 64, "backward"),
     ("lstm", 1, 768, 128, "backward"),
     ("lstm", 1, 1024, 256, "backward"),
+    ("lstm", 1, 1024, 128, "backward"),
+    ("lstm", 1, 512, 256, "backward"),
+    ("gru", 1, 768, 256, "backward"),
+    ("lstm", 1, 1536, 128, "backward"),
+    ("lstm", 3, 256, 256, "backward"),
+    ("elman", 1, 1024, 256, "backward"),
+    ("gru", 2, 512, 256, "backward"),
     ("gru", 12, 64, 16, "backward"),
-    ("gru", 12, 64, 16, "training"),
+    ("gru", 6, 128, 16, "backward"),
+    ("lstm", 12, 64, 16, "backward"),
 )
 SMALL = (("lstm", 1, 32, 33, "backward"), ("gru", 2, 16, 5, "backward"))  # for the emulated GPU
 FEWEST_ROWS = 33  # batch rows from which on the strategy "warpgroup" is tried: it computes 64
@@ -159,37 +166,33 @@ def variants(problem: Problem, gpu: str) -> Iterator[tuple[str, Candidate | None
     space = TilingSpace(problem, load_profile(gpu), discover())
     best = space.best()
     yield "default", best
+    if best.strategy == "warpgroup":
+        others = [s for s in space.kernels.strategies.values() if s.name != "warpgroup"]
+        found = [one for s in others if (one := space.best_with(s, {})) is not None]
+        yield "without warpgroups", min(found, key=lambda one: one.microseconds_per_step, default=None)
     shipped = best.parameters.get("input_stages")
-    if best.strategy in ("block", "cluster", "grid") and shipped:
+    if best.strategy in ("block", "cluster") and shipped:
         for stages in (4, 8, 16):
             if stages != shipped:
                 yield f"default, ring of {stages}", with_stages(best, stages)
-    if "stores_together" in best.parameters and problem.cell == "gru":
-        yield "default, stores together", changed(best, {"stores_together": 1})
+    if "stores_together" in best.parameters:
+        other = 1 - best.parameters["stores_together"]
+        yield f"default, stores {('apart', 'together')[other]}", changed(best, {"stores_together": other})
     if problem.direction == "backward" and problem.batch >= FEWEST_ROWS:
         yield from by_warpgroups(space)
 
 
 def by_warpgroups(space: TilingSpace) -> Iterator[tuple[str, Candidate | None]]:
-    """The strategy "warpgroup" without clusters; then one thing after the other changed."""
+    """The strategy "warpgroup" as it would be chosen; then units of a block, sizes of stages, clusters."""
     strategy = space.kernels.strategy("warpgroup")
-    plain = space.best_with(strategy, {"cluster": 1})
-    yield "warpgroup", plain
-    if plain is None:
-        return
-    tile = {name: plain.parameters[name] for name in ("block_units", "warpgroups")}
-    ring = {name: plain.parameters[name] for name in ("ring_stages", "stage_parts")}
-    asked = {
-        "warpgroup, clusters of 2": {"cluster": 2, **tile},
-        "warpgroup, clusters of 4": {"cluster": 4, **tile},
-        "warpgroup, ring of 3": {"cluster": 1, **tile, **ring, "ring_stages": 3},
-        "warpgroup, half the ring": {"cluster": 1, **tile, **ring, "ring_stages": ring["ring_stages"] // 2},
-        "warpgroup, larger stages": {"cluster": 1, **tile, "stage_parts": 2 * ring["stage_parts"]},
-        "warpgroup, other rows": {"cluster": 1, "warpgroups": 3 - tile["warpgroups"]},
-        "warpgroup, other rows, clusters of 2": {"cluster": 2, "warpgroups": 3 - tile["warpgroups"]},
-        "warpgroup, 16 units, clusters of 2": {"cluster": 2, "block_units": 16},
-    }
-    seen = [plain.parameters]
+    asked: dict[str, dict[str, int]] = {"warpgroup": {}}
+    for units in (16, 24, 32):
+        for parts in (1, 2, 4):
+            chosen = {"block_units": units, "stage_parts": parts, "cluster": 1}
+            asked[f"warpgroup, {units} units, stages of {parts}"] = chosen
+        chosen = {"block_units": units, "stage_parts": 2, "cluster": 2}
+        asked[f"warpgroup, {units} units, clusters of 2"] = chosen
+    seen: list[Mapping[str, int]] = []
     for name, chosen in asked.items():
         found = space.best_with(strategy, chosen)
         if found is not None and found.parameters not in seen:

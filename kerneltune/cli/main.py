@@ -38,7 +38,10 @@ from kerneltune.errors import InputError, RunError
 
 if TYPE_CHECKING:
     from kerneltune.compiling.compile import Compiled
+    from kerneltune.tiling.candidate import Candidate
     from kerneltune.tiling.space import TilingSpace
+
+TRIED = 4  # times the number asked for: candidates compiled until enough keep their promises
 
 
 def _show_version(context: click.Context, _: click.Parameter, is_asked: bool) -> None:
@@ -254,14 +257,21 @@ def _best_compiled(space: TilingSpace, backend: str, top: int) -> list[Compiled]
         click.echo(turn.sentence, err=True)
     if top == 1:
         return [settled.compiled]
-    kept = []
-    for candidate in settled.space.candidates(top):
-        compiled = compiler.compile(candidate)
-        broken = compiled.report.broken_promises()
-        if broken:
-            click.echo(f"left out: {candidate.strategy}: {'; '.join(broken)}", err=True)
-        else:
-            kept.append(compiled)
+    kept: list[Compiled] = []
+    tried: list[Candidate] = []
+    while len(kept) < top:
+        missing = top - len(kept)
+        fresh = [one for one in settled.space.candidates(len(tried) + missing) if one not in tried]
+        if not fresh or len(tried) >= TRIED * top:
+            break
+        for candidate in fresh[:missing]:
+            tried.append(candidate)
+            compiled = compiler.compile(candidate)
+            broken = compiled.report.broken_promises()
+            if broken:
+                click.echo(f"left out: {candidate.strategy}: {'; '.join(broken)}", err=True)
+            else:
+                kept.append(compiled)
     return kept
 
 

@@ -34,7 +34,7 @@ extern "C" __global__ void __launch_bounds__(1024) shared(const float* values, f
 #pragma unroll UNROLL
   for (int i = 0; i < PASSES; i++) {
     float x, y, z, w;
-    asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(x), "=f"(y), "=f"(z), "=f"(w) : "r"(place));
+    asm volatile("ld.volatile.shared.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(x), "=f"(y), "=f"(z), "=f"(w) : "r"(place));
     sum += (x + y) + (z + w);
   }
   sums[blockIdx.x * blockDim.x + threadIdx.x] = sum;

@@ -23,6 +23,7 @@ BLOCK = 1024
 READ_BYTES = 1 << 28  # of an array in memory
 L2_SHARE, L2_PASSES = 4, 64  # the part of L2 that an array takes, and how often it is read
 SHARED_PASSES, PRODUCTS = 20_000, 20_000
+MACROS = {"PASSES": 1, "WARPS": 1, "CHAINS": 1}  # of the file's kernels: all compile with each of them
 MEANINGS = {
     "scan_memory_percent": "of the memory bandwidth, what a copy reaches",
     "stream_percent": "of the memory bandwidth, what reading reaches",
@@ -101,6 +102,7 @@ def measured_costs(profile: HardwareProfile, timer: Timer | None = None) -> tupl
 def _fastest(
     entry: str, profile: HardwareProfile, blocks: int, block: int, expected: Any, **given: Any
 ) -> float:
+    given["defines"] = MACROS | given.get("defines", {})
     with tempfile.TemporaryDirectory(prefix="kerneltune-micro-") as folder:
         found = tune(
             SOURCE,

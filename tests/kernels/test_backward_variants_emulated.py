@@ -19,6 +19,6 @@ def test_variants_are_right(emulator: Emulator, tmp_path: Path, capsys: pytest.C
     words = ["--emulated", str(emulator.folder), "--only", "2x16", "--out", str(out)]
     assert backward_variants.main(words) == 0
     rows = json.loads(out.read_text(encoding="utf-8"))["rows"]
-    assert "default, stores together" in {row["variant"] for row in rows}
+    assert "default, stores apart" in {row["variant"] for row in rows}
     assert all(row["passed"] and row["milliseconds_of_rounds"] == [] for row in rows)
     assert "gru 2×16" in capsys.readouterr().out

@@ -60,6 +60,11 @@ LOST = {
     "the wait for a stage that all have read": (EXCHANGE, "empty(stage).wait_in_block(parity ^ 1);", ""),
     "the word to the other block": (EXCHANGE, "if (lane < CLUSTER)", "if (lane == cluster_block_rank())"),
     "the wait for products": (EXCHANGE, "warpgroup_wait<1>();", ""),
+    "the look for the flags of later stages": (
+        EXCHANGE,
+        "present = missing == 0 ? at_once : __ffs(missing) - 1;",
+        "present = at_once;",
+    ),
     "the fence before copies": (EXCHANGE, "fence_device_for_async();", ""),
     "the fence after R": (KERNEL, "      fence_shared_for_async();\n      Pairs", "      Pairs"),
     "the meeting at the end": (KERNEL, "cluster_synchronize();  // other blocks", "{}  // other blocks"),

@@ -84,12 +84,18 @@ struct ArrivingGradients {
     for (int first = 0; first < parts; first += at_once) {
       const int count = min(at_once, parts - first);
       bool here = lane >= count;
+      int present = 0;  // parts, from the first on, whose flags were raised before the last fence
 #pragma unroll 1
       for (int begin = 0; begin < count; begin += STAGE_PARTS) {
-        const bool wanted = lane / STAGE_PARTS == begin / STAGE_PARTS;
-        while (__any_sync(0xffffffffu, wanted && !here))
-          if (!here) here = flag_is_raised(flags + first + lane, published);
-        __syncwarp();
+        if (begin + STAGE_PARTS > present) {
+          const bool wanted = lane / STAGE_PARTS == begin / STAGE_PARTS;
+          while (__any_sync(0xffffffffu, wanted && !here))
+            if (!here) here = flag_is_raised(flags + first + lane, published);
+          const unsigned missing = ~__ballot_sync(0xffffffffu, here);
+          present = missing == 0 ? at_once : __ffs(missing) - 1;
+          __syncwarp();
+          if (lane == 0) fence_device_for_async();
+        }
         if (lane == 0) fill(slot() + (first + begin) * part_bytes);
         next_stage();
       }
@@ -130,11 +136,10 @@ struct ArrivingGradients {
   }
 
  private:
-  // Requests the next stage from a slot. Called by one thread.
+  // Requests the next stage from a slot. Called by one thread, after a fence behind the parts' flags.
   __device__ __forceinline__ void fill(const unsigned char* source) const {
     const unsigned target = ring + stage * stage_bytes;
     empty(stage).wait_in_block(parity ^ 1);
-    fence_device_for_async();
     full(stage).arrive_expecting(stage_bytes);
     if constexpr (CLUSTER == 1) {
       copy_bulk(target, source, stage_bytes, full(stage));

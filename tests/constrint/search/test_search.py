@@ -8,6 +8,7 @@ import sys
 import time
 
 import pytest
+from shared_models import endless
 
 import constrint as ci
 from constrint.search import depth_first as running
@@ -22,14 +23,6 @@ def queens(n: int) -> ci.Model:
     model.add(ci.all_different([row + i for i, row in enumerate(rows)]))
     model.add(ci.all_different([row - i for i, row in enumerate(rows)]))
     return model
-
-
-def endless() -> tuple[ci.Model, ci.IntExpr]:
-    """A model whose optimum takes far longer than any test."""
-    model = ci.Model()
-    xs = [model.int_var(f"x{i}", 0, 60) for i in range(14)]
-    model.add(ci.all_different(xs), ci.sum_(x * x for x in xs) % 1009 == 17)
-    return model, ci.sum_((x * (i + 3)) % 61 for i, x in enumerate(xs))
 
 
 def test_the_example_of_the_design():

@@ -79,6 +79,7 @@ template <class T> T __shfl_up_sync(unsigned mask, T value, unsigned by) {
   return emulator::shuffled(mask, value, emulator::lane_or_self(static_cast<int>(threadIdx.x % 32) - static_cast<int>(by)));
 }
 
+inline int __ffs(int bits) { return __builtin_ffs(bits); }
 inline int __any_sync(unsigned mask, int own) { return emulator::any(mask, own != 0); }
 inline unsigned __ballot_sync(unsigned mask, int own) {
   unsigned found = 0;

@@ -30,9 +30,9 @@ def test_variants_fit_or_say_that_they_do_not() -> None:
     assert len(found) == len(rows)
     assert {row.failure for row in rows} <= {None, "it does not fit"}
     names = {row.variant for row in rows if row.problem == LARGE and row.candidate is not None}
-    assert {"default", "default, ring of 8", "warpgroup", "warpgroup, ring of 3"} < names
-    together = found[GRU, "default, stores together"]
-    assert together.cubin != found[GRU, "default"].cubin
+    assert {"default", "without warpgroups", "warpgroup, 24 units, stages of 1"} < names
+    apart = found[GRU, "default, stores apart"]
+    assert apart.cubin != found[GRU, "default"].cubin
     assert all(row.cubin for row in rows if row.failure is None)
 
 

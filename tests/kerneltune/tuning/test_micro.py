@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -69,6 +70,23 @@ def test_the_kernels_compile(target: str) -> None:
     macros = "#define PASSES 9\n#define UNROLL 4\n#define WARPS 8\n#define CHAINS 4\n"
     built = compile_job(Job(macros + micro.SOURCE.read_text(), target, names), None)
     assert len(built.lowered) == 4
+
+
+def test_every_kernel_compiles_with_what_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file's kernels compile together: one's macros must not be missing where another is measured."""
+    pytest.importorskip("cuda.bindings.nvrtc")
+    entries = []
+
+    def compiled(source: Path, **given: Any) -> Any:
+        first = {name: values[0] for name, values in given["params"].items()}
+        macros = "".join(f"#define {name} {value}\n" for name, value in (first | given["defines"]).items())
+        built = compile_job(Job(macros + source.read_text(), "sm_90a", (given["entry"],)), None)
+        entries.extend(built.lowered)
+        return SimpleNamespace(best=SimpleNamespace(time=1.0))
+
+    monkeypatch.setattr(micro, "tune", compiled)
+    micro.measured_costs(H100)
+    assert len(entries) == 8
 
 
 def written(detected: Detected, path: Path) -> HardwareProfile:
