@@ -19,6 +19,7 @@ from constrint.presolve.equations import keep_classes, narrower_classes
 from constrint.presolve.factors import list_factors
 from constrint.presolve.joint import joint_bounds
 from constrint.presolve.residues import check_residues
+from constrint.presolve.rows import tightened, without_parallel
 from constrint.propagators import LinearEq, LinearLe, Propagator
 from constrint.store.domains import set_hi, set_lo
 from constrint.store.state import BITS, CHANGED, WIDER, State
@@ -122,7 +123,13 @@ def presolve(
     joined = with_cliques(problem.nodes, problem.lo, problem.hi)
     if joined is not None:
         problem.nodes[:] = joined
+    merged = without_parallel(problem.nodes)
+    if merged is not None:
+        problem.nodes[:] = merged
     add_machines(problem)
+    tight = tightened(problem.nodes, problem.lo, problem.hi)
+    if tight is not None:
+        problem.nodes[:] = tight
     for left in range(MOST_ROUNDS - 1, -1, -1):
         session, state, outcome = _first_fixpoint(problem, deadline, may_compile)
         if outcome == FAILED and state.scalar[WIDER]:
