@@ -134,7 +134,6 @@ def main() -> None:
 
     Model().solve(engine="compiled")
     load()
-    load(False)
     ways = {"branching": ours(False), "learning": ours(True), "both": ours("auto")}
     solvers = {name: ways[name] for name in arguments.ways.split(",") if name}
     if arguments.peers:
