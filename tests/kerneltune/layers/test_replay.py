@@ -307,12 +307,13 @@ def switched(monkeypatch: pytest.MonkeyPatch) -> Switched:
 @pytest.mark.gpu
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
-def test_drawn_calls_give_the_same_bits_on_a_gpu(dtype: str, switched: Switched) -> None:
-    for seed in range(8):
-        sequence = Sequence(random.Random(seed), switched, device="cuda", dtype=getattr(torch, dtype))
-        with torch.cuda.stream(torch.cuda.Stream() if seed % 2 else torch.cuda.current_stream()):
-            sequence.run()
-    assert switched.replays > 40
+@pytest.mark.parametrize("seed", range(6))
+def test_drawn_calls_give_the_same_bits_on_a_gpu(seed: int, dtype: str, switched: Switched) -> None:
+    sequence = Sequence(random.Random(seed), switched, device="cuda", dtype=getattr(torch, dtype))
+    with torch.cuda.stream(torch.cuda.Stream() if seed % 2 else torch.cuda.current_stream()):
+        sequence.run()
+    torch.cuda.synchronize()
+    assert switched.replays > 5
 
 
 @pytest.mark.gpu
