@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
@@ -20,7 +21,7 @@ from kerneltune.torch.fused_rows import Even, Rows
 from kerneltune.torch.launching import launcher
 from kerneltune.torch.lengths import Lengths
 from kerneltune.torch.operators import problem_of, spec_of
-from kerneltune.torch.replay import Call, Hold, hold
+from kerneltune.torch.replay import Call, Hold, Replays
 from kerneltune.torch.staggered import SideBySide, Staggered, chunk_of
 from kerneltune.torch.staggered import run as run_staggered
 
@@ -31,6 +32,7 @@ States = tuple[torch.Tensor, ...]
 MOST_HELD = 2**31  # bytes of all layers' gradients by W x, or h, that layers side by side hold at once
 ROWS = 16  # fewest of a block: fewer take no less time
 MOST_REPLAYED = 1.5e-3  # seconds of the GPU; the host takes about 1 ms for both passes of a layer
+MOST_PLANS = 4096  # of a stack
 LAUNCH = 1e-4  # seconds that a further launch of both passes takes, of the host or of the GPU
 
 
@@ -51,6 +53,43 @@ def layer_of(kind: Kind, sizes: Sizes, tf32: bool) -> Layer:
     )
 
 
+class _Calls:
+    """What calls of a stack share.
+
+    Attributes:
+        names: Those of each layer's and direction's parameters.
+        replays: Where short calls are replayed.
+    """
+
+    def __init__(self, stack: Stack) -> None:
+        parts = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")[: 4 if stack.sizes.bias else 2]
+        self.names = tuple(part + end for end in stack._ends() for part in parts)
+        self.replays = Replays()
+        self._plans: dict[Any, Plan] = {}
+
+    def plan(self, stack: Stack, rows: Rows, dropout: float, given: int) -> Plan:
+        """How a call runs; the same one for calls that are alike."""
+        tf32 = torch._C._get_cudnn_allow_tf32()
+        key = rows, dropout, given, tf32
+        found = self._plans.get(key) if isinstance(rows, Even) else None
+        if found is None:
+            layer = layer_of(stack.kind, stack.sizes, tf32)
+            found = Plan(layer, stack.sizes.num_layers, dropout, given, rows, launcher())
+            if isinstance(rows, Even):
+                if len(self._plans) >= MOST_PLANS:
+                    self._plans = {}
+                self._plans[key] = found
+        return found
+
+
+_CALLS: WeakKeyDictionary[Stack, _Calls] = WeakKeyDictionary()
+
+
+def _calls_of(stack: Stack) -> _Calls:
+    found = _CALLS.get(stack)
+    return _CALLS.setdefault(stack, _Calls(stack)) if found is None else found
+
+
 def takes(stack: Stack) -> bool:
     """Whether `run` can run this stack on kernels."""
     sizes = stack.sizes
@@ -67,27 +106,22 @@ def run(stack: Stack, data: torch.Tensor, rows: Rows, states: States | None) -> 
         rows: How the batch's rows lie.
         states: The states before the first step, each `[L * directions, B, width]`.
     """
-    sizes = stack.sizes
+    sizes, calls = stack.sizes, _calls_of(stack)
     if states is None and sizes.learned_initial:
         states = stack.first_states(rows.batch, data)
-    given = states or ()
-    names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh") if sizes.bias else ("weight_ih", "weight_hh")
-    own = stack._parameters
-    parameters = []
-    for end in stack._ends():
-        for name in names:
-            found = own.get(name + end)
-            parameters.append(found if found is not None else getattr(stack, name + end))
-    layer = layer_of(stack.kind, sizes, bool(torch.backends.cudnn.allow_tf32))
+    given, own = states or (), stack._parameters
+    parameters = [
+        found if (found := own.get(name)) is not None else getattr(stack, name) for name in calls.names
+    ]
     dropout = sizes.dropout if stack.training else 0.0
-    plan = Plan(layer, sizes.num_layers, dropout, len(given), rows, launcher())
+    plan = calls.plan(stack, rows, dropout, len(given))
     tensors, device = (*given, *parameters), data.device.type
     if torch.is_autocast_enabled(device):  # weights are cast where they are put in order
         with torch.autocast(device, enabled=False):
-            return _run(stack, plan, data.to(torch.get_autocast_dtype(device)), tensors)
+            return _run(calls, plan, data.to(torch.get_autocast_dtype(device)), tensors)
     if parameters[0].dtype != data.dtype:
         raise InputError(f"the input is {data.dtype}, but the layer's weights are {parameters[0].dtype}")
-    return _run(stack, plan, data, tensors)
+    return _run(calls, plan, data, tensors)
 
 
 def _is_training(data: torch.Tensor, tensors: States) -> bool:
@@ -97,9 +131,9 @@ def _is_training(data: torch.Tensor, tensors: States) -> bool:
     return any(one.requires_grad for one in (data, *tensors))
 
 
-def _run(stack: Stack, plan: Plan, data: torch.Tensor, tensors: States) -> tuple[torch.Tensor, States]:
+def _run(calls: _Calls, plan: Plan, data: torch.Tensor, tensors: States) -> tuple[torch.Tensor, States]:
     training = _is_training(data, tensors)
-    if (held := _held(stack, plan, data, tensors, training)) is not None:
+    if (held := _held(calls, plan, data, tensors, training)) is not None:
         if training:
             output, *last = _Replayed.apply(held, plan.given, data, *tensors)
             return output, tuple(last)
@@ -125,7 +159,7 @@ def _chunk(plan: Plan, data: torch.Tensor, training: bool) -> int:
     return chunk_for(plan.layer, plan.layers, data.shape[:2], data.dtype, training)
 
 
-def _held(stack: Stack, plan: Plan, data: torch.Tensor, tensors: States, training: bool) -> Hold | None:
+def _held(calls: _Calls, plan: Plan, data: torch.Tensor, tensors: States, training: bool) -> Hold | None:
     """Where this call is replayed, if it is one of those that are."""
     if plan.dropout or not isinstance(plan.rows, Even):
         return None
@@ -136,7 +170,8 @@ def _held(stack: Stack, plan: Plan, data: torch.Tensor, tensors: States, trainin
         step = _step_seconds(plan.layer, 1, data.shape[1], data.dtype, training)
         return bool(step * data.shape[0] * plan.layers <= MOST_REPLAYED)
 
-    return hold(stack, Call(plan, data, tensors[: plan.given], tensors[plan.given :], training), brief)
+    call = Call(plan, data, tensors[: plan.given], tensors[plan.given :], training)
+    return calls.replays.hold(call, brief)
 
 
 @lru_cache(maxsize=4096)

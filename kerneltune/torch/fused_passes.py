@@ -38,7 +38,7 @@ class Ran:
         return [self.data, weights.recurrent, self.states, *weights.into, *self.saved.values(), *masks]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Plan:
     """A call: a layer's sizes, the number of layers, dropout, how many states are given, and where."""
 

@@ -76,7 +76,12 @@ class CudaGraphs:
         What it gave keeps its memory as long as it is referred to. What it needed meanwhile may lie where
         other graphs of the pool have what they give or need. Raises RuntimeError where recording fails.
         """
-        side = self._side()
+        with self._lock:  # threads record one after another
+            return self._record(self._side(), pool, work)
+
+    def _record(
+        self, side: torch.cuda.Stream, pool: Any, work: Callable[[], Result]
+    ) -> tuple[Callable[[], None], Result]:
         side.wait_stream(torch.cuda.current_stream())
         graph = torch.cuda.CUDAGraph()
         collects = gc.isenabled()
@@ -99,10 +104,9 @@ class CudaGraphs:
         """The stream that work is recorded on in place of the current one."""
         index = torch.cuda.current_device()
         key = index, torch._C._cuda_getCurrentRawStream(index)
-        with self._lock:
-            if key not in self._sides:
-                self._sides[key] = torch.cuda.Stream()
-            return self._sides[key]
+        if key not in self._sides:
+            self._sides[key] = torch.cuda.Stream()
+        return self._sides[key]
 
 
 @cache

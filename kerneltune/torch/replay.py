@@ -69,10 +69,8 @@ class Call:
 
     @property
     def kind(self) -> Hashable:
-        """What the slots of two calls with the same weights may differ in."""
-        data = self.data
-        given = tuple(one.dtype for one in self.given)
-        return data.shape, data.dtype, given, self.training, self.plan.layer.tf32
+        """What the slots of two calls with the same weights may differ in; a plan stands for itself."""
+        return self.plan, self.data.dtype, self.training, *[one.dtype for one in self.given]
 
     @property
     def size(self) -> int:
@@ -195,20 +193,31 @@ class _Kind:
     seen: set[Hashable] = field(default_factory=set)
 
 
-class _Replays:
+class Replays:
     """The slots of a stack."""
 
     def __init__(self) -> None:
-        self._addresses: tuple[int, ...] = ()
+        self._addresses: list[int] = []
         self._kinds: dict[Hashable, _Kind] = {}
         self._calls = 0
         self._lock = RLock()
 
-    def hold(self, recorder: Recorder, place: Hashable, call: Call, brief: Callable[[], bool]) -> Hold | None:
-        """A slot for this call; None where it runs without."""
-        addresses = tuple([one.data_ptr() for one in call.parameters])
-        if not all(one.is_contiguous() for one in call.parameters):
+    def hold(self, call: Call, brief: Callable[[], bool]) -> Hold | None:
+        """A slot to replay a call in, or None where it runs without.
+
+        Args:
+            call: What the stack is called with.
+            brief: Whether the GPU takes no longer than the host; asked once for each kind of call.
+        """
+        recorder = graphs()
+        place = recorder.place(call.data)
+        if place is None:
             return None
+        addresses = []
+        for one in call.parameters:
+            if not one.is_contiguous():
+                return None
+            addresses.append(one.data_ptr())
         with self._lock:
             if addresses != self._addresses:  # slots read the weights where they lay
                 self._addresses, self._kinds = addresses, {}
@@ -254,27 +263,6 @@ class _Replays:
         weakref.finalize(slot, give_back)
         kind.slots.append(slot)
         return Hold(slot)
-
-
-_REPLAYS: weakref.WeakKeyDictionary[torch.nn.Module, _Replays] = weakref.WeakKeyDictionary()
-
-
-def hold(stack: torch.nn.Module, call: Call, brief: Callable[[], bool]) -> Hold | None:
-    """A slot to replay a stack's call in, or None where it runs without.
-
-    Args:
-        stack: The stack, whose slots live as long as it does.
-        call: What it is called with.
-        brief: Whether the GPU takes no longer than the host; asked once for each kind of call.
-    """
-    recorder = graphs()
-    place = recorder.place(call.data)
-    if place is None:
-        return None
-    found = _REPLAYS.get(stack)
-    if found is None:
-        found = _REPLAYS.setdefault(stack, _Replays())
-    return found.hold(recorder, place, call, brief)
 
 
 def _recorded(make: Callable[[], Result]) -> Result | None:
