@@ -16,22 +16,20 @@ import torch
 
 from kerneltune.errors import InputError
 from kerneltune.torch.fused_layer import Layer, refuse_second_derivatives
-from kerneltune.torch.fused_passes import Plan, held
+from kerneltune.torch.fused_passes import Passes, Plan, States
 from kerneltune.torch.fused_rows import Even, Rows
 from kerneltune.torch.launching import launcher
 from kerneltune.torch.lengths import Lengths
 from kerneltune.torch.operators import problem_of, spec_of
 from kerneltune.torch.replay import Call, Hold, Replays
 from kerneltune.torch.staggered import SideBySide, Staggered, chunk_of
-from kerneltune.torch.staggered import run as run_staggered
 
 if TYPE_CHECKING:
     from kerneltune.torch.stack import Kind, Sizes, Stack
 
-States = tuple[torch.Tensor, ...]
 MOST_HELD = 2**31  # bytes of all layers' gradients by W x, or h, that layers side by side hold at once
 ROWS = 16  # fewest of a block: fewer take no less time
-MOST_REPLAYED = 1.5e-3  # seconds of the GPU; the host takes about 1 ms for both passes of a layer
+MOST_REPLAYED = 0.01  # seconds of the GPU; beyond, its host does not matter
 MOST_PLANS = 4096  # of a stack
 LAUNCH = 1e-4  # seconds that a further launch of both passes takes, of the host or of the GPU
 
@@ -66,6 +64,7 @@ class _Calls:
         self.names = tuple(part + end for end in stack._ends() for part in parts)
         self.replays = Replays()
         self._plans: dict[Any, Plan] = {}
+        self._passes: dict[Any, Passes] = {}
 
     def plan(self, stack: Stack, rows: Rows, dropout: float, given: int) -> Plan:
         """How a call runs; the same one for calls that are alike."""
@@ -79,6 +78,24 @@ class _Calls:
                 if len(self._plans) >= MOST_PLANS:
                     self._plans = {}
                 self._plans[key] = found
+        return found
+
+    def passes(self, plan: Plan, data: torch.Tensor, training: bool) -> Passes:
+        """How its passes run: layers side by side, or one after another; likewise."""
+        if plan.layers == 1 or plan.layer.directions == 2 or plan.dropout or not isinstance(plan.rows, Even):
+            return plan
+        key = plan, data.dtype, training
+        found = self._passes.get(key)
+        if found is None:
+            steps, batch = data.shape[:2]
+            chunk = chunk_for(plan.layer, plan.layers, (steps, batch), data.dtype, training)
+            found = plan
+            if chunk:
+                side = Staggered(plan.layer, plan.layers, steps, batch, chunk, plan.runs_on)
+                found = SideBySide(side, plan.given)
+            if len(self._passes) >= MOST_PLANS:
+                self._passes = {}
+            self._passes[key] = found
         return found
 
 
@@ -133,44 +150,29 @@ def _is_training(data: torch.Tensor, tensors: States) -> bool:
 
 def _run(calls: _Calls, plan: Plan, data: torch.Tensor, tensors: States) -> tuple[torch.Tensor, States]:
     training = _is_training(data, tensors)
-    if (held := _held(calls, plan, data, tensors, training)) is not None:
+    passes = calls.passes(plan, data, training)
+    if (held := _held(calls, passes, data, tensors, training)) is not None:
         if training:
             output, *last = _Replayed.apply(held, plan.given, data, *tensors)
             return output, tuple(last)
         return held.slot.forward(data, tensors[: plan.given])
-    if chunk := _chunk(plan, data, training):
-        side = Staggered(plan.layer, plan.layers, data.shape[0], data.shape[1], chunk, plan.runs_on)
-        if training:
-            output, *last = SideBySide.apply(side, plan.given, data, *tensors)
-            return output, tuple(last)
-        return run_staggered(side, plan.given, data, tensors, training=False)[:2]
     if training:
-        output, *last = _Fused.apply(plan, data, *tensors)
+        output, *last = _Queued.apply(passes, data, *tensors)
         return output, tuple(last)
-    output, stacked, _ = plan.forward(data, tensors, training=False)
+    output, stacked, _ = passes.forward(data, tensors, training=False)
     return output, stacked.unbind(0)
 
 
-def _chunk(plan: Plan, data: torch.Tensor, training: bool) -> int:
-    """Steps of a chunk where layers run side by side; 0 where they run one after another."""
-    plain = plan.layers > 1 and plan.layer.directions == 1 and not plan.dropout
-    if not plain or not isinstance(plan.rows, Even):
-        return 0
-    return chunk_for(plan.layer, plan.layers, data.shape[:2], data.dtype, training)
-
-
-def _held(calls: _Calls, plan: Plan, data: torch.Tensor, tensors: States, training: bool) -> Hold | None:
+def _held(calls: _Calls, passes: Passes, data: torch.Tensor, tensors: States, training: bool) -> Hold | None:
     """Where this call is replayed, if it is one of those that are."""
-    if plan.dropout or not isinstance(plan.rows, Even):
+    if isinstance(passes, Plan) and (passes.dropout or not isinstance(passes.rows, Even)):
         return None
 
     def brief() -> bool:
-        if _chunk(plan, data, training):
-            return False
-        step = _step_seconds(plan.layer, 1, data.shape[1], data.dtype, training)
-        return bool(step * data.shape[0] * plan.layers <= MOST_REPLAYED)
+        step = _step_seconds(passes.layer, 1, data.shape[1], data.dtype, training)
+        return bool(step * data.shape[0] * passes.layers <= MOST_REPLAYED)
 
-    call = Call(plan, data, tensors[: plan.given], tensors[plan.given :], training)
+    call = Call(passes, data, tensors[: passes.given], tensors[passes.given :], training)
     return calls.replays.hold(call, brief)
 
 
@@ -197,25 +199,27 @@ def _step_seconds(layer: Layer, side: int, batch: int, dtype: torch.dtype, train
     return sum(launcher().step_seconds(problem) for problem in problems)
 
 
-class _Fused(torch.autograd.Function):  # type: ignore[misc] # torch has no types here
+class _Queued(torch.autograd.Function):  # type: ignore[misc] # torch has no types here
     """A stack: its input, its first states and each layer's and direction's parameters in torch's order."""
 
     @staticmethod
-    def forward(ctx: Any, plan: Plan, data: torch.Tensor, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    def forward(
+        ctx: Any, passes: Passes, data: torch.Tensor, *tensors: torch.Tensor
+    ) -> tuple[torch.Tensor, ...]:
         """Run it."""
-        output, last, kept = plan.forward(data, tensors, training=True)
-        ctx.plan = plan
-        ctx.names = [(tuple(one.saved), one.mask is not None) for one in kept]
+        output, last, kept = passes.forward(data, tensors, training=True)
+        held, ctx.rest = passes.parted(kept)
+        ctx.passes = passes
         ctx.set_materialize_grads(False)
-        ctx.save_for_backward(*(tensor for one in kept for tensor in one.tensors))
+        ctx.save_for_backward(*held)
         return (output, *last.unbind(0))
 
     @staticmethod
     def backward(ctx: Any, by: torch.Tensor | None, *by_last: torch.Tensor | None) -> tuple[Any, ...]:
         """Gradients by the input, the first states and the parameters."""
         refuse_second_derivatives()
-        kept = held(ctx.plan.layer, ctx.names, ctx.saved_tensors)
-        return (None, *ctx.plan.backward(kept, by, by_last, by_data=ctx.needs_input_grad[1]))
+        kept = ctx.passes.whole(ctx.saved_tensors, ctx.rest)
+        return (None, *ctx.passes.backward(kept, by, by_last, by_data=ctx.needs_input_grad[1]))
 
 
 class _Replayed(torch.autograd.Function):  # type: ignore[misc] # torch has no types here

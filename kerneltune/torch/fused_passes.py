@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 
@@ -30,12 +30,56 @@ class Ran:
     saved: Saved
     mask: torch.Tensor | None
 
+
+class Passes(Protocol):
+    """How a stack runs: `Plan`, or `kerneltune.torch.staggered.SideBySide`."""
+
     @property
-    def tensors(self) -> list[torch.Tensor]:
-        """All of them, as `held` takes them."""
-        masks = [] if self.mask is None else [self.mask]
-        weights = self.weights
-        return [self.data, weights.recurrent, self.states, *weights.into, *self.saved.values(), *masks]
+    def layer(self) -> Layer:
+        """The sizes of each layer."""
+
+    @property
+    def layers(self) -> int:
+        """Their number."""
+
+    @property
+    def given(self) -> int:
+        """How many states are given."""
+
+    def forward(
+        self, data: torch.Tensor, tensors: States, *, training: bool
+    ) -> tuple[torch.Tensor, torch.Tensor, Any]:
+        """Queue the forward pass of all layers.
+
+        Args:
+            data: The input, as the rows lie.
+            tensors: The given first states, and each layer's and direction's parameters in torch's order.
+            training: Whether a backward pass may follow.
+
+        Returns:
+            The output, the last states `[S, L * directions, B, units]`, and what the backward pass reads.
+        """
+
+    def backward(
+        self, kept: Any, by: torch.Tensor | None, by_last: Gradients, *, by_data: bool
+    ) -> list[torch.Tensor | None]:
+        """Queue the backward pass of all layers.
+
+        Args:
+            kept: What the forward pass left.
+            by: The gradient by the output.
+            by_last: Those by the last states.
+            by_data: Whether the gradient by the input is wanted.
+
+        Returns:
+            Gradients by the input (None where it is not wanted), the first states and the parameters.
+        """
+
+    def parted(self, kept: Any) -> tuple[list[torch.Tensor], Any]:
+        """All tensors that the backward pass reads, and what else `whole` needs."""
+
+    def whole(self, tensors: States, rest: Any) -> Any:
+        """The inverse of `parted`: what the backward pass reads."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,16 +96,7 @@ class Plan:
     def forward(
         self, data: torch.Tensor, tensors: States, *, training: bool
     ) -> tuple[torch.Tensor, torch.Tensor, list[Ran]]:
-        """Queue the forward pass of all layers.
-
-        Args:
-            data: The input, as the rows lie.
-            tensors: The given first states, and each layer's and direction's parameters in torch's order.
-            training: Whether a backward pass may follow.
-
-        Returns:
-            The output, the last states `[S, L * directions, B, units]`, and what the backward pass reads.
-        """
+        """Queue the forward pass, layer after layer."""
         layer, rows, lasts, kept = self.layer, self.rows, [], []
         given, parameters = tensors[: self.given], tensors[self.given :]
         count = layer.directions * layer.parameters
@@ -84,17 +119,7 @@ class Plan:
     def backward(
         self, kept: list[Ran], by: torch.Tensor | None, by_last: Gradients, *, by_data: bool
     ) -> list[torch.Tensor | None]:
-        """Queue the backward pass of all layers.
-
-        Args:
-            kept: What the forward pass left.
-            by: The gradient by the output.
-            by_last: Those by the last states.
-            by_data: Whether the gradient by the input is wanted.
-
-        Returns:
-            Gradients by the input (None where it is not wanted), the first states and the parameters.
-        """
+        """Queue the backward pass, layer after layer."""
         layer = self.layer
         parameters: list[torch.Tensor] = []
         starts: list[torch.Tensor] = []
@@ -116,6 +141,26 @@ class Plan:
                 scale = 1 / (1 - self.dropout) if self.dropout < 1 else 0.0
                 by = torch.ops.aten.native_dropout_backward(by, ran.mask, scale)
         return [by, *(_by_given(layer, starts) if self.given else ()), *parameters]
+
+    def parted(self, kept: list[Ran]) -> tuple[list[torch.Tensor], list[tuple[tuple[str, ...], bool]]]:
+        """All tensors that the backward pass reads; of each layer, names of what was saved, and if masked."""
+        tensors = []
+        for one in kept:
+            masks = [] if one.mask is None else [one.mask]
+            weights = one.weights
+            tensors += [one.data, weights.recurrent, one.states, *weights.into, *one.saved.values(), *masks]
+        return tensors, [(tuple(one.saved), one.mask is not None) for one in kept]
+
+    def whole(self, tensors: States, rest: list[tuple[tuple[str, ...], bool]]) -> list[Ran]:
+        """The inverse of `parted`."""
+        found, directions = [], self.layer.directions
+        for saved, masked in rest:
+            count = 3 + directions + len(saved) + masked
+            mine, tensors = tensors[:count], tensors[count:]
+            values = dict(zip(saved, mine[3 + directions :], strict=False))
+            weights = Weights(list(mine[3 : 3 + directions]), [], mine[1], mine[1])
+            found.append(Ran(mine[0], weights, mine[2], values, mine[-1] if masked else None))
+        return found
 
 
 def _cut(whole: torch.Tensor, at: int, rows: int) -> torch.Tensor:
@@ -180,19 +225,6 @@ def _begin(layer: Layer, first: torch.Tensor, start: States) -> None:
         return
     for mine, given in zip(first.unbind(0), start, strict=True):
         mine.view(len(mine), layer.directions, -1).copy_(given.transpose(0, 1))
-
-
-def held(layer: Layer, names: list[Any], tensors: tuple[torch.Tensor, ...]) -> list[Ran]:
-    """The inverse of what the forward pass saved."""
-    found, rest = [], list(tensors)
-    for saved, masked in names:
-        count = 3 + layer.directions + len(saved) + masked
-        mine, rest = rest[:count], rest[count:]
-        into = mine[3 : 3 + layer.directions]
-        values = dict(zip(saved, mine[3 + layer.directions :], strict=False))
-        weights = Weights(into, [], mine[1], mine[1])
-        found.append(Ran(mine[0], weights, mine[2], values, mine[-1] if masked else None))
-    return found
 
 
 def _backward(

@@ -1,17 +1,29 @@
-"""Records what is queued on a CUDA stream as a graph, so that the host queues all of it at once later."""
+"""Records what is queued on a CUDA stream as a graph, so that the host queues all of it at once later.
+
+While a stream is recorded, CUDA refuses some calls of all threads, such as to wait for the device. So nothing
+is recorded while there are threads in which such calls could come: any of Python's besides the main one and
+those of libraries that are known not to make them. `KERNELTUNE_GRAPHS` set to 1 records all the same, set to
+0 never.
+"""
 
 from __future__ import annotations
 
 import gc
 import os
+import threading
 from collections.abc import Callable, Hashable
 from functools import cache
-from threading import RLock
+from threading import RLock, Thread
 from typing import Any, TypeVar
 
 import torch
 
-SWITCH = "KERNELTUNE_GRAPHS"  # 0: nothing is recorded
+SWITCH = "KERNELTUNE_GRAPHS"
+QUIET = (
+    *("multiprocessing", "torch.utils.data", "tqdm", "wandb", "tensorboard", "tensorboardX"),
+    *("IPython", "ipykernel", "zmq", "tornado", "debugpy", "pydevd", "_pydevd_bundle"),
+)
+OWN = "kerneltune-compile"  # names of threads that begin so compile
 WORKSPACE = 2**25  # bytes that cuBLAS takes for a graph
 SHARE = 32  # graphs hold so small a part of a GPU's memory at most
 Result = TypeVar("Result")
@@ -21,7 +33,8 @@ class CudaGraphs:
     """Graphs of the streams that calls run on."""
 
     def __init__(self) -> None:
-        self._on = os.environ.get(SWITCH) != "0"
+        told = os.environ.get(SWITCH, "")
+        self._on, self._always = told != "0", told == "1"
         self._sides: dict[tuple[int, int], torch.cuda.Stream] = {}
         self._held: dict[int, int] = {}
         self._lock = RLock()
@@ -45,6 +58,10 @@ class CudaGraphs:
             torch._C._get_cublas_allow_bf16_reduced_precision_reduction(),
             torch._C._get_deterministic_algorithms(),
         )
+
+    def may(self) -> bool:
+        """Whether no other thread could be disturbed by a recording now."""
+        return self._always or all(_leaves_gpu_alone(one) for one in threading.enumerate())
 
     def take(self, size: int) -> Callable[[], None] | None:
         """Set so many bytes of this thread's GPU aside.
@@ -107,6 +124,19 @@ class CudaGraphs:
         if key not in self._sides:
             self._sides[key] = torch.cuda.Stream()
         return self._sides[key]
+
+
+def _leaves_gpu_alone(thread: Thread) -> bool:
+    """Whether a thread makes no call that a recording would make fail.
+
+    The main thread either records, or waits for the backward pass that does. Threads that are not Python's,
+    such as torch's own, are not asked.
+    """
+    if thread is threading.main_thread() or isinstance(thread, threading._DummyThread):
+        return True
+    runs = getattr(thread, "_target", None) or type(thread)
+    module = getattr(runs, "__module__", None) or ""
+    return thread.name.startswith(OWN) or any(f"{module}.".startswith(f"{name}.") for name in QUIET)
 
 
 @cache

@@ -21,7 +21,7 @@ from typing import Any, Protocol, TypeVar
 
 import torch
 
-from kerneltune.torch.fused_passes import Gradients, Plan, States
+from kerneltune.torch.fused_passes import Gradients, Passes, States
 from kerneltune.torch.recording import graphs
 
 LEAST_CALLS = 2  # of a kind before one is recorded: kernels are loaded by then
@@ -39,6 +39,9 @@ class Recorder(Protocol):
     def place(self, data: torch.Tensor) -> Hashable | None:
         """What recorded work depends on besides its tensors; None where nothing is recorded."""
 
+    def may(self) -> bool:
+        """Whether work may be recorded now."""
+
     def take(self, size: int) -> Callable[[], None] | None:
         """Set so many bytes aside: what gives them back, or None where there is no room."""
 
@@ -54,14 +57,14 @@ class Call:
     """What a stack is called with.
 
     Attributes:
-        plan: How its passes run.
+        passes: How it runs.
         data: The input.
         given: The given first states.
         parameters: Each layer's and direction's parameters.
         training: Whether a backward pass may follow.
     """
 
-    plan: Plan
+    passes: Passes
     data: torch.Tensor
     given: States
     parameters: States
@@ -69,14 +72,14 @@ class Call:
 
     @property
     def kind(self) -> Hashable:
-        """What the slots of two calls with the same weights may differ in; a plan stands for itself."""
-        return self.plan, self.data.dtype, self.training, *[one.dtype for one in self.given]
+        """What the slots of two calls with the same weights may differ in; `passes` stands for itself."""
+        return self.passes, self.data.dtype, self.training, *[one.dtype for one in self.given]
 
     @property
     def size(self) -> int:
         """About the bytes that a slot holds."""
-        layer, rows = self.plan.layer, self.data.shape[0] * self.data.shape[1]
-        values = rows * layer.directions * layer.units * (2 * layer.gates + 6) * self.plan.layers
+        layer, rows = self.passes.layer, self.data.shape[0] * self.data.shape[1]
+        values = rows * layer.directions * layer.units * (2 * layer.gates + 6) * self.passes.layers
         weights = 2 * sum(one.numel() for one in self.parameters)
         return int((values + weights + 2 * self.data.numel()) * self.data.element_size())
 
@@ -85,14 +88,14 @@ class Slot:
     """A recorded forward pass, and the backward passes recorded for it."""
 
     def __init__(self, recorder: Recorder, call: Call, seen: set[Hashable]) -> None:
-        self._recorder, self._plan, self._seen = recorder, call.plan, seen
+        self._recorder, self._passes, self._seen = recorder, call.passes, seen
         self._pool = recorder.pool()  # its own: another slot may be held while this one runs
         self._data, self._given = _like(call.data), tuple(_like(one) for one in call.given)
         self._put(call.data, call.given)
         # Not the parameters themselves: `.data =` would take the memory away that the graph reads.
         tensors = (*self._given, *(one.detach() for one in call.parameters))
         self._replay, (self._output, self._last, self._kept) = recorder.record(
-            self._pool, lambda: call.plan.forward(self._data, tensors, training=call.training)
+            self._pool, lambda: call.passes.forward(self._data, tensors, training=call.training)
         )
         self._backwards: dict[Hashable, _Backward] = {}
         self._lock = RLock()
@@ -113,23 +116,23 @@ class Slot:
     def backward(
         self, by: torch.Tensor | None, by_last: Gradients, *, by_data: bool
     ) -> list[torch.Tensor | None]:
-        """As `Plan.backward`, of the forward pass that ran last."""
+        """As `Passes.backward`, of the forward pass that ran last."""
         given = (by, *by_last)
         pattern = tuple(one is None for one in given), by_data
         with self._lock:  # threads may ask for the same gradients
             found = self._backwards.get(pattern)
-            if found is None and pattern in self._seen:
+            if found is None and pattern in self._seen and self._recorder.may():
                 found = _recorded(lambda: self._recorded_backward(given, by_data))
                 if found is not None:
                     self._backwards[pattern] = found
             if found is None:  # the first one loads the kernels
                 self._seen.add(pattern)
-                return self._plan.backward(self._kept, by, by_last, by_data=by_data)
+                return self._passes.backward(self._kept, by, by_last, by_data=by_data)
             return found(given)
 
     def _recorded_backward(self, given: Gradients, by_data: bool) -> _Backward:
-        passes = partial(self._plan.backward, self._kept, by_data=by_data)
-        return _Backward(partial(self._recorder.record, self._pool), passes, given, 1 + self._plan.given)
+        passes = partial(self._passes.backward, self._kept, by_data=by_data)
+        return _Backward(partial(self._recorder.record, self._pool), passes, given, 1 + self._passes.given)
 
 
 class _Backward:
@@ -229,6 +232,8 @@ class Replays:
                     slot.free = False
                     return Hold(slot)
             if not kind.worth or kind.calls <= LEAST_CALLS or len(kind.slots) == MOST_SLOTS:
+                return None
+            if not recorder.may():
                 return None
             kind.worth = bool(kind.slots) or (self._has_room() and brief())
             return self._made(recorder, call, kind) if kind.worth else None

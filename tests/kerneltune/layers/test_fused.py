@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import itertools
 import random
 from typing import Any
@@ -212,11 +213,12 @@ def test_layers_side_by_side_are_layers_one_after_another(
         (2, 2, 6, False, False),
         (4, 1, 3, True, False),
     ):
-        layer = getattr(ours, kind)(5, 16, layers, heads=heads, bias=bias)
+        made = getattr(ours, kind)(5, 16, layers, heads=heads, bias=bias)
         x = torch.randn(6, 3, 5)
-        start = tuple(torch.rand(layers, 3, 16) for _ in layer.kind.states) if given else None
+        start = tuple(torch.rand(layers, 3, 16) for _ in made.kind.states) if given else None
         found = []
         for steps in (chunk, 0):
+            layer = copy.deepcopy(made)
             monkeypatch.setattr(fused, "chunk_for", lambda *_, steps=steps: steps)
             kernels_on_cpu.passes.clear()
             found.append(gradients(layer, x, start))

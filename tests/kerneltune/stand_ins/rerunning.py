@@ -12,11 +12,14 @@ class Rerunning:
 
     def __init__(self, room: int = 2**40) -> None:
         self.room, self.taken, self.replays, self.records = room, 0, 0, 0
-        self.fails = False
+        self.fails, self.allowed = False, True
         self.where: Hashable | None = "here"
 
     def place(self, data: Any) -> Hashable | None:
         return self.where
+
+    def may(self) -> bool:
+        return self.allowed
 
     def take(self, size: int) -> Callable[[], None] | None:
         if self.taken + size > self.room:
