@@ -31,6 +31,7 @@ MOST_HELD = 2**31  # bytes of all layers' gradients by W x, or h, that layers si
 ROWS = 16  # fewest of a block: fewer take no less time
 MOST_REPLAYED = 0.01  # seconds of the GPU; beyond, its host does not matter
 MOST_PLANS = 4096  # of a stack
+MOST_KEPT = 2**17  # steps of all rows whose places are kept for the next layer
 LAUNCH = 1e-4  # seconds that a further launch of both passes takes, of the host or of the GPU
 
 
@@ -256,13 +257,25 @@ def run_ragged(
     stack: Stack, data: torch.Tensor, lengths: Lengths, states: States | None
 ) -> tuple[torch.Tensor, States]:
     """As `run`, for `[N, input_size]`: the steps of rows that have lengths of their own."""
-    layer = layer_of(stack.kind, stack.sizes, bool(torch.backends.cudnn.allow_tf32))
-
-    def seconds(rows: int) -> float:
-        return _step_seconds(layer, 1, rows, data.dtype, torch.is_grad_enabled())
-
-    rows = lengths.placed(layer, cuts_of(lengths, seconds), data.device)
+    layer = layer_of(stack.kind, stack.sizes, torch._C._get_cudnn_allow_tf32())
+    training, device = torch.is_grad_enabled(), data.device
+    if len(data) > MOST_KEPT or (data.is_cuda and torch.cuda.is_current_stream_capturing()):
+        rows = _placed(lengths, layer, data.dtype, device, training)
+    else:
+        stream = torch._C._cuda_getCurrentRawStream(device.index) if data.is_cuda else 0
+        rows = _kept_places(lengths.key, layer, data.dtype, device, training, stream)
     return run(stack, data, rows, states)
+
+
+def _placed(lengths: Lengths, layer: Layer, dtype: torch.dtype, device: torch.device, training: bool) -> Rows:
+    cuts = cuts_of(lengths, lambda rows: _step_seconds(layer, 1, rows, dtype, training))
+    return lengths.placed(layer, cuts, device)
+
+
+@lru_cache(maxsize=8)
+def _kept_places(key: tuple[bytes, bool], layer: Layer, *about: Any) -> Rows:
+    """The same, kept for layers that get the same lengths on the same stream one after another."""
+    return _placed(Lengths.of_key(key), layer, *about[:-1])
 
 
 def cuts_of(lengths: Lengths, seconds: Callable[[int], float]) -> list[tuple[int, int]]:

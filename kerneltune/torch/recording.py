@@ -19,9 +19,10 @@ from typing import Any, TypeVar
 import torch
 
 SWITCH = "KERNELTUNE_GRAPHS"
-QUIET = (
-    *("multiprocessing", "torch.utils.data", "tqdm", "wandb", "tensorboard", "tensorboardX"),
-    *("IPython", "ipykernel", "zmq", "tornado", "debugpy", "pydevd", "_pydevd_bundle"),
+QUIET = (  # libraries whose threads leave the GPU alone
+    *("multiprocessing", "concurrent.futures.process", "torch.utils.data", "torch._inductor.compile_worker"),
+    *("tqdm", "wandb", "tensorboard", "tensorboardX", "IPython", "ipykernel", "zmq", "tornado"),
+    *("debugpy", "pydevd", "_pydevd_bundle"),
 )
 OWN = "kerneltune-compile"  # names of threads that begin so compile
 WORKSPACE = 2**25  # bytes that cuBLAS takes for a graph

@@ -296,3 +296,25 @@ def test_autocast_runs_as_one_operation_and_gives_gradients_of_the_parameters_ty
         InputError, match=r"the input is torch.float64, but the layer's weights are torch.float32"
     ):
         layer(x.double())
+
+
+def test_places_are_kept_for_the_layer_that_gets_the_same_lengths_next(
+    kernels_on_cpu: ReferenceLauncher,
+) -> None:
+    import kerneltune.torch as ours
+    from kerneltune.torch import fused
+
+    first, other = ours.GRU(5, 16), ours.GRU(16, 16, bidirectional=True)
+    x = torch.randn(9, 5)
+    for bounds in ([0, 4, 9], [0, 5, 9], [0, 4, 9], [0, 2, 4, 9]):
+        for dtype in (torch.int32, torch.int64):
+            marks = torch.tensor(bounds, dtype=dtype)
+            output = x
+            for layer in (first, other):
+                given, (output, last) = output, layer(output, cu_seqlens=marks)
+                for k, (begin, end) in enumerate(itertools.pairwise(bounds)):
+                    expected, ends = layer(given[begin:end])
+                    close(output[begin:end], expected)
+                    close(last[:, k], ends)
+    assert fused._kept_places.cache_info().hits == 2 * 5
+    assert fused._kept_places.cache_info().misses == 2 * 3
