@@ -16,7 +16,7 @@ from kerneltune.torch.launching import Launcher
 from kerneltune.torch.operators import problem_of, readable, spec_of
 
 States = tuple[torch.Tensor, ...]
-Gradients = tuple[torch.Tensor | None, ...]
+Gradients = tuple["torch.Tensor | None", ...]  # a text: the manual is built without torch
 Saved = dict[str, torch.Tensor]
 
 
