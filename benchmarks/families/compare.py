@@ -44,7 +44,7 @@ def prepare(solver: str) -> None:
         from constrint.learning.compiled import load as load_learning
 
         load_engine()
-        load_learning(True)
+        load_learning()
     model = cpmpy.Model(cpmpy.boolvar() == 1)
     model.solve(solver=solver)
 

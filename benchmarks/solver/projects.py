@@ -133,8 +133,7 @@ def main() -> None:
     from constrint.learning.compiled import load
 
     Model().solve(engine="compiled")
-    load(True)
-    load(False)
+    load()
     ways = {"branching": ours(False), "learning": ours(True), "both": ours("auto")}
     solvers = {name: ways[name] for name in arguments.ways.split(",") if name}
     if arguments.peers:

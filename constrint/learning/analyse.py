@@ -7,11 +7,12 @@ analysis, so that explanations see the bounds from before the entry that they ex
 from __future__ import annotations
 
 from constrint.learning.circuits import explain_circuit
-from constrint.learning.clauses import attach, explain_clause
+from constrint.learning.clauses import BUMP, attach, explain_clause
 from constrint.learning.extremes import explain_extreme
 from constrint.learning.generic import explain_propagator
 from constrint.learning.heap import age, bump
 from constrint.learning.layout import (
+    ACTIVITY,
     ARENA,
     AT_MOST,
     BY_CLAUSE,
@@ -27,6 +28,7 @@ from constrint.learning.layout import (
     HEAD_CELLS,
     IS_BELOW,
     IS_LOGGED,
+    JOINS,
     KEPT,
     LEARNED,
     LEVEL,
@@ -77,13 +79,17 @@ def explain(ls: Learner, st: State, b: int, k: int, why: int, at: int) -> None:
 
 
 @learn_compilable
-def resolve_premises(ls: Learner) -> None:
-    """Mark the entries that made the premises true.
+def resolve_premises(ls: Learner) -> int:
+    """Mark the entries that made the premises true: open ones of this level, members of the clause below.
 
-    Open ones of this level, and members of the clause below.
+    Returns:
+        The number of decision levels of the premises.
     """
     scalar = ls.scalar
     stamp = scalar[STAMP]
+    scalar[JOINS] += 1
+    mark = scalar[JOINS]
+    levels = 0
     for i in range(scalar[PREMISES]):
         k = ls.premise_at[i]
         at = entry_of(ls, ls.premise_bound[i], k)
@@ -92,6 +98,9 @@ def resolve_premises(ls: Learner) -> None:
         level = ls.trail_level[at]
         if level == 0:
             continue
+        if ls.level_joined[level] != mark:
+            ls.level_joined[level] = mark
+            levels += 1
         if ls.seen[at] == stamp:
             ls.need[at] = max(ls.need[at], k)
             continue
@@ -104,6 +113,14 @@ def resolve_premises(ls: Learner) -> None:
         else:
             ls.clause_entry[scalar[LITERALS]] = at
             scalar[LITERALS] += 1
+    return levels
+
+
+@learn_compilable
+def note_levels(ls: Learner, why: int, levels: int) -> None:
+    """Lower the number of levels of a learned clause that took part as a reason."""
+    if why & 3 == BY_CLAUSE and 0 < levels < ls.arena[(why >> 2) + LEVELS]:
+        ls.arena[(why >> 2) + LEVELS] = levels
 
 
 @learn_compilable
@@ -133,7 +150,7 @@ def first_implication_point(ls: Learner, st: State) -> None:
         undo_last(ls)
         scalar[OPEN] -= 1
         explain(ls, st, ls.trail_bound[at], ls.need[at], ls.trail_why[at], at)
-        resolve_premises(ls)
+        note_levels(ls, ls.trail_why[at], resolve_premises(ls))
         at -= 1
 
 
@@ -239,6 +256,7 @@ def store_clause(ls: Learner) -> int:
     arena[clause + SIZE] = count
     arena[clause + LEVELS] = levels
     arena[clause + USED] = scalar[CONFLICTS]
+    arena[clause + ACTIVITY] = BUMP
     for i in range(count):
         at = clause + HEAD_CELLS + 2 * i
         arena[at] = ls.trail_bound[entries[i]] ^ 1
@@ -285,7 +303,7 @@ def learn(ls: Learner, st: State) -> bool:
     back_to(ls, level)
     scalar[OPEN] = 0
     scalar[LITERALS] = 1
-    resolve_premises(ls)
+    note_levels(ls, scalar[FAILED_WHY], resolve_premises(ls))
     first_implication_point(ls, st)
     merge_members(ls)
     drop_redundant(ls, st)

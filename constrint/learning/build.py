@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from constrint.engine.build import Box
 from constrint.learning.analyse import DEEPEST
 from constrint.learning.circuits import FIXED_ARC, NO_ARC, ROOM_OF_NODE
-from constrint.learning.clauses import MOST_LEVELS, attach
+from constrint.learning.clauses import RANKS, attach
 from constrint.learning.entries import Atom, Entry
 from constrint.learning.heap import FIRST_INCREMENT, push
 from constrint.learning.layout import (
@@ -45,7 +45,7 @@ from constrint.propagators import Propagator
 from constrint.store.state import FIXED, LOWER, UPPER
 from constrint.support.deadline import look
 
-FIRST_KEEP = 4000  # learned clauses kept before the first reduction
+FIRST_KEEP = 2000  # learned clauses kept before the first reduction
 FIRST_TRAIL = 1000
 LOG_CELLS = 10_000
 WIDEST_EXPLANATION = 16  # cells for premises, for each bound beyond the first two
@@ -55,7 +55,7 @@ GROWING = {
     "marks": ("seen", "need", "known"),
     "clauses": ("arena",),
     "watches": ("watch_next", "watch_key", "watch_clause"),
-    "levels": ("level_start", "level_seen"),
+    "levels": ("level_start", "level_seen", "level_joined"),
 }
 
 
@@ -235,6 +235,7 @@ def build(normal: Normal, nodes: Sequence[Propagator], box: Box, guide: Guide) -
         **{name: [0] * room for group in ("trail", "windows", "marks") for name in GROWING[group]},
         level_start=[0] * (2 * n + 4),
         level_seen=[0] * (2 * n + 4),
+        level_joined=[0] * (2 * n + 4),
         **propagators.arrays(2 * n),
         arena=[0] * cells,
         watch_head=[NOTHING] * (2 * n),
@@ -292,7 +293,7 @@ def _analysis_room(n: int, entries: int) -> dict[str, Cells]:
         "premise_at": [0] * (4 * n + WIDEST_EXPLANATION),
         "clause_entry": [0] * entries,
         "strongest": [NOTHING] * (2 * n),
-        "lifted": [0] * max(n + 2, MOST_LEVELS),
+        "lifted": [0] * max(n + 2, RANKS),
         "stack": [0] * (DEEPEST + 1),
     }
 

@@ -3,11 +3,16 @@
 A member (b, k) becomes false when bound b ^ 1 reaches 1 - k: the watch is in the list of that bound with that
 value as its key, and a rise wakes the watches whose keys it passes, each once. A clause has at most one
 member for each bound; by that, the member that it made true is found again.
+
+Learned clauses have three tiers, by the number of decision levels that they join. Those of the core are kept.
+Those of the middle are kept while they are used. The rest, and what the middle no longer uses, is local: each
+reduction keeps the more active half.
 """
 
 from __future__ import annotations
 
 from constrint.learning.layout import (
+    ACTIVITY,
     ARENA,
     BY_CLAUSE,
     CONFLICTS,
@@ -27,9 +32,12 @@ from constrint.learning.linear import add_premise, contradict
 from constrint.learning.trail import raise_bound
 from constrint.store.state import State
 
-CORE_LEVELS = 2  # clauses that join at most this many levels are kept for good
-RECENT = 2000  # clauses used in this many last conflicts are kept for now
-MOST_LEVELS = 64
+CORE_LEVELS = 2
+MIDDLE_LEVELS = 6
+RECENT = 4000  # conflicts since the last use for which a clause of the middle is kept
+BUMP = 1 << 20  # what a use adds to a clause's activity
+HALF_LIFE = 1000  # conflicts without use after which a clause's activity is half
+RANKS = 256
 
 
 @learn_compilable
@@ -111,6 +119,7 @@ def pass_on(ls: Learner, st: State, b: int, old: int, new: int) -> bool:
 def explain_clause(ls: Learner, clause: int, b: int) -> None:
     """Add the negations of a clause's members, except the one on bound b (NOTHING: of all), as premises."""
     arena = ls.arena
+    arena[clause + ACTIVITY] = present_activity(ls, clause) + BUMP
     arena[clause + USED] = ls.scalar[CONFLICTS]
     first = clause + HEAD_CELLS
     for at in range(first, first + 2 * arena[clause + SIZE], 2):
@@ -119,41 +128,61 @@ def explain_clause(ls: Learner, clause: int, b: int) -> None:
 
 
 @learn_compilable
-def is_old(ls: Learner, clause: int) -> bool:
-    """Whether a clause was learned, joins many levels and was not used recently."""
-    arena = ls.arena
-    return arena[clause + LEVELS] > CORE_LEVELS and ls.scalar[CONFLICTS] - arena[clause + USED] > RECENT
+def present_activity(ls: Learner, clause: int) -> int:
+    """The activity of a learned clause, halved for each `HALF_LIFE` conflicts since its last use."""
+    unused = ls.scalar[CONFLICTS] - ls.arena[clause + USED]
+    return ls.arena[clause + ACTIVITY] >> min(unused // HALF_LIFE, 60)
 
 
 @learn_compilable
-def widest_to_drop(ls: Learner) -> int:
-    """The number of levels above which clauses are dropped, so that about half of the old ones stay."""
+def is_local(ls: Learner, clause: int) -> bool:
+    """Whether a learned clause is kept by its activity alone."""
+    levels = ls.arena[clause + LEVELS]
+    if levels <= MIDDLE_LEVELS:
+        return levels > CORE_LEVELS and ls.scalar[CONFLICTS] - ls.arena[clause + USED] > RECENT
+    return True
+
+
+@learn_compilable
+def rank(ls: Learner, clause: int) -> int:
+    """The logarithm of a clause's activity, in quarters: more active clauses have no smaller rank."""
+    activity = present_activity(ls, clause) + 4
+    bits = 0
+    while activity >= 8:
+        activity >>= 1
+        bits += 1
+    return 4 * bits + (activity & 3)
+
+
+@learn_compilable
+def least_rank(ls: Learner) -> int:
+    """The rank below which local clauses are dropped, so that at least half of them stay."""
     arena = ls.arena
     counts = ls.lifted
-    for i in range(MOST_LEVELS):
+    for i in range(RANKS):
         counts[i] = 0
     total = 0
     clause = 0
     while clause < ls.scalar[ARENA]:
-        if is_old(ls, clause):
-            counts[min(arena[clause + LEVELS], MOST_LEVELS - 1)] += 1
+        if is_local(ls, clause):
+            counts[rank(ls, clause)] += 1
             total += 1
         clause += HEAD_CELLS + 2 * arena[clause + SIZE]
     kept = 0
-    for i in range(MOST_LEVELS):
-        kept += counts[i]
+    for i in range(RANKS):
+        kept += counts[RANKS - 1 - i]
         if 2 * kept >= total:
-            return i
-    return MOST_LEVELS
+            return RANKS - 1 - i
+    return 0
 
 
 @learn_compilable
-def tidy(ls: Learner, clause: int, to: int, widest: int) -> int:
+def tidy(ls: Learner, clause: int, to: int, least: int) -> int:
     """Move a clause down the arena without members that are false at the root; returns the next place."""
     arena = ls.arena
     root = ls.root
     size = arena[clause + SIZE]
-    if arena[clause + LEVELS] > widest and is_old(ls, clause):
+    if is_local(ls, clause) and rank(ls, clause) < least:
         return to
     first = clause + HEAD_CELLS
     for at in range(first, first + 2 * size, 2):
@@ -176,7 +205,7 @@ def reduce(ls: Learner) -> None:
     """At a settled root: drop clauses that hold at the root, and learned ones of little use."""
     scalar = ls.scalar
     arena = ls.arena
-    widest = widest_to_drop(ls)
+    least = least_rank(ls)
     for b in range(len(ls.watch_head)):
         ls.watch_head[b] = NOTHING
     scalar[WATCHES] = 0
@@ -186,7 +215,7 @@ def reduce(ls: Learner) -> None:
     end = scalar[ARENA]
     while clause < end:
         following = clause + HEAD_CELLS + 2 * arena[clause + SIZE]
-        after = tidy(ls, clause, to, widest)
+        after = tidy(ls, clause, to, least)
         if after > to:
             attach(ls, to)
             if arena[to + LEVELS] > 0:
@@ -194,4 +223,4 @@ def reduce(ls: Learner) -> None:
         to = after
         clause = following
     scalar[ARENA] = to
-    scalar[KEEP] = max(scalar[KEEP] + scalar[KEEP] // 20, scalar[KEPT] + scalar[KEPT] // 2)
+    scalar[KEEP] = max(scalar[KEEP] + scalar[KEEP] // 20, scalar[KEPT] + scalar[KEPT] // 4)

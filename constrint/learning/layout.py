@@ -43,10 +43,11 @@ EXTREME = 5  # some entry, whose condition holds, is at least the bound whose nu
 
 # A clause in the arena: a head and its atoms, two cells each.
 SIZE = 0
-LEVELS = 1  # decision levels that it joined when it was learned; 0 for a clause of the model
+LEVELS = 1  # least number of decision levels that it joined so far; 0 for a clause of the model
 USED = 2  # the conflict that used it last
 WATCH = 3  # first of its two watch nodes
-HEAD_CELLS = 4
+ACTIVITY = 4  # as of that conflict
+HEAD_CELLS = 5
 
 # Indices into Learner.scalar.
 TRAIL = 0  # entries on the trail
@@ -88,7 +89,8 @@ ABOVE = 37  # conflicts of the present stretch of the other kind
 LEAST_ABOVE = 38
 SIDE_AT = 39  # number of conflicts at which the stretch ends
 BEGUN_AT = 40  # the proven bound when it began
-SCALARS = 41
+JOINS = 41  # stamp of `level_joined`
+SCALARS = 42
 
 # Outcomes of `run`.
 SOLUTION = 0
@@ -119,6 +121,7 @@ class Learner(NamedTuple):
     known: Cells
     level_start: Cells
     level_seen: Cells
+    level_joined: Cells
     kind: Cells
     start: Cells
     literal: Cells

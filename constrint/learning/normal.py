@@ -71,6 +71,7 @@ class Normal:
         propagators: Places, in the list of nodes, of constraints with their own propagators.
         replaced: Replaced variables: the atom that is true if the variable is 1.
         implied: Clauses of literals that sums with several limits imply.
+        merged: Those clauses in which members are bounds of one variable, of which one was kept.
     """
 
     at_most: dict[tuple[Atom | None, Terms], int] = field(default_factory=dict)
@@ -82,6 +83,7 @@ class Normal:
     propagators: list[int] = field(default_factory=list)
     replaced: dict[int, Atom] = field(default_factory=dict)
     implied: list[tuple[int, int]] = field(default_factory=list)
+    merged: list[tuple[Atom, ...]] = field(default_factory=list)
 
 
 class Translation:
@@ -340,12 +342,14 @@ class Translation:
     def _clause(self, atoms: tuple[Atom, ...]) -> None:
         """A clause with one member for each bound, the weakest, and without decided members."""
         weakest: dict[int, int] = {}
+        is_merged = False
         for atom in atoms:
             truth = self.truth(atom)
             if truth:
                 return
             if truth is None:
                 b, k = atom
+                is_merged |= b in weakest
                 weakest[b] = min(k, weakest.get(b, k))
         for b, k in weakest.items():
             if weakest.get(b ^ 1, 1 - k + 1) <= 1 - k:
@@ -353,6 +357,8 @@ class Translation:
         if not weakest:
             raise Contradiction
         self.normal.clauses.append(tuple(weakest.items()))
+        if is_merged:
+            self.normal.merged.append(self.normal.clauses[-1])
 
 
 def is_known(node: Cumulative, box: Box) -> bool:

@@ -108,6 +108,8 @@ class LearningRun:
             proof.begin(root.box, root.nodes, goal)
             for pair in self._normal.implied:
                 proof.learned(atom_of(literal) for literal in pair)
+            for clause in self._normal.merged:
+                proof.learned(clause)
         self._state: State = build_state(root.box, root.nodes, Branch(), root.huge)
         self._ls = build(self._normal, root.nodes, root.box, self._guide(root, parts.equalities))
         self._ls.scalar[IS_LOGGED] = int(proof is not None)

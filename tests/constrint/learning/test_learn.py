@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import json
 import operator
+from functools import reduce
+from random import Random
 
 import pytest
 from click.testing import CliRunner
@@ -196,6 +198,20 @@ def test_every_step_of_random_proofs_follows(block, tmp_path):
         assert searches[-1].exhausted, f"seed {seed}"
     assert followed > 40
     assert too_wide <= 10
+
+
+@pytest.mark.parametrize("seed", [2, 3, 6, 9, 15])
+def test_clauses_over_equal_bounds_are_in_the_proof(seed, tmp_path):
+    # x <= 0 and x <= 1 are the same bound where x is 0, 3 or 9, but not the same literal of the model
+    random = Random(seed)
+    m = Model()
+    xs = [m.int_var(f"x{i}", values=(0, 3, 9)) for i in range(12)]
+    for _ in range(36):
+        members = [(random.choice(xs[:6]), random.choice((1, 2, 3, 4, 9))) for _ in range(4)]
+        literals = [x >= k if random.random() < 0.5 else x < k for x, k in members]
+        m.add(reduce(operator.or_, literals))
+    m.minimize(sum_(random.randint(-9, 9) * x for x in xs))
+    assert check_proof(proof_of(m, tmp_path / "proof"))[-1].exhausted
 
 
 def test_the_proof_of_a_job_shop_follows(tmp_path):

@@ -1,0 +1,123 @@
+"""Which learned clauses are kept, and how their numbers of levels and activities change."""
+
+from __future__ import annotations
+
+from itertools import product
+from random import Random
+
+from learners import learner
+from proof_checker import check_proof
+
+from constrint import Model
+from constrint.learning import analyse, clauses
+from constrint.learning import build as learn_build
+from constrint.learning.build import add_clause
+from constrint.learning.layout import (
+    ACTIVITY,
+    ARENA,
+    BY_CLAUSE,
+    BY_TERMS,
+    CONFLICTS,
+    HEAD_CELLS,
+    KEPT,
+    LEVELS,
+    SIZE,
+    USED,
+)
+
+NOW = 100_000
+
+
+def learned(rows):
+    """A learner with clauses of (levels, conflicts since the last use, activity then); k numbers them."""
+    ls, _ = learner(range(1000))
+    ls.scalar[CONFLICTS] = NOW
+    ls.scalar[KEPT] = len(rows)
+    for number, (levels, unused, activity) in enumerate(rows):
+        clause = ls.scalar[ARENA]
+        add_clause(ls, [(2, number + 1), (3, -number)])
+        ls.arena[clause + LEVELS] = levels
+        ls.arena[clause + USED] = NOW - unused
+        ls.arena[clause + ACTIVITY] = activity
+    return ls
+
+
+def kept(ls):
+    """The numbers of the clauses in the arena."""
+    numbers, clause = [], 0
+    while clause < ls.scalar[ARENA]:
+        numbers.append(ls.arena[clause + HEAD_CELLS + 1] - 1)
+        clause += HEAD_CELLS + 2 * ls.arena[clause + SIZE]
+    return numbers
+
+
+def test_the_core_and_what_the_middle_uses_stay():
+    long = 10 * clauses.RECENT
+    ls = learned(
+        [
+            (0, NOW, 0),  # of the model
+            (clauses.CORE_LEVELS, long, 0),
+            (clauses.CORE_LEVELS + 1, clauses.RECENT, 0),
+            (clauses.MIDDLE_LEVELS, clauses.RECENT + 1, clauses.BUMP),  # local by now
+            (clauses.MIDDLE_LEVELS + 1, 0, clauses.BUMP),
+            (clauses.MIDDLE_LEVELS + 1, 0, 4 * clauses.BUMP),
+        ]
+    )
+    clauses.reduce(ls)
+    assert kept(ls) == [0, 1, 2, 4, 5]
+    assert ls.scalar[KEPT] == 4
+
+
+def test_the_more_active_half_of_the_others_stays():
+    activities = [clauses.BUMP << i for i in range(8)]
+    ls = learned([(20, 0, activity) for activity in activities])
+    clauses.reduce(ls)
+    assert kept(ls) == [4, 5, 6, 7]
+    # without use for four half-lives, 16 times as much is half as much
+    rows = [(20, 4 * clauses.HALF_LIFE, 16), (20, 0, 4), (20, 0, 2)]
+    ls = learned([(levels, unused, times * clauses.BUMP) for levels, unused, times in rows])
+    clauses.reduce(ls)
+    assert kept(ls) == [1, 2]
+
+
+def test_a_use_adds_to_what_is_left_of_the_activity():
+    ls = learned([(20, 2 * clauses.HALF_LIFE, 4 * clauses.BUMP)])
+    clauses.explain_clause(ls, 0, 2)
+    assert (ls.arena[USED], ls.arena[ACTIVITY]) == (NOW, 2 * clauses.BUMP)
+
+
+def test_the_number_of_levels_only_falls():
+    ls = learned([(5, 0, 0), (0, 0, 0)])
+    second = HEAD_CELLS + 4
+    for levels, expected in ((6, 5), (3, 3), (0, 3), (4, 3)):
+        analyse.note_levels(ls, BY_CLAUSE, levels)
+        analyse.note_levels(ls, 4 * second + BY_CLAUSE, levels)
+        analyse.note_levels(ls, BY_TERMS, 1)
+        assert (ls.arena[LEVELS], ls.arena[second + LEVELS]) == (expected, 0)
+
+
+def dot(factors, xs):
+    """The sum of products."""
+    return sum(a * x for a, x in zip(factors, xs, strict=True))
+
+
+def test_answers_hold_with_few_clauses(monkeypatch, tmp_path):
+    reductions = []
+    reduce = clauses.reduce
+    monkeypatch.setattr("constrint.learning.loop.reduce", lambda ls: reductions.append(reduce(ls)))
+    monkeypatch.setattr(learn_build, "FIRST_KEEP", 4)
+    monkeypatch.setattr(learn_build, "RESTART_UNIT", 2)
+    monkeypatch.setattr("constrint.learning.restarts.RESTART_UNIT", 2)
+    monkeypatch.setattr(clauses, "RECENT", 8)
+    for seed in range(4):
+        random = Random(seed)
+        weights = [[random.randint(10, 60) for _ in range(12)] for _ in range(3)]
+        worths = [random.randint(10, 60) for _ in range(12)]
+        m = Model()
+        xs = [m.bool_var(f"x{i}") for i in range(12)]
+        m.add([dot(row, xs) <= 180 for row in weights])
+        r = m.solve(maximize=dot(worths, xs), learn=True, engine="interpreted", proof=tmp_path / "proof")
+        chosen = [x for x in product((0, 1), repeat=12) if all(dot(row, x) <= 180 for row in weights)]
+        assert r.objective == max(dot(worths, x) for x in chosen)
+        assert check_proof((tmp_path / "proof").read_text(encoding="utf-8"))[-1].exhausted
+    assert len(reductions) > 3
