@@ -69,6 +69,9 @@ class NoDevice(TorchDevice):
     def empty(self, size: int, index: int) -> torch.Tensor:
         return torch.empty(size, dtype=torch.uint8)
 
+    def lasting(self, size: int, index: int) -> int:
+        return 4096
+
 
 def microseconds(do: Callable[[], object], gpu: bool) -> float:
     """The least mean host time of a call over some rounds; on a GPU by the clock, else by the processor."""

@@ -16,7 +16,7 @@ from kerneltune.errors import RunError
 LIBRARY = "nvcuda.dll" if os.name == "nt" else "libcuda.so.1"
 
 # Numbers of cuda.h.
-INVALID_CONTEXT = 201
+OUT_OF_MEMORY, INVALID_CONTEXT = 2, 201
 DYNAMIC_SHARED_MEMORY, NON_PORTABLE_CLUSTERS = 8, 14  # of CUfunction_attribute
 COOPERATIVE, CLUSTER_DIMENSION = 2, 4  # of CUlaunchAttributeID
 DEVICE_ATTRIBUTES = {

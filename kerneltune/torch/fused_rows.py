@@ -92,9 +92,9 @@ class Rows(Protocol):
         """The gradient by x."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Even:
-    """`[T, B, …]`, all rows of the same length."""
+    """`[T, B, …]`, all rows of the same length; one object for each size."""
 
     blocks: tuple[Block, ...]
 
@@ -106,6 +106,7 @@ class Even:
         return self.blocks[0].batch
 
     @staticmethod
+    @lru_cache(maxsize=4096)
     def of(steps: int, batch: int) -> Even:
         """So many steps and rows."""
         return Even((Block(steps, batch),))

@@ -7,6 +7,7 @@ that was made when the kernel was loaded.
 
 from __future__ import annotations
 
+import ctypes
 import math
 import struct
 from collections.abc import Iterable, Mapping
@@ -34,6 +35,7 @@ from kerneltune.torch.loading import loaded
 Tensors = Mapping[str, torch.Tensor]
 request = lru_cache(maxsize=4096)(Problem)  # making and checking one takes longer than a launch
 _FORWARD: dict[str, Any] = {"gate_gradient_clip": 0.0, "cut_recurrent_gradient": False}
+LEAST_WORKSPACE = 2**16  # bytes; larger ones double, so that few are left behind
 MOST_LOADED = 4096  # requests whose kernels are found at once; they differ in their numbers of steps, too
 
 
@@ -77,6 +79,19 @@ class TorchDevice:
         """Memory of so many bytes, given away again only behind what is queued on the current stream."""
         return torch.empty(size, dtype=torch.uint8, device=torch.device("cuda", index))
 
+    def lasting(self, size: int, index: int) -> int:
+        """The address of memory of this thread's GPU that is never given away.
+
+        It is the driver's: torch's allocator may have been told to give out a graph's memory for a while.
+        """
+        torch.cuda.set_device(index)  # from here on the thread has a context
+        place, allocate = ctypes.c_uint64(), driver.library().cuMemAlloc_v2
+        if allocate(ctypes.byref(place), ctypes.c_size_t(size)) == driver.OUT_OF_MEMORY:
+            torch.cuda.empty_cache()
+        if not place.value:
+            driver.check("allocating", allocate(ctypes.byref(place), ctypes.c_size_t(size)))
+        return place.value
+
 
 class _Loaded:
     """A kernel in a device's primary context, with its argument block."""
@@ -112,7 +127,7 @@ class DeviceLauncher:
     _supplied: Supply | None = None
     _found: dict[tuple[Problem, int], _Loaded] = field(default_factory=dict)
     _loaded: dict[tuple[Problem, int], _Loaded] = field(default_factory=dict)
-    _workspaces: dict[tuple[int, int], torch.Tensor] = field(default_factory=dict)
+    _workspaces: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
     _costs: dict[Problem, float] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)  # autograd launches from threads of its own
 
@@ -192,10 +207,12 @@ class DeviceLauncher:
         """The address of memory for a launch."""
         if self.device.is_capturing():
             return int(self.device.empty(found.workspace, index).data_ptr())
-        kept = self._workspaces.get((index, stream))
-        if kept is None or kept.numel() < found.workspace:
-            kept = self._workspaces[index, stream] = self.device.empty(found.workspace, index)
-        return int(kept.data_ptr())
+        size, kept = self._workspaces.get((index, stream), (0, 0))
+        if size < found.workspace:
+            size = max(LEAST_WORKSPACE, 1 << (found.workspace - 1).bit_length())
+            kept = self.device.lasting(size, index)
+            self._workspaces[index, stream] = size, kept
+        return kept
 
 
 def prepare(

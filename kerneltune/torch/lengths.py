@@ -32,14 +32,26 @@ class Lengths:
     @staticmethod
     def packed(batch_sizes: torch.Tensor) -> Lengths:
         """Of a `PackedSequence`."""
-        sizes: Numbers = batch_sizes.numpy()
+        sizes: Numbers = batch_sizes.numpy().astype(np.int64, copy=False)
         return Lengths(len(sizes) - np.searchsorted(sizes[::-1], np.arange(sizes[0]), side="right"), sizes)
 
     @staticmethod
     def joined(bounds: torch.Tensor) -> Lengths | None:
         """Of sequences one after another, which begin at these numbers; None where one is empty."""
-        ends = np.diff(bounds.numpy())
+        ends = np.diff(bounds.numpy()).astype(np.int64, copy=False)
         return Lengths(ends) if ends.all() else None
+
+    @property
+    def key(self) -> tuple[bytes, bool]:
+        """What they are told by."""
+        packed = self.running is not None
+        return (self.ends if self.running is None else self.running).tobytes(), packed
+
+    @staticmethod
+    def of_key(key: tuple[bytes, bool]) -> Lengths:
+        """The inverse of `key`."""
+        found = np.frombuffer(key[0], dtype=np.int64)
+        return Lengths.packed(torch.from_numpy(found.copy())) if key[1] else Lengths(found)
 
     @cached_property
     def steps_and_rows(self) -> tuple[Numbers, Numbers]:

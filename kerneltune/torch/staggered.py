@@ -13,7 +13,8 @@ from typing import Any
 
 import torch
 
-from kerneltune.torch.fused_layer import Layer, refuse_second_derivatives
+from kerneltune.torch.fused_layer import Layer
+from kerneltune.torch.fused_passes import Gradients
 from kerneltune.torch.launching import Launcher
 from kerneltune.torch.operators import problem_of, spec_of
 from kerneltune.torch.stacked import Stacked, stacked_gradients, stacked_weights
@@ -152,7 +153,7 @@ class Staggered:
         if training and spec.saved_states:
             shape = (self.launches * self.rows + self.batch, self.layers, units, spec.saved_states)
             saved["saved_states"] = data.new_empty(shape, dtype=torch.float32)
-        return Kept(states, weights.recurrent, weights.first, weights.others, saved)
+        return Kept(data, states, weights.recurrent, weights.first, weights.others, saved)
 
     def _saved(self, kept: Kept, launch: int) -> dict[str, torch.Tensor]:
         found = {}
@@ -254,11 +255,11 @@ class Staggered:
             torch.bmm(above.transpose(0, 1), kept.others[first:end], out=place)
 
     def parameters(
-        self, data: torch.Tensor, kept: Kept, gradient: torch.Tensor, by_recurrent: torch.Tensor
+        self, kept: Kept, gradient: torch.Tensor, by_recurrent: torch.Tensor
     ) -> list[torch.Tensor]:
         """Gradients by all parameters, in torch's order."""
         read = (
-            data.reshape(self.steps * self.batch, -1),
+            kept.data.reshape(self.steps * self.batch, -1),
             self.of_layers(kept.states, self.layers - 1, later=1),
         )
         by_product = self.of_layers(gradient, self.layers)
@@ -271,6 +272,7 @@ class Kept:
     """What the backward pass reads.
 
     Attributes:
+        data: The input.
         states: Those of all chunks, `[rows, L, units]`.
         recurrent: R of all layers.
         first: W of the first layer.
@@ -278,6 +280,7 @@ class Kept:
         saved: What kernels saved.
     """
 
+    data: torch.Tensor
     states: torch.Tensor
     recurrent: torch.Tensor
     first: torch.Tensor
@@ -296,39 +299,53 @@ def _begin(layer: Layer, first: torch.Tensor, start: States) -> None:
             first[state].fill_(1)
 
 
-class SideBySide(torch.autograd.Function):  # type: ignore[misc] # torch has no types here
-    """A stack in chunks as one operation, as `kerneltune.torch.fused` has it layer after layer."""
+@dataclass(frozen=True, eq=False)
+class SideBySide:
+    """A stack in chunks, with the passes of `kerneltune.torch.fused_passes.Plan`.
 
-    @staticmethod
-    def forward(ctx: Any, plan: Staggered, given: int, data: torch.Tensor, *tensors: torch.Tensor) -> States:
-        """The output and the last states; `tensors` are `given` first states and the parameters."""
-        output, lasts, kept = run(plan, given, data, tensors, training=True)
-        ctx.plan, ctx.given, ctx.names = plan, given, tuple(kept.saved)
-        ctx.set_materialize_grads(False)
-        held = data, kept.states, kept.recurrent, kept.first, kept.others
-        ctx.save_for_backward(*held, *kept.saved.values())
-        return (output, *lasts)
+    Attributes:
+        side: How it runs.
+        given: How many states are given.
+    """
 
-    @staticmethod
-    def backward(ctx: Any, by: torch.Tensor | None, *by_last: torch.Tensor | None) -> tuple[Any, ...]:
-        """Gradients by the input, the first states and the parameters."""
-        refuse_second_derivatives()
-        plan: Staggered = ctx.plan
-        data, states, recurrent, first, others, *values = ctx.saved_tensors
-        kept = Kept(states, recurrent, first, others, dict(zip(ctx.names, values, strict=True)))
-        gradient, by_recurrent, starts = plan.backward(kept, by, list(by_last), starts=bool(ctx.given))
-        by_data = None
-        if ctx.needs_input_grad[2]:
-            by_data = torch.mm(plan.of_layer(gradient, 0), first).view(data.shape)
+    side: Staggered
+    given: int
+
+    @property
+    def layer(self) -> Layer:
+        """The sizes of each layer."""
+        return self.side.layer
+
+    @property
+    def layers(self) -> int:
+        """Their number."""
+        return self.side.layers
+
+    def forward(
+        self, data: torch.Tensor, tensors: States, *, training: bool
+    ) -> tuple[torch.Tensor, torch.Tensor, Kept]:
+        """Queue the forward pass."""
+        side, given = self.side, self.given
+        weights = stacked_weights(side.layer, tensors[given:], data.dtype)
+        starts = [tuple(state[k : k + 1] for state in tensors[:given]) for k in range(side.layers)]
+        return side.forward(data, weights, starts, training=training)
+
+    def backward(
+        self, kept: Kept, by: torch.Tensor | None, by_last: Gradients, *, by_data: bool
+    ) -> list[torch.Tensor | None]:
+        """Queue the backward pass: gradients by the input, the first states and the parameters."""
+        side = self.side
+        gradient, by_recurrent, starts = side.backward(kept, by, list(by_last), starts=bool(self.given))
+        data = torch.mm(side.of_layer(gradient, 0), kept.first).view(kept.data.shape) if by_data else None
         given = () if starts is None else starts.unbind(0)
-        return (None, None, by_data, *given, *plan.parameters(data, kept, gradient, by_recurrent))
+        return [data, *given, *side.parameters(kept, gradient, by_recurrent)]
 
+    def parted(self, kept: Kept) -> tuple[list[torch.Tensor], tuple[str, ...]]:
+        """All tensors that the backward pass reads, and what else `whole` needs."""
+        held = [kept.data, kept.states, kept.recurrent, kept.first, kept.others, *kept.saved.values()]
+        return held, tuple(kept.saved)
 
-def run(
-    plan: Staggered, given: int, data: torch.Tensor, tensors: States, *, training: bool
-) -> tuple[torch.Tensor, States, Kept]:
-    """The forward pass from first states and parameters in torch's order."""
-    weights = stacked_weights(plan.layer, tensors[given:], data.dtype)
-    starts = [tuple(state[k : k + 1] for state in tensors[:given]) for k in range(plan.layers)]
-    output, lasts, kept = plan.forward(data, weights, starts, training=training)
-    return output, lasts.unbind(0), kept
+    def whole(self, tensors: States, names: tuple[str, ...]) -> Kept:
+        """The inverse of `parted`."""
+        data, states, recurrent, first, others, *saved = tensors
+        return Kept(data, states, recurrent, first, others, dict(zip(names, saved, strict=True)))

@@ -20,5 +20,6 @@ def kernels_on_cpu(monkeypatch: pytest.MonkeyPatch) -> ReferenceLauncher:
     for module in (operators, rnn):
         monkeypatch.setattr(module, "takes_kernels", lambda tensor: not is_native())
     monkeypatch.setattr(stack, "kernels_take", lambda device, dtype: not is_native())
+    fused._kept_places.cache_clear()
     torch.manual_seed(0)
     return made

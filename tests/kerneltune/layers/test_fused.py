@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import itertools
 import random
 from typing import Any
@@ -212,11 +213,12 @@ def test_layers_side_by_side_are_layers_one_after_another(
         (2, 2, 6, False, False),
         (4, 1, 3, True, False),
     ):
-        layer = getattr(ours, kind)(5, 16, layers, heads=heads, bias=bias)
+        made = getattr(ours, kind)(5, 16, layers, heads=heads, bias=bias)
         x = torch.randn(6, 3, 5)
-        start = tuple(torch.rand(layers, 3, 16) for _ in layer.kind.states) if given else None
+        start = tuple(torch.rand(layers, 3, 16) for _ in made.kind.states) if given else None
         found = []
         for steps in (chunk, 0):
+            layer = copy.deepcopy(made)
             monkeypatch.setattr(fused, "chunk_for", lambda *_, steps=steps: steps)
             kernels_on_cpu.passes.clear()
             found.append(gradients(layer, x, start))
@@ -294,3 +296,25 @@ def test_autocast_runs_as_one_operation_and_gives_gradients_of_the_parameters_ty
         InputError, match=r"the input is torch.float64, but the layer's weights are torch.float32"
     ):
         layer(x.double())
+
+
+def test_places_are_kept_for_the_layer_that_gets_the_same_lengths_next(
+    kernels_on_cpu: ReferenceLauncher,
+) -> None:
+    import kerneltune.torch as ours
+    from kerneltune.torch import fused
+
+    first, other = ours.GRU(5, 16), ours.GRU(16, 16, bidirectional=True)
+    x = torch.randn(9, 5)
+    for bounds in ([0, 4, 9], [0, 5, 9], [0, 4, 9], [0, 2, 4, 9]):
+        for dtype in (torch.int32, torch.int64):
+            marks = torch.tensor(bounds, dtype=dtype)
+            output = x
+            for layer in (first, other):
+                given, (output, last) = output, layer(output, cu_seqlens=marks)
+                for k, (begin, end) in enumerate(itertools.pairwise(bounds)):
+                    expected, ends = layer(given[begin:end])
+                    close(output[begin:end], expected)
+                    close(last[:, k], ends)
+    assert fused._kept_places.cache_info().hits == 2 * 5
+    assert fused._kept_places.cache_info().misses == 2 * 3

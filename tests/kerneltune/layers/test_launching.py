@@ -82,7 +82,7 @@ def test_a_workspace_is_kept_by_stream_and_filled_anew(
         assert stream == handle
         (at,) = struct.unpack_from("P", library.launches[-1]["arguments"], 32)
         assert at == place
-        assert size == device.allocated[0].numel() > 0
+        assert device.allocated[0].numel() >= size > 0
         assert byte in (0, 255)
     assert places[0] == places[2] != places[1]
     assert len(device.allocated) == 2

@@ -228,3 +228,27 @@ def test_closed_input_gates_of_an_slstm() -> None:
             found.append(torch.autograd.grad(total, given))
     for one, other in zip(*found, strict=True):
         assert relative(one, other) < 1e-2
+
+
+def test_compiled_as_graphs() -> None:
+    import torch
+
+    import kerneltune.torch as ours
+
+    torch.compiler.reset()
+    made = {"device": "cuda", "dtype": torch.float16}
+    layer = ours.LSTM(24, 32, 2, **made)
+    first = torch.nn.Linear(16, 24, **made)
+    parameters = [*first.parameters(), *layer.parameters()]
+
+    def model(x: Any) -> Any:
+        return layer(first(x))[0]
+
+    compiled = torch.compile(model, mode="reduce-overhead")
+    for call in range(6):
+        x = torch.randn(5, 4, 16, **made)
+        torch.compiler.cudagraph_mark_step_begin()
+        found = torch.autograd.grad(compiled(x).pow(2).sum(), parameters)
+        expected = torch.autograd.grad(model(x).pow(2).sum(), parameters)
+        for one, other in zip(found, expected, strict=True):
+            assert relative(one, other) < LIMIT["float16"], call

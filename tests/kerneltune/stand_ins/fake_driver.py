@@ -145,3 +145,7 @@ class CpuDevice:
 
         self.allocated.append(torch.empty(size, dtype=torch.uint8))
         return self.allocated[-1]
+
+    def lasting(self, size: int, index: int) -> int:
+        assert not self.captures
+        return int(self.empty(size, index).data_ptr())

@@ -1,0 +1,309 @@
+"""Short calls of a stack, recorded as CUDA graphs and replayed: the host queues a graph, not each kernel.
+
+A call that comes again with the same shapes, weights at the same addresses and the same stream is recorded
+into a slot: arrays of its own for what goes in, what comes out, and what the backward pass reads. A later
+call copies its input into the slot, replays the graph and copies the output out, so that no result changes
+when the slot runs again. The graph reads the weights where they lie, so that it sees every change of them.
+
+A slot is held from a forward pass until its backward pass has run, or nobody can ask for it any more. A
+stack has a few slots for each kind of call. Where all are held, or memory is short, a call runs without.
+"""
+
+from __future__ import annotations
+
+import warnings
+import weakref
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from functools import partial
+from threading import RLock
+from typing import Any, Protocol, TypeVar
+
+import torch
+
+from kerneltune.torch.fused_passes import Gradients, Passes, States
+from kerneltune.torch.recording import graphs
+
+LEAST_CALLS = 2  # of a kind before one is recorded: kernels are loaded by then
+MOST_SLOTS = 3  # of a kind: a loss that is still there keeps its slot while the next step runs
+MOST_KINDS = 16  # of a stack that are recorded
+MOST_NOTED = 256  # of a stack whose calls are counted
+FORGOTTEN = 1000  # calls of a stack after which a kind gives way to another one
+PLACE = 64  # gradients by parameters begin at multiples of so many values
+Result = TypeVar("Result")
+
+
+class Recorder(Protocol):
+    """What records work; see `kerneltune.torch.recording.CudaGraphs`."""
+
+    def place(self, data: torch.Tensor) -> Hashable | None:
+        """What recorded work depends on besides its tensors; None where nothing is recorded."""
+
+    def may(self) -> bool:
+        """Whether work may be recorded now."""
+
+    def take(self, size: int) -> Callable[[], None] | None:
+        """Set so many bytes aside: what gives them back, or None where there is no room."""
+
+    def pool(self) -> Hashable:
+        """Memory for recorded work of which none runs beside another."""
+
+    def record(self, pool: Any, work: Callable[[], Result]) -> tuple[Callable[[], None], Result]:
+        """Record work: what replays it, and what it gave."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """What a stack is called with.
+
+    Attributes:
+        passes: How it runs.
+        data: The input.
+        given: The given first states.
+        parameters: Each layer's and direction's parameters.
+        training: Whether a backward pass may follow.
+    """
+
+    passes: Passes
+    data: torch.Tensor
+    given: States
+    parameters: States
+    training: bool
+
+    @property
+    def kind(self) -> Hashable:
+        """What the slots of two calls with the same weights may differ in; `passes` stands for itself."""
+        return self.passes, self.data.dtype, self.training, *[one.dtype for one in self.given]
+
+    @property
+    def size(self) -> int:
+        """About the bytes that a slot holds."""
+        layer, rows = self.passes.layer, self.data.shape[0] * self.data.shape[1]
+        values = rows * layer.directions * layer.units * (2 * layer.gates + 6) * self.passes.layers
+        weights = 2 * sum(one.numel() for one in self.parameters)
+        return int((values + weights + 2 * self.data.numel()) * self.data.element_size())
+
+
+class Slot:
+    """A recorded forward pass, and the backward passes recorded for it."""
+
+    def __init__(self, recorder: Recorder, call: Call, seen: set[Hashable]) -> None:
+        self._recorder, self._passes, self._seen = recorder, call.passes, seen
+        self._pool = recorder.pool()  # its own: another slot may be held while this one runs
+        self._data, self._given = _like(call.data), tuple(_like(one) for one in call.given)
+        self._put(call.data, call.given)
+        # Not the parameters themselves: `.data =` would take the memory away that the graph reads.
+        tensors = (*self._given, *(one.detach() for one in call.parameters))
+        self._replay, (self._output, self._last, self._kept) = recorder.record(
+            self._pool, lambda: call.passes.forward(self._data, tensors, training=call.training)
+        )
+        self._backwards: dict[Hashable, _Backward] = {}
+        self._lock = RLock()
+        self.free = False
+
+    def _put(self, data: torch.Tensor, given: States) -> None:
+        self._data.copy_(data)
+        for mine, one in zip(self._given, given, strict=True):
+            mine.copy_(one)
+
+    def forward(self, data: torch.Tensor, given: States) -> tuple[torch.Tensor, States]:
+        """The output and the last states, in memory of their own."""
+        self._put(data, given)
+        self._replay()
+        output = self._output.clone(memory_format=torch.contiguous_format)
+        return output, self._last.clone().unbind(0)
+
+    def backward(
+        self, by: torch.Tensor | None, by_last: Gradients, *, by_data: bool
+    ) -> list[torch.Tensor | None]:
+        """As `Passes.backward`, of the forward pass that ran last."""
+        given = (by, *by_last)
+        pattern = tuple(one is None for one in given), by_data
+        with self._lock:  # threads may ask for the same gradients
+            found = self._backwards.get(pattern)
+            if found is None and pattern in self._seen and self._recorder.may():
+                found = _recorded(lambda: self._recorded_backward(given, by_data))
+                if found is not None:
+                    self._backwards[pattern] = found
+            if found is None:  # the first one loads the kernels
+                self._seen.add(pattern)
+                return self._passes.backward(self._kept, by, by_last, by_data=by_data)
+            return found(given)
+
+    def _recorded_backward(self, given: Gradients, by_data: bool) -> _Backward:
+        passes = partial(self._passes.backward, self._kept, by_data=by_data)
+        return _Backward(partial(self._recorder.record, self._pool), passes, given, 1 + self._passes.given)
+
+
+class _Backward:
+    """A recorded backward pass, for one pattern of gradients that come in."""
+
+    def __init__(self, record: Callable[..., Any], passes: Callable[..., Any], given: Gradients, first: int):
+        self._given = tuple(None if one is None else _like(one) for one in given)
+        self._put(given)
+
+        def work() -> tuple[list[torch.Tensor | None], list[torch.Size], torch.Tensor]:
+            found = passes(self._given[0], self._given[1:])
+            return found[:first], [one.shape for one in found[first:]], _joined(found[first:])
+
+        self._replay, (self._firsts, self._shapes, self._rest) = record(work)
+
+    def _put(self, given: Gradients) -> None:
+        for mine, one in zip(self._given, given, strict=True):
+            if mine is not None and one is not None:
+                mine.copy_(one)
+
+    def __call__(self, given: Gradients) -> list[torch.Tensor | None]:
+        """Gradients in memory of their own; those by parameters share one block."""
+        self._put(given)
+        self._replay()
+        firsts = [None if one is None else one.clone() for one in self._firsts]
+        return [*firsts, *_parted(self._rest.clone(), self._shapes)]
+
+
+class Hold:
+    """A slot that is held."""
+
+    def __init__(self, slot: Slot) -> None:
+        self.slot = slot
+
+    def release(self) -> None:
+        """Leave the slot to others."""
+        self.slot.free = True
+        self.slot = _NOTHING
+
+    def __del__(self) -> None:
+        self.slot.free = True
+
+
+class _Nothing:
+    """In place of a slot that has been left."""
+
+    free = True
+
+
+_NOTHING: Any = _Nothing()
+
+
+@dataclass
+class _Kind:
+    """Calls that can be replayed in each other's slots."""
+
+    calls: int = 0
+    last: int = 0
+    worth: bool = True
+    slots: list[Slot] = field(default_factory=list)
+    seen: set[Hashable] = field(default_factory=set)
+
+
+class Replays:
+    """The slots of a stack."""
+
+    def __init__(self) -> None:
+        self._addresses: list[int] = []
+        self._kinds: dict[Hashable, _Kind] = {}
+        self._calls = 0
+        self._lock = RLock()
+
+    def hold(self, call: Call, brief: Callable[[], bool]) -> Hold | None:
+        """A slot to replay a call in, or None where it runs without.
+
+        Args:
+            call: What the stack is called with.
+            brief: Whether the GPU takes no longer than the host; asked once for each kind of call.
+        """
+        recorder = graphs()
+        place = recorder.place(call.data)
+        if place is None:
+            return None
+        addresses = []
+        for one in call.parameters:
+            if not one.is_contiguous():
+                return None
+            addresses.append(one.data_ptr())
+        with self._lock:
+            if addresses != self._addresses:  # slots read the weights where they lay
+                self._addresses, self._kinds = addresses, {}
+            self._calls += 1
+            kind = self._kind((place, call.kind))
+            kind.calls, kind.last = kind.calls + 1, self._calls
+            for slot in kind.slots:
+                if slot.free:
+                    slot.free = False
+                    return Hold(slot)
+            if not kind.worth or kind.calls <= LEAST_CALLS or len(kind.slots) == MOST_SLOTS:
+                return None
+            if not recorder.may():
+                return None
+            kind.worth = bool(kind.slots) or (self._has_room() and brief())
+            return self._made(recorder, call, kind) if kind.worth else None
+
+    def _kind(self, key: Hashable) -> _Kind:
+        found = self._kinds.get(key)
+        if found is None:
+            if len(self._kinds) >= MOST_NOTED:
+                self._kinds = {name: one for name, one in self._kinds.items() if one.slots}
+            found = self._kinds[key] = _Kind()
+        return found
+
+    def _has_room(self) -> bool:
+        """Whether one more kind may be recorded; makes room where one has not been asked for lately."""
+        recorded = {key: one for key, one in self._kinds.items() if one.slots}
+        if len(recorded) < MOST_KINDS:
+            return True
+        oldest = min(recorded, key=lambda key: recorded[key].last)
+        if recorded[oldest].last + FORGOTTEN > self._calls:
+            return False
+        del self._kinds[oldest]
+        return True
+
+    def _made(self, recorder: Recorder, call: Call, kind: _Kind) -> Hold | None:
+        give_back = recorder.take(call.size)
+        slot = None if give_back is None else _recorded(lambda: Slot(recorder, call, kind.seen))
+        if give_back is None or slot is None:
+            kind.worth = bool(kind.slots)
+            if give_back is not None:
+                give_back()
+            return None
+        weakref.finalize(slot, give_back)
+        kind.slots.append(slot)
+        return Hold(slot)
+
+
+def _recorded(make: Callable[[], Result]) -> Result | None:
+    """What is made by a recording; None, and a warning, where that fails."""
+    try:
+        with torch.no_grad():
+            return make()
+    except RuntimeError as error:
+        warnings.warn(
+            f"a call runs without a CUDA graph, since recording it failed ({error}); KERNELTUNE_GRAPHS=0 "
+            "switches graphs off",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return None
+
+
+def _like(tensor: torch.Tensor) -> torch.Tensor:
+    return torch.empty_like(tensor, memory_format=torch.contiguous_format)
+
+
+def _joined(parts: list[torch.Tensor]) -> torch.Tensor:
+    """Parts in one block, each at a multiple of `PLACE`."""
+    found = []
+    for part in parts:
+        found.append(part.reshape(-1))
+        if missing := -part.numel() % PLACE:
+            found.append(part.new_zeros(missing))
+    return torch.cat(found)
+
+
+def _parted(joined: torch.Tensor, shapes: list[torch.Size]) -> list[torch.Tensor]:
+    """The inverse: views."""
+    found, at = [], 0
+    for shape in shapes:
+        size = shape.numel()
+        found.append(joined.narrow(0, at, size).view(shape))
+        at += -(-size // PLACE) * PLACE
+    return found
