@@ -18,12 +18,14 @@ from constrint.learning.layout import (
     BY_CLAUSE,
     CIRCUIT,
     CONFLICTS,
+    COUNTED,
     DECISION,
     DIFFERENT,
     EXTREME,
     FAILED_BOUND,
     FAILED_TO,
     FAILED_WHY,
+    FOLLOWS,
     GOAL,
     HEAD_CELLS,
     IS_BELOW,
@@ -35,6 +37,7 @@ from constrint.learning.layout import (
     LEVELS,
     LITERALS,
     LOG,
+    MEMBERS,
     NOTHING,
     OPEN,
     PREMISES,
@@ -107,7 +110,8 @@ def resolve_premises(ls: Learner) -> int:
         ls.seen[at] = stamp
         ls.need[at] = k
         ls.known[at] = 0
-        bump(ls, ls.trail_bound[at] >> 1)
+        if scalar[FOLLOWS] == 0:
+            bump(ls, ls.trail_bound[at] >> 1)
         if level == scalar[LEVEL]:
             scalar[OPEN] += 1
         else:
@@ -311,6 +315,8 @@ def learn(ls: Learner, st: State) -> bool:
     if scalar[IS_LOGGED] == 1:
         write_log(ls)
     age(ls)
+    scalar[MEMBERS + scalar[FOLLOWS]] += scalar[LITERALS]
+    scalar[COUNTED + scalar[FOLLOWS]] += 1
     first = ls.clause_entry[0]
     b = ls.trail_bound[first] ^ 1
     k = 1 - ls.need[first]

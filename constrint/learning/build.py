@@ -10,6 +10,7 @@ from constrint.learning.analyse import DEEPEST
 from constrint.learning.circuits import FIXED_ARC, NO_ARC, ROOM_OF_NODE
 from constrint.learning.clauses import RANKS, attach
 from constrint.learning.entries import Atom, Entry
+from constrint.learning.follow import VARIABLE
 from constrint.learning.heap import FIRST_INCREMENT, push
 from constrint.learning.layout import (
     ABOVE,
@@ -189,12 +190,16 @@ class Guide:
         rule: `decide.AS_BEFORE`, or always the least or greatest value.
         phase: The value to try before there is a previous one.
         activity: The initial activity.
+        followed: The entries of annotations: variable and value rule.
+        groups: (end, variable rule) of each annotation's entries.
     """
 
     tier: Sequence[int]
     rule: Sequence[int]
     phase: Sequence[int]
     activity: Sequence[int]
+    followed: Sequence[tuple[int, int]] = ()
+    groups: Sequence[tuple[int, int]] = ()
 
 
 def build(normal: Normal, nodes: Sequence[Propagator], box: Box, guide: Guide) -> Learner:
@@ -233,9 +238,7 @@ def build(normal: Normal, nodes: Sequence[Propagator], box: Box, guide: Guide) -
         plain=[int(box.step[v] == 1 and box.values[v] is None) for v in range(n)],
         tier=list(guide.tier),
         **{name: [0] * room for group in ("trail", "windows", "marks") for name in GROWING[group]},
-        level_start=[0] * (2 * n + 4),
-        level_seen=[0] * (2 * n + 4),
-        level_joined=[0] * (2 * n + 4),
+        **{name: [0] * (2 * n + 4) for name in GROWING["levels"]},
         **propagators.arrays(2 * n),
         arena=[0] * cells,
         watch_head=[NOTHING] * (2 * n),
@@ -251,6 +254,7 @@ def build(normal: Normal, nodes: Sequence[Propagator], box: Box, guide: Guide) -
         rule=list(guide.rule),
         when_true=[NOTHING] * n,
         when_false=[NOTHING] * n,
+        **_annotations(normal, guide),
         log=[0] * (LOG_CELLS + 4 * n),
         room=[0] * _scratch(normal),
         scalar=_first_scalars(),
@@ -265,6 +269,18 @@ def build(normal: Normal, nodes: Sequence[Propagator], box: Box, guide: Guide) -
             add_clause(ls, clause)
     _queue_all(ls)
     return ls
+
+
+def _annotations(normal: Normal, guide: Guide) -> dict[str, Cells]:
+    """The arrays of annotations; a literal that stands for a bound is that bound."""
+    atoms = [normal.replaced.get(v, (2 * v, VARIABLE)) for v, _ in guide.followed]
+    return {
+        "follow_bound": [b for b, _ in atoms],
+        "follow_at": [k for _, k in atoms],
+        "follow_rule": [rule for _, rule in guide.followed],
+        "group_end": [end for end, _ in guide.groups],
+        "group_rule": [rule for _, rule in guide.groups],
+    }
 
 
 def _scratch(normal: Normal) -> int:

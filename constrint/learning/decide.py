@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
+from constrint.learning.follow import decide_entry, next_entry
 from constrint.learning.heap import pop, push
 from constrint.learning.layout import (
     DECISION,
     DECISIONS,
+    FOLLOWS,
     GOAL,
     HAS_SOLUTION,
     HEAP,
     IS_BELOW,
     LEVEL,
-    TRAIL,
+    NOTHING,
     WITHIN,
     Learner,
     learn_compilable,
 )
-from constrint.learning.trail import raise_bound
+from constrint.learning.trail import open_level, raise_bound
 from constrint.store.state import State
 
 # Value rules.
 AS_BEFORE = 0  # the value in the best solution, or when it was last fixed
 LEAST = 1
 GREATEST = 2
-
-
-@learn_compilable
-def open_level(ls: Learner) -> None:
-    """Open a decision level."""
-    level = ls.scalar[LEVEL] + 1
-    ls.scalar[LEVEL] = level
-    ls.level_start[level] = ls.scalar[TRAIL]
 
 
 @learn_compilable
@@ -69,6 +63,11 @@ def decide(ls: Learner, st: State) -> bool:
             open_level(ls)
             scalar[DECISIONS] += 1
             raise_bound(ls, st, goal ^ 1, k, DECISION)
+            return True
+    if scalar[FOLLOWS] == 1:
+        entry = next_entry(ls)
+        if entry != NOTHING:
+            decide_entry(ls, st, entry)
             return True
     while ls.scalar[HEAP] > 0:
         v = pop(ls)

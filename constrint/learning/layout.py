@@ -90,7 +90,12 @@ LEAST_ABOVE = 38
 SIDE_AT = 39  # number of conflicts at which the stretch ends
 BEGUN_AT = 40  # the proven bound when it began
 JOINS = 41  # stamp of `level_joined`
-SCALARS = 42
+FOLLOWS = 42  # 1 in a turn that follows the annotations
+FOLLOWED = 43  # conflicts of all such turns before the present one
+FOLLOWS_SINCE = 44  # number of conflicts when the present turn began
+MEMBERS = 45  # and 46: members of the clauses learned in turns of either kind, lately
+COUNTED = 47  # and 48: their number
+SCALARS = 49
 
 # Outcomes of `run`.
 SOLUTION = 0
@@ -153,6 +158,11 @@ class Learner(NamedTuple):
     rule: Cells
     when_true: Cells
     when_false: Cells
+    follow_bound: Cells
+    follow_at: Cells
+    follow_rule: Cells
+    group_end: Cells
+    group_rule: Cells
     log: Cells
     room: Cells
     scalar: Cells

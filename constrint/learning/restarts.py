@@ -10,6 +10,7 @@ Demirović and Stuckey, "Core-guided and core-boosted search for CP", CPAIOR 202
 
 from __future__ import annotations
 
+from constrint.learning.follow import change_turn
 from constrint.learning.layout import (
     ABOVE,
     BEGUN_AT,
@@ -72,6 +73,7 @@ def restart(ls: Learner) -> None:
     scalar = ls.scalar
     back_to(ls, 0)
     scalar[RESTARTS] += 1
+    change_turn(ls)
     scalar[RESTART_AT] = scalar[CONFLICTS] + RESTART_UNIT * luby(scalar[RESTARTS])
     if scalar[GOAL] != NOTHING and scalar[CONFLICTS] >= scalar[SIDE_AT]:
         change_side(ls)

@@ -71,6 +71,9 @@ def _load() -> None:
 class LearningRun:
     """A learning search that can be resumed after each solution.
 
+    Args:
+        follows: Whether it follows the groups of `branching=`, in turns.
+
     Attributes:
         engine: The present engine: "interpreted" or "compiled".
         allowed: Units of work after which `next` raises `Paused`, or None; slightly more may be used.
@@ -83,8 +86,10 @@ class LearningRun:
         options: Options,
         started: float,
         goal: tuple[int, str] | None = None,
+        follows: bool = True,
     ) -> None:
         self.prepared = prepared
+        self._follows = follows
         self.engine = "interpreted"
         self._deadline = Deadline(options.time_limit, started)
         self._pace = Pace(SLICE, self._deadline)
@@ -147,7 +152,11 @@ class LearningRun:
             tier[self._goal[0]] = GOAL if self._goal[0] in branch.variables else LAST
         random = Random(self._options.seed)
         activity = [random.randrange(16) if self._options.seed else 0 for _ in lo]
-        return Guide(tier, rule, phase, activity)
+        first = len(self.prepared.preferences)
+        groups = branch.groups[int(first > 0) : -1] if self._follows else []
+        end = groups[-1][0] if groups else first
+        followed = list(zip(branch.variables, branch.values, strict=True))[first:end]
+        return Guide(tier, rule, phase, activity, followed, [(at - first, by) for at, by in groups])
 
     def _hand_over(self) -> None:
         compiling.obtain(PART, _load, self._deadline)

@@ -132,6 +132,14 @@ def back_to(ls: Learner, level: int) -> None:
 
 
 @learn_compilable
+def open_level(ls: Learner) -> None:
+    """Open a decision level."""
+    level = ls.scalar[LEVEL] + 1
+    ls.scalar[LEVEL] = level
+    ls.level_start[level] = ls.scalar[TRAIL]
+
+
+@learn_compilable
 def value_before(ls: Learner, b: int, at: int) -> int:
     """The value of bound b before an entry was made."""
     entry = ls.top[b]

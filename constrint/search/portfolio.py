@@ -316,7 +316,10 @@ class AlternatingRun:
         """The learning search."""
         from constrint.learning.session import LearningRun
 
-        run = LearningRun(self.prepared, self._broken.root, self._options, self._started, self._goal)
+        # The search by branching follows annotations already.
+        run = LearningRun(
+            self.prepared, self._broken.root, self._options, self._started, self._goal, follows=False
+        )
         member = Counting(self._share, run, UNITS_OF_STEP)
         self._admit(member)
         return member
