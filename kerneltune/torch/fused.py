@@ -21,6 +21,7 @@ from kerneltune.torch.fused_rows import Even, Rows
 from kerneltune.torch.launching import launcher
 from kerneltune.torch.lengths import Lengths
 from kerneltune.torch.operators import problem_of, spec_of
+from kerneltune.torch.precision import rnn_takes_tf32
 from kerneltune.torch.replay import Call, Hold, Replays
 from kerneltune.torch.staggered import SideBySide, Staggered, chunk_of
 
@@ -69,7 +70,7 @@ class _Calls:
 
     def plan(self, stack: Stack, rows: Rows, dropout: float, given: int) -> Plan:
         """How a call runs; the same one for calls that are alike."""
-        tf32 = torch._C._get_cudnn_allow_tf32()
+        tf32 = rnn_takes_tf32()
         key = rows, dropout, given, tf32
         found = self._plans.get(key) if isinstance(rows, Even) else None
         if found is None:
@@ -257,7 +258,7 @@ def run_ragged(
     stack: Stack, data: torch.Tensor, lengths: Lengths, states: States | None
 ) -> tuple[torch.Tensor, States]:
     """As `run`, for `[N, input_size]`: the steps of rows that have lengths of their own."""
-    layer = layer_of(stack.kind, stack.sizes, torch._C._get_cudnn_allow_tf32())
+    layer = layer_of(stack.kind, stack.sizes, rnn_takes_tf32())
     training, device = torch.is_grad_enabled(), data.device
     if len(data) > MOST_KEPT or (data.is_cuda and torch.cuda.is_current_stream_capturing()):
         rows = _placed(lengths, layer, data.dtype, device, training)
