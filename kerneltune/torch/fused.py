@@ -21,6 +21,7 @@ from kerneltune.torch.fused_rows import Even, Rows
 from kerneltune.torch.launching import launcher
 from kerneltune.torch.lengths import Lengths
 from kerneltune.torch.operators import problem_of, spec_of
+from kerneltune.torch.precision import rnn_takes_tf32
 from kerneltune.torch.replay import Call, Hold, Replays
 from kerneltune.torch.staggered import SideBySide, Staggered, chunk_of
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 MOST_HELD = 2**31  # bytes of all layers' gradients by W x, or h, that layers side by side hold at once
 ROWS = 16  # fewest of a block: fewer take no less time
+_keeps_graph = getattr(torch._C._autograd, "_get_current_graph_task_keep_graph", None)  # not in older torch
 MOST_REPLAYED = 0.01  # seconds of the GPU; beyond, its host does not matter
 MOST_PLANS = 4096  # of a stack
 MOST_KEPT = 2**17  # steps of all rows whose places are kept for the next layer
@@ -69,7 +71,7 @@ class _Calls:
 
     def plan(self, stack: Stack, rows: Rows, dropout: float, given: int) -> Plan:
         """How a call runs; the same one for calls that are alike."""
-        tf32 = torch._C._get_cudnn_allow_tf32()
+        tf32 = rnn_takes_tf32()
         key = rows, dropout, given, tf32
         found = self._plans.get(key) if isinstance(rows, Even) else None
         if found is None:
@@ -243,8 +245,8 @@ class _Replayed(torch.autograd.Function):  # type: ignore[misc] # torch has no t
         refuse_second_derivatives()
         ctx.saved_tensors  # noqa: B018 # raises where they have changed, or were freed by a backward pass
         found = ctx.held.slot.backward(by, by_last, by_data=ctx.needs_input_grad[2])
-        if not torch._C._autograd._get_current_graph_task_keep_graph():
-            ctx.held.release()
+        if _keeps_graph is not None and not _keeps_graph():
+            ctx.held.release()  # else it goes with the node
         return (None, None, *found)
 
 
@@ -257,7 +259,7 @@ def run_ragged(
     stack: Stack, data: torch.Tensor, lengths: Lengths, states: States | None
 ) -> tuple[torch.Tensor, States]:
     """As `run`, for `[N, input_size]`: the steps of rows that have lengths of their own."""
-    layer = layer_of(stack.kind, stack.sizes, torch._C._get_cudnn_allow_tf32())
+    layer = layer_of(stack.kind, stack.sizes, rnn_takes_tf32())
     training, device = torch.is_grad_enabled(), data.device
     if len(data) > MOST_KEPT or (data.is_cuda and torch.cuda.is_current_stream_capturing()):
         rows = _placed(lengths, layer, data.dtype, device, training)

@@ -18,6 +18,8 @@ from typing import Any, TypeVar
 
 import torch
 
+from kerneltune.torch.precision import of_products
+
 SWITCH = "KERNELTUNE_GRAPHS"
 QUIET = (  # libraries whose threads leave the GPU alone
     *("multiprocessing", "concurrent.futures.process", "torch.utils.data", "torch._inductor.compile_worker"),
@@ -54,9 +56,7 @@ class CudaGraphs:
             index,
             torch._C._cuda_getCurrentRawStream(index),
             torch.is_inference_mode_enabled(),
-            torch._C._get_cublas_allow_tf32(),
-            torch._C._get_cublas_allow_fp16_reduced_precision_reduction(),
-            torch._C._get_cublas_allow_bf16_reduced_precision_reduction(),
+            of_products(),
             torch._C._get_deterministic_algorithms(),
         )
 

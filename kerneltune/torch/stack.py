@@ -16,6 +16,7 @@ from torch.nn import functional
 from kerneltune.errors import InputError
 from kerneltune.torch.native import Extras, Norms, native_recurrence
 from kerneltune.torch.operators import kernels_take
+from kerneltune.torch.precision import rnn_takes_tf32
 from kerneltune.torch.ragged import FAR, Layout, at_end
 from kerneltune.torch.rnn import recurrence
 
@@ -243,8 +244,7 @@ class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
         recurrent = functional.dropout(parts[1], self.sizes.recurrent_dropout, self.training)
         parts = (parts[0], recurrent, *parts[2:])
         if extras is None:
-            tf32 = bool(torch.backends.cudnn.allow_tf32)
-            output, last = recurrence(self.kind.cell, *parts, tf32=tf32)
+            output, last = recurrence(self.kind.cell, *parts, tf32=rnn_takes_tf32())
         else:
             output, last = self._natively(layer, parts, extras)
         found = [self._results(d, output, last, layout, weights[d], states[0][d]) for d in directions]

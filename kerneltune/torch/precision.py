@@ -1,0 +1,31 @@
+"""The precision of float32 products that torch is told, by its older switches or by its newer ones.
+
+Torch refuses to read the older (`allow_tf32`) once one of the newer (`fp32_precision`) has been set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import torch
+
+_of = getattr(torch._C, "_get_fp32_precision_getter", None)  # from torch 2.9 on; knows of both
+
+
+def rnn_takes_tf32() -> bool:
+    """Whether recurrent layers may compute float32 products in TF32; see `torch.backends.cudnn`."""
+    if _of is None:
+        return bool(torch._C._get_cudnn_allow_tf32())
+    return bool(_of("cuda", "rnn") == "tf32")
+
+
+def of_products() -> Hashable:
+    """What torch's own products on a GPU depend on."""
+    return (
+        torch._C._get_cublas_allow_tf32() if _of is None else _of("cuda", "matmul"),
+        torch._C._get_cublas_allow_fp16_reduced_precision_reduction(),
+        torch._C._get_cublas_allow_bf16_reduced_precision_reduction(),
+    )
+
+
+rnn_takes_tf32._dynamo_marked_constant = True  # type: ignore[attr-defined] # asked when a model is compiled
