@@ -12,6 +12,7 @@ import gc
 import os
 import threading
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from functools import cache
 from threading import RLock, Thread
 from typing import Any, TypeVar
@@ -101,7 +102,7 @@ class CudaGraphs:
         self, side: torch.cuda.Stream, pool: Any, work: Callable[[], Result]
     ) -> tuple[Callable[[], None], Result]:
         side.wait_stream(torch.cuda.current_stream())
-        graph = torch.cuda.CUDAGraph()
+        graph, random = torch.cuda.CUDAGraph(), _random_state()
         collects = gc.isenabled()
         gc.disable()  # what it frees might not be allowed in a recording
         torch._C._cuda_clearCublasWorkspaces()  # cuBLAS takes one out of the graph's memory,
@@ -112,6 +113,9 @@ class CudaGraphs:
                     result = work()
                 finally:
                     graph.capture_end()
+        except RuntimeError:
+            _set_random_state(random)
+            raise
         finally:
             torch._C._cuda_clearCublasWorkspaces()  # and none else may have it
             if collects:
@@ -125,6 +129,20 @@ class CudaGraphs:
         if key not in self._sides:
             self._sides[key] = torch.cuda.Stream()
         return self._sides[key]
+
+
+def _random_state() -> Any:
+    """A copy of the random state of this thread's GPU; None where torch gives none."""
+    with suppress(AttributeError, RuntimeError):
+        return torch.cuda.default_generators[torch.cuda.current_device()].clone_state()
+    return None
+
+
+def _set_random_state(state: Any) -> None:
+    """Take a copy for the state, which a recording that failed leaves as if it still went on."""
+    with suppress(AttributeError, RuntimeError):
+        if state is not None:
+            torch.cuda.default_generators[torch.cuda.current_device()].graphsafe_set_state(state)
 
 
 def _leaves_gpu_alone(thread: Thread) -> bool:
