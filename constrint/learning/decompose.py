@@ -5,7 +5,8 @@ explain holes. Parts explain much better:
 
 - no_overlap and rectangles become a disjunction for each pair; so do tasks of a cumulative that exclude each
   other. A cumulative that is not all constants has a sum for each start as well.
-- all_different becomes a disequality for each pair, in addition to a stronger propagator;
+- all_different becomes a sum of literals for each value, or a disequality for each pair where it is short, in
+  addition to a stronger propagator;
 - disequalities between small domains become clauses over literals ``x == value``; so do tables, elements of
   constants, inverse permutations and counts of values;
 - products of truth values become clauses, and long sums sums of partial sums;
@@ -66,6 +67,7 @@ class Decomposition(ValueParts):
     def __init__(self, root: Root, deadline: Deadline = NEVER) -> None:
         super().__init__(root)
         self._apart: set[tuple[tuple[int, int, int], ...]] = set()
+        self._tours = [set(node.successors) for node in root.nodes if isinstance(node, Circuit | Subcircuit)]
         for node in root.nodes:
             deadline.check()
             self._add(node)
@@ -89,8 +91,9 @@ class Decomposition(ValueParts):
         if isinstance(node, AllDifferent | AllDifferentBounds | AllDifferentDomain) and pairs <= MOST_PAIRS:
             if node.views not in self._apart:  # a permutation is stated twice, for two propagators
                 self._apart.add(node.views)
-                for (a, x, b), (c, y, d) in combinations(node.views, 2):
-                    self._differ_by_values(LinearNe(*self._sum(((a, x), (-c, y)), d - b)))
+                if {v for _, v, _ in node.views} in self._tours or not self._hold_once(node.views):
+                    for (a, x, b), (c, y, d) in combinations(node.views, 2):
+                        self._differ_by_values(LinearNe(*self._sum(((a, x), (-c, y)), d - b)))
             if isinstance(node, AllDifferent):
                 self._place_all(node)
                 return

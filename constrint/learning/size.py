@@ -44,7 +44,7 @@ DISJUNCTION = 3  # a clause and two conditional sums
 
 
 def parts(node: Propagator, box: Box) -> int:
-    """The number of clauses and sums, and of cells of long ones."""
+    """The number of clauses and sums, and of cells of long ones; all-different counts as if by pairs."""
     scope = [v for v in node.scope() if box.lo[v] < box.hi[v]]
     n = len(scope)
     if isinstance(node, AllDifferent | AllDifferentBounds | AllDifferentDomain):

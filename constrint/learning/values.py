@@ -14,6 +14,7 @@ from constrint.propagators import (
     Inverse,
     LinearEq,
     LinearEqIf,
+    LinearLe,
     LinearLeIf,
     LinearNe,
     Propagator,
@@ -24,6 +25,7 @@ from constrint.propagators import (
 MOST_VALUES = 100  # most values of a variable that get a literal each
 MOST_CELLS = 20_000  # tables with more cells are not decomposed
 MOST_ENTRIES = 2_000  # elements with more values of entries are compared by bounds
+LEAST_HOLDERS = 13  # least variables of which each value is in a sum
 MOST_CLAUSES = 100_000  # most clauses made from disequalities
 
 
@@ -143,6 +145,23 @@ class ValueParts:
         if literal is None:
             literal = self._ends[v, value] = self._at_most_literal(((-1, v),), -value)
         return literal
+
+    def _hold_once(self, views: Sequence[tuple[int, int, int]]) -> bool:
+        """Each value has one variable at most: sums of literals; False where pairs are better."""
+        variables = {v for _, v, _ in views}
+        if not LEAST_HOLDERS <= len(views) == len(variables) or not all(map(self._is_small, variables)):
+            return False
+        holders: dict[int, list[int]] = {}
+        for a, v, b in views:
+            for x in self._values(v):
+                holders.setdefault(a * x + b, []).append(self.equals(v, x))
+        for value in sorted(holders):
+            literals = holders[value]
+            if len(literals) > 1:
+                terms = [(-1 if literal & 1 else 1, literal >> 1) for literal in literals]
+                negated = sum(literal & 1 for literal in literals)
+                self._nodes.append(LinearLe(*self._sum(terms, 1 - negated)))
+        return True
 
     def _place_all(self, node: AllDifferent) -> None:
         """Where there are as many values as variables, each value has a variable."""

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 MOST_HELD = 2**31  # bytes of all layers' gradients by W x, or h, that layers side by side hold at once
 ROWS = 16  # fewest of a block: fewer take no less time
+_keeps_graph = getattr(torch._C._autograd, "_get_current_graph_task_keep_graph", None)  # not in older torch
 MOST_REPLAYED = 0.01  # seconds of the GPU; beyond, its host does not matter
 MOST_PLANS = 4096  # of a stack
 MOST_KEPT = 2**17  # steps of all rows whose places are kept for the next layer
@@ -244,8 +245,8 @@ class _Replayed(torch.autograd.Function):  # type: ignore[misc] # torch has no t
         refuse_second_derivatives()
         ctx.saved_tensors  # noqa: B018 # raises where they have changed, or were freed by a backward pass
         found = ctx.held.slot.backward(by, by_last, by_data=ctx.needs_input_grad[2])
-        if not torch._C._autograd._get_current_graph_task_keep_graph():
-            ctx.held.release()
+        if _keeps_graph is not None and not _keeps_graph():
+            ctx.held.release()  # else it goes with the node
         return (None, None, *found)
 
 

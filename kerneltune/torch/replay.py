@@ -29,6 +29,7 @@ MOST_SLOTS = 3  # of a kind: a loss that is still there keeps its slot while the
 MOST_KINDS = 16  # of a stack that are recorded
 MOST_NOTED = 256  # of a stack whose calls are counted
 FORGOTTEN = 1000  # calls of a stack after which a kind gives way to another one
+PLAIN = (torch.Tensor, torch.nn.Parameter)
 PLACE = 64  # gradients by parameters begin at multiples of so many values
 Result = TypeVar("Result")
 
@@ -213,13 +214,13 @@ class Replays:
             brief: Whether the GPU takes no longer than the host; asked once for each kind of call.
         """
         recorder = graphs()
-        place = recorder.place(call.data)
-        if place is None:
+        place = recorder.place(call.data) if type(call.data) in PLAIN else None
+        if place is None or torch._C._len_torch_dispatch_stack():  # modes want to see each operation
             return None
         addresses = []
         for one in call.parameters:
-            if not one.is_contiguous():
-                return None
+            if type(one) not in PLAIN or not one.is_contiguous():
+                return None  # what other kinds of tensors hold may move unnoticed
             addresses.append(one.data_ptr())
         with self._lock:
             if addresses != self._addresses:  # slots read the weights where they lay

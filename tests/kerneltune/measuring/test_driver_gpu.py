@@ -147,7 +147,7 @@ def test_a_wrong_shape_of_constants_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("library", ["torch", "cupy", "pycuda"])
 def test_loaded_kernels_take_arrays(library: str, tmp_path: Path) -> None:
     params = {"block": [64, 128, 256], "fault": [0]}
-    best = tuned(SCALE, tmp_path, params=params).best_configuration
+    found = tuned(SCALE, tmp_path, params=params)
     host = np.arange(1000, dtype=np.float32)
     described = {"params": params, "grid": "ceildiv(n, block)", "block": "block"}
     empty = np.empty(1, np.float32)
@@ -171,7 +171,9 @@ def test_loaded_kernels_take_arrays(library: str, tmp_path: Path) -> None:
         store=tmp_path / "store.sqlite",
         **described,
     )
-    assert kernel.configuration == best  # of the nearest sizes
+    # of the nearest sizes; by the times before the finalists were measured again
+    least = min(trial.objectives["time"] for trial in found.trials if trial.passed)
+    assert [t.objectives["time"] for t in found.trials if t.configuration == kernel.configuration] == [least]
     kernel(a, c, 1000)
     got = c.cpu().numpy() if library == "torch" else c.get()
     assert (got == 3 * host).all()

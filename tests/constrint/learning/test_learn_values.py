@@ -1,0 +1,69 @@
+"""All different by sums over values in the learning search."""
+
+from __future__ import annotations
+
+from itertools import product
+from random import Random
+
+from proof_checker import check_proof
+
+from constrint import Model, Status, all_different, circuit, sum_
+from constrint.learning import values
+from constrint.learning.decompose import Decomposition
+from constrint.preparing.prepared import Prepared
+from constrint.propagators import LinearEqIf, LinearLe, LinearNe
+
+
+def parts_of(m: Model) -> list[type]:
+    """The kinds of parts that a model without presolve's help is made of."""
+    root = Prepared(m, (), ()).root
+    return [type(node) for node in Decomposition(root).root.nodes]
+
+
+def test_each_value_is_in_a_sum():
+    n = values.LEAST_HOLDERS
+    m = Model()
+    xs = [m.int_var(f"x{i}", i % 2, n + 3) for i in range(n)]
+    m.add(all_different(xs))
+    kinds = parts_of(m)
+    assert kinds.count(LinearLe) == n + 4  # the values 0 … n + 3
+    assert LinearNe not in kinds
+    assert kinds.count(LinearEqIf) == sum(n + 4 - i % 2 for i in range(n))
+
+
+def test_tours_and_short_ones_are_pairs():
+    n = values.LEAST_HOLDERS
+    for make, count in ((circuit, n), (all_different, n - 1)):
+        m = Model()
+        m.add(make([m.int_var(f"x{i}", 0, n) for i in range(count)]))
+        assert LinearLe not in parts_of(m)
+
+
+def test_optima_by_sums_and_their_proofs(monkeypatch, tmp_path):
+    monkeypatch.setattr(values, "LEAST_HOLDERS", 3)
+    proofs = 0
+    for seed in range(60):
+        random = Random(seed)
+        m = Model()
+        domains = [range(random.randint(0, 1), random.randint(4, 6)) for _ in range(5)]
+        xs = [m.int_var(f"x{i}", values=domain) for i, domain in enumerate(domains)]
+        views = [random.choice((x, -x, x + random.randint(0, 4), 3 - x)) for x in xs]
+        m.add(all_different(views))
+        factors = [random.randint(-3, 4) for _ in xs]
+        m.add(sum_(a * x for a, x in zip(factors, xs, strict=True)) <= 6)
+        goal = sum_(random.randint(-9, 9) * x for x in xs)
+        r = m.solve(minimize=goal, learn=True, engine="interpreted", proof=tmp_path / "proof")
+        worth = []
+        for row in product(*domains):
+            given = dict(zip(xs, row, strict=True))
+            is_small = sum(a * v for a, v in zip(factors, row, strict=True)) <= 6
+            if is_small and len({view.evaluate(given) for view in views}) == 5:
+                worth.append(goal.evaluate(given))
+        assert (r.status, r.objective) == (
+            (Status.OPTIMAL, min(worth)) if worth else (Status.INFEASIBLE, None)
+        ), f"seed {seed}"
+        text = (tmp_path / "proof").read_text(encoding="utf-8")
+        if text.startswith("search"):
+            proofs += 1
+            assert check_proof(text)[-1].exhausted, f"seed {seed}"
+    assert proofs > 20
