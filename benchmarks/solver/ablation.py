@@ -61,14 +61,24 @@ def timed(row: Row, times: int, limit: float) -> tuple[float, Any]:
         signal.setitimer(signal.ITIMER_PROF, 0)
 
 
-def asked_for(row: Row, limit: float) -> list[str]:
-    """The names of the switches that matter to a row."""
-    names = set()
-    for interpreted in (False, True):
+def asked_for(row: Row, names: set[str], limit: float) -> set[str]:
+    """Those of some switches that matter to a row."""
+    found = set()
+    for interpreted in sorted({SWITCHES[name].interpreted for name in names}):
         with replaced(INTERPRETED if interpreted else {}), watched(interpreted) as asked:
             timed(row, 1, limit)
-        names |= asked
-    return sorted(names)
+        found |= asked
+    return found & names
+
+
+def ask(report: dict[str, Any], limit: float) -> None:
+    """Note which switches matter to a row: all of them for new rows, the new switches for the others."""
+    asked, done = report.setdefault("asked", {}), report.setdefault("rows", {})
+    new = SWITCHES.keys() - set(report.setdefault("known", sorted(done)))
+    for title, row in ROWS.items():
+        names = new if title in asked else set(SWITCHES)
+        asked[title] = sorted({*asked.get(title, []), *asked_for(row, names, limit)})
+    report["known"] = sorted(SWITCHES)
 
 
 def compared(row: Row, switch: Switch, limit: float) -> dict[str, Any] | None:
@@ -99,11 +109,9 @@ def measure(names: list[str], limit: float, seconds: float, out: Path) -> bool:
     begun = perf_counter()
     report = json.loads(out.read_text(encoding="utf-8")) if out.exists() else {}
     report["environment"] = environment("numpy", "numba")
-    asked, done = report.setdefault("asked", {}), report.setdefault("rows", {})
     try:
-        for title, row in ROWS.items():
-            if title not in asked:
-                asked[title] = asked_for(row, limit)
+        ask(report, limit)
+        asked, done = report["asked"], report["rows"]
         for name in names:
             rows = done.setdefault(name, {})
             for title, row in ROWS.items():

@@ -21,7 +21,9 @@ import limits_models
 import projects
 import tiling
 import ways
+from ablation_globals import GLOBALS
 from ablation_kinds import KINDS
+from ablation_searches import SEARCHES
 
 import constrint as c
 from constrint import Model
@@ -69,7 +71,7 @@ def _all_rows() -> dict[str, Row]:
     for name in ("set_cover_300", "squares_6", "permutations_50", "products_6"):
         rows[f"many kinds: {name}, first"] = lambda name=name: bool(limits_models.MODELS[name]()[0].solve())
     rows |= {f"MiniZinc-like: {row.__name__}": row for row in MODELS}
-    rows |= {f"of its kind: {row.__name__}": row for row in KINDS}
+    rows |= {f"of its kind: {row.__name__}": row for row in [*KINDS, *GLOBALS, *SEARCHES]}
     return rows
 
 

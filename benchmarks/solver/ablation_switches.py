@@ -178,6 +178,13 @@ SWITCHES: dict[str, Switch] = {
     "way: dual row": Switch({"constrint.search.branch_and_bound:is_linear": _no}),
     "way: state of presolve taken over": Switch({"constrint.presolve.root:can_resume": _no}),
     "way: presolve compiled": Switch({"constrint.presolve.root:is_loaded": _no}),
+    "way: feasibility jumps": Switch({"constrint.search.portfolio:AlternatingRun._jumper": _nothing}),
+    "way: linear relaxation": Switch({"constrint.search.portfolio:AlternatingRun._relaxation": _nothing}),
+    "way: neighbourhoods led by the relaxation": Switch(
+        {"constrint.search.portfolio:AlternatingRun._point": _nothing}),
+    "relaxation: linked rows": Switch(
+        {"constrint.relaxation.linked:Links.pass_on": _nothing,
+         "constrint.relaxation.linked:Links.state": _nothing}),
     # Presolve
     "presolve: systems of equations": Switch(
         {"constrint.presolve.root:narrower_classes": lambda *_: [],
@@ -185,6 +192,9 @@ SWITCHES: dict[str, Switch] = {
     "presolve: residues of powers": Switch({"constrint.presolve.root:check_residues": _nothing}),
     "presolve: factors and squares": Switch({"constrint.presolve.root:list_factors": _no}),
     "presolve: cycles of differences": Switch({"constrint.presolve.root:has_negative_cycle": _no}),
+    "presolve: cliques": Switch({"constrint.presolve.root:with_cliques": _nothing}),
+    "presolve: parallel rows": Switch({"constrint.presolve.root:without_parallel": _nothing}),
+    "presolve: coefficients of 0/1 variables": Switch({"constrint.presolve.root:tightened": _nothing}),
     "presolve: machines in disjunctions": Switch({"constrint.presolve.root:add_machines": _no}),
     "presolve: symmetries": Switch({"constrint.search.portfolio:without_symmetries": _unbroken}),
     "presolve: joint bounds": Switch({"constrint.presolve.root:joint_bounds": lambda *_: {}}),
