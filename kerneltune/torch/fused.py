@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 MOST_HELD = 2**31  # bytes of all layers' gradients by W x, or h, that layers side by side hold at once
 ROWS = 16  # fewest of a block: fewer take no less time
-_keeps_graph = getattr(torch._C._autograd, "_get_current_graph_task_keep_graph", None)  # not in older torch
-MOST_REPLAYED = 0.01  # seconds of the GPU; beyond, its host does not matter
+MOST_REPLAYED = 0.01  # seconds of the GPU; beyond, the time of the host does not matter
 MOST_PLANS = 4096  # of a stack
 MOST_KEPT = 2**17  # steps of all rows whose places are kept for the next layer
 LAUNCH = 1e-4  # seconds that a further launch of both passes takes, of the host or of the GPU
+_keeps_graph = getattr(torch._C._autograd, "_get_current_graph_task_keep_graph", None)  # not in older torch
 
 
 @lru_cache(maxsize=256)

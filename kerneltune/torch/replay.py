@@ -163,27 +163,19 @@ class _Backward:
 
 
 class Hold:
-    """A slot that is held."""
+    """A slot that is held, until it is released or this goes."""
 
     def __init__(self, slot: Slot) -> None:
         self.slot = slot
+        self._is_over = False
 
     def release(self) -> None:
-        """Leave the slot to others."""
-        self.slot.free = True
-        self.slot = _NOTHING
+        """Leave the slot to others, once."""
+        if not self._is_over:
+            self._is_over = True
+            self.slot.free = True
 
-    def __del__(self) -> None:
-        self.slot.free = True
-
-
-class _Nothing:
-    """In place of a slot that has been left."""
-
-    free = True
-
-
-_NOTHING: Any = _Nothing()
+    __del__ = release
 
 
 @dataclass

@@ -8,7 +8,7 @@ import threading
 from typing import Any
 
 import pytest
-from drawn_calls import Sequence, two_alike
+from drawn_calls import Sequence, two_alike, wrong_in_threads
 from reference_launcher import ReferenceLauncher
 from rerunning import Rerunning
 
@@ -114,20 +114,7 @@ def test_threads_do_not_share_a_slot(recorder: Rerunning) -> None:
     inputs = [torch.randn(4, 3, 5) for _ in range(3)]
     with torch.no_grad():
         expected = [without(x)[0] for x in inputs]
-    wrong: list[int] = []
-
-    def ask(which: int) -> None:
-        with torch.no_grad():
-            for _ in range(40):
-                if not torch.equal(layer(inputs[which])[0], expected[which]):
-                    wrong.append(which)
-
-    threads = [threading.Thread(target=ask, args=(which,)) for which in range(3)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
-    assert not wrong
+    assert not wrong_in_threads(layer, inputs, expected, 40, (torch.no_grad,))
     assert recorder.replays > 0
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import random
-import threading
 from typing import Any
 
 import pytest
-from drawn_calls import Sequence, two_alike
+from drawn_calls import Sequence, two_alike, wrong_in_threads
 
 torch: Any = pytest.importorskip("torch")
 pytestmark = pytest.mark.gpu
@@ -70,18 +69,6 @@ def test_threads_on_one_stream_on_a_gpu(switched: Switched) -> None:
         for x in inputs:
             layer(x)
     switched.allowed = False
-    wrong: list[int] = []
-
-    def ask(which: int) -> None:
-        for call in range(100):
-            with torch.inference_mode() if call % 2 else torch.no_grad():
-                if not torch.equal(layer(inputs[which])[0], expected[which]):
-                    wrong.append(which)
-
-    threads = [threading.Thread(target=ask, args=(which,)) for which in range(4)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
-    assert not wrong
+    modes = torch.no_grad, torch.inference_mode
+    assert not wrong_in_threads(layer, inputs, expected, 100, modes)
     assert switched.replays > 50

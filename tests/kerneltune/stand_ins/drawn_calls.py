@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 from typing import Any
 
 import pytest
@@ -123,3 +124,23 @@ class Sequence:
                 self.move()
         for found, was in self.kept:
             assert torch.equal(found, was)
+
+
+def wrong_in_threads(
+    layer: Any, inputs: list[Any], expected: list[Any], calls: int, modes: tuple[Any, ...]
+) -> list[int]:
+    """The inputs for which a layer gave another output; a thread asks for each, in modes by turns."""
+    wrong: list[int] = []
+
+    def ask(which: int) -> None:
+        for call in range(calls):
+            with modes[call % len(modes)]():
+                if not torch.equal(layer(inputs[which])[0], expected[which]):
+                    wrong.append(which)
+
+    threads = [threading.Thread(target=ask, args=(which,)) for which in range(len(inputs))]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    return wrong
