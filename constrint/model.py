@@ -103,9 +103,9 @@ class Model(Exchange, Alternatives):
                 one.
             backend: The solver: "constrint", or "cp-sat" (extra: cp-sat), which takes the goals,
                 assumptions, `time_limit`, `seed`, `on_solution`, `progress` and `workers`.
-            workers: Number of processes that search parts of the tree (docs/constrint-parallel.md), or of
-                threads of the "cp-sat" backend.
-            executor: An executor of `concurrent.futures` whose workers search instead.
+            workers: Number of threads that search side by side, of workers that share a tree where that is
+                the way to search (docs/constrint-parallel.md), or of threads of the "cp-sat" backend.
+            executor: An executor of `concurrent.futures` whose workers share a tree instead.
 
         Returns:
             The result. Without minimize, maximize and prefer, the goals and preferences set on the model

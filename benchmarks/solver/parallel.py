@@ -42,7 +42,10 @@ def golomb(n: int, engine: Any = "compiled") -> tuple[Model, Callable[..., int]]
     """The shortest ruler with n marks, proved."""
     m, length = golomb_model(n)
     order = Brancher("input_order")
-    return m, lambda **how: m.solve(minimize=length, branching=order, engine=engine, **how).objective
+    return (
+        m,
+        lambda **how: m.solve(minimize=length, branching=order, engine=engine, learn=False, **how).objective,
+    )
 
 
 def great_sums(n: int) -> tuple[Model, Callable[..., int]]:

@@ -67,6 +67,8 @@ PROBLEMS: dict[str, Callable[[], tuple[Model, IntExpr]]] = {
 def solved(problem: str, **how: Any) -> Result:
     """The optimum of a problem, proved."""
     m, goal = PROBLEMS[problem]()
+    if "workers" in how:  # the tree of one search is shared; several searches side by side are another way
+        how.setdefault("learn", False)
     found = m.solve(minimize=goal, **how)
     assert found.status.name == "OPTIMAL", (problem, how, found.status)
     return found

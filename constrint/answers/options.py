@@ -78,6 +78,7 @@ def options_of(
         lns=lns,
         on_solution=on_solution,
         sharing=sharing,
+        workers=workers if sharing is not None and executor is None and workers is not None else 1,
     )
 
 

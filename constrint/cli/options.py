@@ -169,7 +169,7 @@ class Search:
         branching: A variable selector, a value selector, or both with a comma between them; or None.
         restarts: "luby" or "geometric", or None.
         lns: Whether to use large-neighbourhood search.
-        learn: Whether to use the search that learns, and only that.
+        learn: Whether to use the search that learns, and only that; None for several searches in turns.
         proof: File for what that search proves, or None.
         engine: "auto", "interpreted" or "compiled".
         progress: Whether to show the progress on a terminal.
@@ -179,7 +179,7 @@ class Search:
     branching: str | None = None
     restarts: str | None = None
     lns: bool = False
-    learn: bool = False
+    learn: bool | None = None
     proof: Path | None = None
     engine: str = "auto"
     progress: bool = False
@@ -234,7 +234,9 @@ search_options = gathered(
         ),
         "lns": click.option("--lns", is_flag=True, help="Search near the best solution."),
         "learn": click.option(
-            "--learn", is_flag=True, help="Learn clauses from failures; good for scheduling."
+            "--learn/--no-learn",
+            default=None,
+            help="Only learn clauses from failures, good for scheduling; or only branch. Default: in turns.",
         ),
         "proof": click.option(
             "--proof",

@@ -10,6 +10,7 @@ from constrint.learning.analyse import DEEPEST
 from constrint.learning.circuits import FIXED_ARC, NO_ARC, ROOM_OF_NODE
 from constrint.learning.clauses import RANKS, attach
 from constrint.learning.entries import Atom, Entry
+from constrint.learning.exchange import INBOX_CELLS
 from constrint.learning.follow import VARIABLE
 from constrint.learning.heap import FIRST_INCREMENT, push
 from constrint.learning.layout import (
@@ -256,6 +257,7 @@ def build(normal: Normal, nodes: Sequence[Propagator], box: Box, guide: Guide) -
         when_false=[NOTHING] * n,
         **_annotations(normal, guide),
         log=[0] * (LOG_CELLS + 4 * n),
+        inbox=[0] * INBOX_CELLS,
         room=[0] * _scratch(normal),
         scalar=_first_scalars(),
     )

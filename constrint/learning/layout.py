@@ -95,7 +95,9 @@ FOLLOWED = 43  # conflicts of all such turns before the present one
 FOLLOWS_SINCE = 44  # number of conflicts when the present turn began
 MEMBERS = 45  # and 46: members of the clauses learned in turns of either kind, lately
 COUNTED = 47  # and 48: their number
-SCALARS = 49
+INBOX = 49  # cells of the inbox in use
+TAKEN = 50  # cells of it that are taken in
+SCALARS = 51
 
 # Outcomes of `run`.
 SOLUTION = 0
@@ -164,5 +166,6 @@ class Learner(NamedTuple):
     group_end: Cells
     group_rule: Cells
     log: Cells
+    inbox: Cells
     room: Cells
     scalar: Cells

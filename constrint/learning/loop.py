@@ -8,6 +8,7 @@ from constrint.learning.clauses import pass_on, reduce
 from constrint.learning.decide import decide
 from constrint.learning.extremes import keep_extreme
 from constrint.learning.generic import run_propagator
+from constrint.learning.inbox import take_in
 from constrint.learning.layout import (
     ARENA,
     AT_MOST,
@@ -23,6 +24,7 @@ from constrint.learning.layout import (
     FULL,
     HAS_SOLUTION,
     HEAD_CELLS,
+    INBOX,
     KEEP,
     KEPT,
     LEVEL,
@@ -160,9 +162,15 @@ def run(ls: Learner, st: State, budget: int) -> int:
         if not raise_bound(ls, st, scalar[MUST], scalar[MUST_TO], DECISION):
             return EXHAUSTED
         scalar[MUST] = NOTHING
+    if scalar[INBOX] > 0 and scalar[LEVEL] > 0:
+        back_to(ls, 0)
     while True:
         if not has_room(ls):
             return FULL
+        if scalar[INBOX] > 0:
+            if not take_in(ls, st):
+                return EXHAUSTED
+            continue
         outcome = propagate(ls, st)
         if scalar[FAULT] != 0:
             return BROKEN

@@ -15,6 +15,7 @@ from constrint.errors import InternalError
 from constrint.learning import decide, loop
 from constrint.learning.build import Guide, build, grow, units
 from constrint.learning.decompose import Decomposition
+from constrint.learning.exchange import Clause, Exchange
 from constrint.learning.layout import (
     BROKEN,
     BUDGET,
@@ -73,10 +74,12 @@ class LearningRun:
 
     Args:
         follows: Whether it follows the groups of `branching=`, in turns.
+        exchanges: Whether it tells others what it learns.
 
     Attributes:
         engine: The present engine: "interpreted" or "compiled".
         allowed: Units of work after which `next` raises `Paused`, or None; slightly more may be used.
+        exchange: What it tells and is told; None for a search alone.
     """
 
     def __init__(
@@ -87,6 +90,7 @@ class LearningRun:
         started: float,
         goal: tuple[int, str] | None = None,
         follows: bool = True,
+        exchanges: bool = False,
     ) -> None:
         self.prepared = prepared
         self._follows = follows
@@ -117,7 +121,8 @@ class LearningRun:
                 proof.learned(clause)
         self._state: State = build_state(root.box, root.nodes, Branch(), root.huge)
         self._ls = build(self._normal, root.nodes, root.box, self._guide(root, parts.equalities))
-        self._ls.scalar[IS_LOGGED] = int(proof is not None)
+        self.exchange = Exchange(self._ls) if exchanges else None
+        self._ls.scalar[IS_LOGGED] = int(proof is not None or exchanges)
         if goal is not None:
             self._ls.scalar[GOAL_CELL] = 2 * goal[0] + int(goal[1] == "max")
         for b, k in units(self._normal):
@@ -206,9 +211,13 @@ class LearningRun:
                 raise Paused
             if self._options.watch is not None:
                 self._options.watch(self)
+            if self.exchange is not None:
+                self.exchange.fill(self._ls)
             outcome = self._slice()
             if outcome != BROKEN and self._options.proof is not None:
                 self._write_proof(self._options.proof, outcome == SOLUTION)
+            elif self.exchange is not None:
+                self.exchange.note(self._ls)
             if outcome == SOLUTION:
                 self._tighten()
                 assignment = {variable: self.value(v) for variable, v in self.prepared.variables.items()}
@@ -272,6 +281,10 @@ class LearningRun:
             self._ls = grow(self._ls)
         else:
             self._ls = self._session.grow()
+
+    def told(self) -> list[Clause]:
+        """What it has to tell other searches of the same constraints since the last call."""
+        return [] if self.exchange is None else self.exchange.told(self._ls)
 
     def statistics(self) -> Statistics:
         """The work so far; the caller adds seconds and solutions."""

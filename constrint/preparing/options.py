@@ -36,7 +36,8 @@ class Options:
         lns: Whether to use large-neighbourhood search.
         on_solution: Called with each better solution; search ends if it returns False.
         watch: Called with the search at intervals.
-        sharing: Factory of searches shared by many workers; None for one worker.
+        sharing: Factory of searches that share one tree among many workers; None for one worker.
+        workers: How many threads of this process a portfolio may use.
         hint: Values that are tried first, by variable.
         is_solution: Whether the hint is a complete solution; then it leads searches near a solution only.
     """
@@ -52,6 +53,7 @@ class Options:
     on_solution: OnSolution | None = None
     watch: Callable[[Search], None] | None = None
     sharing: SearchFactory | None = None
+    workers: int = 1
     hint: Mapping[IntExpr, int] | None = None
     is_solution: bool = False
 

@@ -17,7 +17,14 @@ from constrint.preparing.prepared import Prepared
 from constrint.presolve import Root
 
 Method: TypeAlias = Literal[
-    "descent", "tables", "brief search", "learning", "shared search", "portfolio", "branching"
+    "descent",
+    "tables",
+    "brief search",
+    "learning",
+    "side by side",
+    "shared search",
+    "portfolio",
+    "branching",
 ]
 
 LEAST_COMBINATIONS = 16_384  # combinations of values; smaller searches end before numpy is loaded (80 ms)
@@ -152,6 +159,13 @@ MAIN: tuple[tuple[Method, Condition, str], ...] = (
         "learning",
         lambda case: case.options.learn is True and not case.root.exact and not case.learning_gave_up,
         "learn=True, and all numbers fit int64",
+    ),
+    (
+        "side by side",
+        lambda case: (
+            case.options.workers > 1 and case.options.engine != "interpreted" and _suits_portfolio(case)
+        ),
+        "workers= is given without an executor, and the searches of a portfolio suit it",
     ),
     (
         "shared search",

@@ -21,8 +21,11 @@ if TYPE_CHECKING:
 TURN = 100  # nodes between two looks at the work of a search by branching
 UNITS_OF_STEP = 3  # of the learning search
 UNITS_OF_PROGRAM = 6  # for what a linear program counts
+# How many units take the time of one of branching, for turns side by side to end together: measured.
+PACE_OF_LEARNING, PACE_OF_JUMPS, PACE_OF_PROGRAM = 2.0, 2.0, 0.4
 FADING = 0.5  # of a member's merit with each turn
 MOST_MERIT = 4.0
+NEAR_FADES, LEAST_OF_NEAR = 0.8, 0.1  # of the weight of large neighbourhoods
 
 
 @dataclass
@@ -33,16 +36,23 @@ class Member:
         weight: Its share of the work, relative to the other members.
         merit: Its recent success.
         spent: Units of work in its turns, by which the next turn is assigned.
+        found: The better solutions that it found in the present turn.
     """
 
     weight: float
     merit: float = field(default=0.0, init=False)
     spent: float = field(default=0.0, init=False)
+    found: int = field(default=0, init=False)
 
     @property
     def run(self) -> Run | LearningRun | RelaxedRun | JumpingRun:
         """The search."""
         raise NotImplementedError
+
+    @property
+    def speed(self) -> float:
+        """How many of its units take the time of one of branching."""
+        return 1.0
 
     @property
     def claim(self) -> float:
@@ -57,9 +67,10 @@ class Member:
         """Whether a pause is within the turn; otherwise the turn is over."""
         raise NotImplementedError
 
-    def over(self, found: int) -> None:
-        """Record at the end of a turn how many better solutions it found."""
-        self.merit = min(MOST_MERIT, FADING * self.merit + 2 * (found > 0))
+    def over(self) -> None:
+        """End a turn: whether it found better solutions makes its merit."""
+        self.merit = min(MOST_MERIT, FADING * self.merit + 2 * (self.found > 0))
+        self.found = 0
 
     def follow(self, values: Mapping[int, int]) -> None:
         """Use the values of the best solution, by variable, as a guide."""
@@ -118,22 +129,44 @@ class Branching(Member):
 
 
 @dataclass
+class Near(Branching):
+    """A search of large neighbourhoods, as a member. Its weight fades while it finds nothing."""
+
+    _full: float = field(default=0.0, init=False)
+
+    def __post_init__(self) -> None:
+        self._full = self.weight
+
+    def over(self) -> None:
+        """End a turn, as `Member.over`."""
+        self.weight = self._full if self.found else max(LEAST_OF_NEAR, self.weight * NEAR_FADES)
+        super().over()
+
+
+@dataclass
 class Counting(Member):
     """A member that counts its own work.
 
     Attributes:
         search: The search.
         units: How many units each of what it counts is.
+        pace: How many of its units take the time of one of branching.
     """
 
     search: LearningRun | RelaxedRun | JumpingRun
     units: int
+    pace: float = 1.0
     _begun: int = field(default=0, init=False)
 
     @property
     def run(self) -> LearningRun | RelaxedRun | JumpingRun:
         """The search."""
         return self.search
+
+    @property
+    def speed(self) -> float:
+        """How many of its units take the time of one of branching."""
+        return self.pace
 
     @property
     def bound(self) -> int | None:
@@ -154,3 +187,10 @@ class Counting(Member):
         """Whether a pause is within the turn; otherwise the turn is over."""
         self.spent += (self._begun - (self.search.allowed or 0)) * self.units
         return False
+
+
+@dataclass
+class Learning(Counting):
+    """A learning search, as a member."""
+
+    search: LearningRun

@@ -152,6 +152,10 @@ class Solver:
             return LearningRun(prepared, root, options, started, goal)
         if options.proof is not None:
             raise ModelError("a proof needs numbers that fit int64: bound the variables")
+        if method == "side by side" and not is_every:
+            from constrint.search.side_by_side import SideBySide
+
+            return SideBySide(prepared, root, options, started, goal)
         if options.sharing is not None:
             return options.sharing.start(prepared, root, options, started, goal, is_every)
         if method == "portfolio":

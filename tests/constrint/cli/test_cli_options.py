@@ -42,6 +42,7 @@ def model(tmp_path: Path) -> Path:
         ["--backend", "cp-sat"],
         ["--lns"],
         ["--learn"],
+        ["--no-learn"],
         ["--restarts", "luby"],
         ["--restarts", "geometric", "--branching", "dom_w_deg"],
         ["--workers", "2"],

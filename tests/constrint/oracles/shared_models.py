@@ -154,6 +154,12 @@ def endless() -> tuple[ci.Model, ci.IntExpr]:
     return m, ci.sum_((xs[i] * (37 * i + 101) + xs[j] * (53 * j + 211)) % 1009 for i, j in pairs)
 
 
+def improving() -> tuple[ci.Model, ci.IntExpr]:
+    """A model of which every few nodes give a better solution, towards the greatest value of the goal."""
+    m, _ = endless()
+    return m, ci.sum_((i + 1) * x for i, x in enumerate(m.variables.values()))
+
+
 def pigeons(holes: int = 6) -> tuple[ci.Model, ci.IntExpr]:
     """A pigeon more than there are holes, said so that only search finds out."""
     m = ci.Model()

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from shared_models import Here, endless, queens
+from shared_models import Here, endless, improving, queens
 
 import constrint as ci
 from constrint.modelling.result import Status
@@ -47,7 +47,7 @@ def test_a_worker_that_does_not_answer_in_time_is_left_alone(shares):
 def test_ctrl_c_gives_the_best_so_far(shares, children):
     # CP-SAT, which other tests compare with, leaves a handler that kills the process.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    m, goal = endless()
+    m, goal = improving()
     told: list[ci.Result] = []
 
     def interrupt(result: ci.Result) -> None:
@@ -106,7 +106,7 @@ def test_the_caller_may_end_it(shares, children):
 
 
 def test_a_worker_that_ends_is_a_clear_error(shares, children):
-    m, goal = endless()
+    m, goal = improving()
 
     def kill(result: ci.Result) -> None:
         for child in children:

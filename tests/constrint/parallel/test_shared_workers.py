@@ -137,8 +137,8 @@ def test_the_command_takes_workers(shares, monkeypatch):
     # Tables and diagrams answer so small a model before anyone searches.
     monkeypatch.setattr("constrint.diagrams.planner.count_planned", lambda model, time_limit: None)
     monkeypatch.setattr("constrint.search.descent.sweep", lambda *arguments: None)
-    for arguments in (["--count"], ["--all"], ["--sample", "3"], []):
-        text = QUEENS if arguments else QUEENS + "maximize 3 * q1 + q2"
+    for arguments in (["--count"], ["--all"], ["--sample", "3"], ["--no-learn"]):
+        text = QUEENS if arguments != ["--no-learn"] else QUEENS + "maximize 3 * q1 + q2"
         ways = []
         for workers_given in ([], ["--workers", "2"]):
             shares.clear()
@@ -146,7 +146,7 @@ def test_the_command_takes_workers(shares, monkeypatch):
             assert answer.exit_code == 0
             assert bool(shares) == (bool(workers_given) and arguments != ["--sample", "3"])
             ways.append(answer.output.splitlines())
-        if arguments:
+        if arguments != ["--no-learn"]:
             assert sorted(ways[0]) == sorted(ways[1])
             assert len(ways[0]) == {"--count": 1, "--all": 40, "--sample": 3}[arguments[0]]
         else:

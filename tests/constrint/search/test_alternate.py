@@ -23,7 +23,7 @@ from constrint.learning import session
 from constrint.preparing.prepared import Prepared
 from constrint.search import members
 from constrint.search import portfolio as alternate
-from constrint.search.portfolio import ON_OTHERS, ON_PRODUCTS, ON_SCHEDULES, learning_share
+from constrint.search.weights import ON_OTHERS, ON_PRODUCTS, ON_SCHEDULES, learning_share
 from constrint.support.deadline import Pace
 
 

@@ -1,0 +1,147 @@
+"""Rounds of a portfolio: some members have a turn side by side, each in a thread of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from threading import Thread
+from typing import TYPE_CHECKING
+
+from constrint.preparing.search import GaveUp
+from constrint.search.members import Member
+from constrint.support.deadline import Deadline, Paused, Stopped, until
+
+if TYPE_CHECKING:
+    from constrint.preparing.checks import Assignment
+
+LOOK = 0.05  # seconds between two looks of the caller's at a round under way
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A solution of a member.
+
+    Attributes:
+        assignment: The solution.
+        values: The values of the variables that were asked for, by variable.
+        cost: The value of the goal, negated where that is maximised; 0 without a goal.
+    """
+
+    assignment: Assignment
+    values: dict[int, int]
+    cost: int
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What every member of a round is asked for.
+
+    Attributes:
+        goal: The goal's variable and its direction; None where the first solution is wanted.
+        variables: The variables whose values in a solution are wanted, the goal's included.
+        deadline: The end of the call.
+    """
+
+    goal: tuple[int, str] | None
+    variables: frozenset[int]
+    deadline: Deadline
+
+    def cost(self, value: int) -> int:
+        """The cost of a value of the goal."""
+        return -value if self.goal is not None and self.goal[1] == "max" else value
+
+
+class Turn:
+    """A turn of a member.
+
+    Attributes:
+        member: The member.
+        found: Its last solution, the best one where there is a goal; None without one.
+        is_exhausted: Whether the member has proven that there is no other.
+        gave_up: Whether it does not go on.
+        failure: What else ended it.
+    """
+
+    def __init__(self, member: Member, asked: Asked) -> None:
+        self.member = member
+        self.found: Found | None = None
+        self.is_exhausted = self.gave_up = False
+        self.failure: BaseException | None = None
+        self._asked = asked
+        self._thread = Thread(target=self._play, name="constrint")
+
+    def start(self) -> None:
+        """Begin, in a thread."""
+        self._thread.start()
+
+    def join(self, seconds: float | None = None) -> bool:
+        """Wait for its end, at most so many seconds; whether it is over. One that was not begun is."""
+        if self._thread.ident is not None:
+            self._thread.join(seconds)
+        return not self._thread.is_alive()
+
+    def _play(self) -> None:
+        try:
+            with until(self._asked.deadline):
+                self._search()
+        except GaveUp:
+            self.gave_up = True
+        except BaseException as failure:
+            self.failure = failure
+
+    def _search(self) -> None:
+        run, asked = self.member.run, self._asked
+        while True:
+            try:
+                assignment = run.next(checked=False)
+            except Paused:
+                if self.member.goes_on():
+                    continue
+                return
+            if assignment is None:
+                self.is_exhausted = True
+                return
+            cost = 0 if asked.goal is None else asked.cost(run.value(asked.goal[0]))
+            if self.found is None or cost < self.found.cost:
+                self.found = Found(assignment, {v: run.value(v) for v in asked.variables}, cost)
+            if asked.goal is None:
+                return
+
+
+class Round:
+    """Turns that run at the same time, each in a thread of its own."""
+
+    def __init__(self, members: Sequence[Member], asked: Asked) -> None:
+        self.turns = [Turn(member, asked) for member in members]
+        self._is_off = False
+
+    def look(self) -> None:
+        """End a turn, in its thread, once the round is called off."""
+        if self._is_off:
+            raise Stopped
+
+    def run(self, watch: Callable[[], None] | None) -> BaseException | None:
+        """Run all turns to their ends; returns what ends the call, such as Ctrl-C or the deadline.
+
+        Args:
+            watch: Called at intervals meanwhile; it may raise `Stopped`.
+        """
+        stop: BaseException | None = None
+        try:
+            for turn in self.turns:
+                turn.start()
+            for turn in self.turns:
+                while not turn.join(None if watch is None else LOOK):
+                    if watch is not None:
+                        watch()
+        except BaseException as problem:
+            self._is_off = True
+            stop = problem
+            for turn in self.turns:
+                turn.join()
+        for turn in self.turns:
+            if isinstance(turn.failure, Stopped):
+                stop = stop or turn.failure
+            elif turn.failure is not None:
+                raise turn.failure
+        return stop
