@@ -194,6 +194,7 @@ SWITCHES: dict[str, Switch] = {
     "presolve: cycles of differences": Switch({"constrint.presolve.root:has_negative_cycle": _no}),
     "presolve: cliques": Switch({"constrint.presolve.root:with_cliques": _nothing}),
     "presolve: parallel rows": Switch({"constrint.presolve.root:without_parallel": _nothing}),
+    "presolve: dominated rows": Switch({"constrint.presolve.root:without_dominated": _nothing}),
     "presolve: coefficients of 0/1 variables": Switch({"constrint.presolve.root:tightened": _nothing}),
     "presolve: machines in disjunctions": Switch({"constrint.presolve.root:add_machines": _no}),
     "presolve: symmetries": Switch({"constrint.search.portfolio:without_symmetries": _unbroken}),

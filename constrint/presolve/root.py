@@ -15,6 +15,7 @@ from constrint.lowering.problem import Infeasible, NeedsWiderBounds, Problem
 from constrint.presolve.cliques import with_cliques
 from constrint.presolve.cycles import has_negative_cycle
 from constrint.presolve.disjunctions import add_machines
+from constrint.presolve.dominated import without_dominated
 from constrint.presolve.equations import keep_classes, narrower_classes
 from constrint.presolve.factors import list_factors
 from constrint.presolve.joint import joint_bounds
@@ -316,6 +317,8 @@ def _root(problem: Problem, box: Box, state: State, session: CompiledSearch | No
             for node in nodes
             if not (are_fixed or isinstance(node, LinearLe)) or not _is_decided(node, box)
         ]
+        fewer = None if state.scalar[WIDER] else without_dominated(nodes, box, problem.finite)
+        nodes = nodes if fewer is None else fewer
     exact = session is None and _exceeds_int64(box, nodes)
     settled = None
     if outcome != INTERRUPTED and len(nodes) == len(problem.nodes) and can_resume(state, box):
