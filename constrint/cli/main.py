@@ -30,7 +30,7 @@ from constrint.cli.options import (
     workers_option,
 )
 from constrint.cli.serving import lsp
-from constrint.cli.starting import bench, completion, new
+from constrint.cli.starting import bench, compile_ahead, completion, new
 from constrint.support.deadline import Stopped, until
 from constrint.support.placing import replace
 from constrint.support.version import version
@@ -63,7 +63,7 @@ def app() -> None:
     """
 
 
-for command in (new, bench, completion, lsp):
+for command in (new, bench, compile_ahead, completion, lsp):
     app.add_command(command)
 
 

@@ -1,4 +1,4 @@
-"""Commands to start with: `constrint new`, `constrint completion` and `constrint bench`."""
+"""Commands to start with: `constrint new`, `completion`, `compile` and `bench`."""
 
 from __future__ import annotations
 
@@ -67,6 +67,30 @@ def completion(context: click.Context, *, shell: str) -> None:
     complete = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}[shell]
     root = context.find_root()
     click.echo(complete(root.command, {}, "constrint", "_CONSTRINT_COMPLETE").source())
+
+
+@click.command("compile")
+@reporting
+def compile_ahead() -> None:
+    """Compile the searches into the cache, ahead of the first long search.
+
+    Without this, a search that proves long starts the compilation itself, in the background. The machine code
+    is kept for this user, this processor and this version.
+    """
+    from constrint.engine import cache
+    from constrint.learning.compile_part import obtain
+
+    if cache.writable() is None:
+        raise BadInputError(
+            "machine code can be kept in no folder: set XDG_CACHE_HOME to one that is writable"
+        )
+    for part, about in cache.ABOUT.items():
+        begun = perf_counter()
+        is_known = cache.is_filled(part)
+        obtain(part)
+        kept = f"compiled in {perf_counter() - begun:.1f} s" if not is_known else "was compiled before"
+        click.echo(f"{about.partition(',')[0]}: {kept}")
+    click.echo(f"machine code is kept in {cache.writable()}")
 
 
 @click.command()

@@ -10,10 +10,8 @@ from constrint.engine import cache
 LOWER_PRIORITY = 5
 
 
-def main(part: str) -> None:
-    """Compile a part."""
-    if hasattr(os, "nice"):
-        os.nice(LOWER_PRIORITY)
+def obtain(part: str) -> None:
+    """Load a part, or compile it into the cache."""
     if part == "engine":
         from constrint.engine.compiled import load
 
@@ -26,6 +24,13 @@ def main(part: str) -> None:
         from constrint.learning.compiled import load as load_learning
 
         load_learning()
+
+
+def main(part: str) -> None:
+    """Compile a part, at a lower priority than the searches that go on meanwhile."""
+    if hasattr(os, "nice"):
+        os.nice(LOWER_PRIORITY)
+    obtain(part)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The command line's options of search, and the commands to start with: new, bench and completion."""
+"""The command line's options of search, and the commands to start with."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from constrint import Model
 from constrint.cli.main import app
 from constrint.cli.options import Search
 from constrint.cli.starting import EXAMPLES, WAYS
+from constrint.engine import cache
 from constrint.preparing.branching import ValueSelector, VariableSelector
 
 OPTIMUM = max(4 * x + 5 * y for x in range(21) for y in range(21) if 3 * x + 2 * y <= 41 and x + 3 * y <= 37)
@@ -128,6 +129,31 @@ def test_bench_says_what_a_way_lacks(tmp_path: Path) -> None:
     (row,) = json.loads(ask("bench", "--json", "--way", "lns", str(path)).stdout)
     assert row["status"] == "refused"
     assert "minimize" in row["reason"]
+
+
+def test_searches_are_compiled_ahead(tmp_path: Path) -> None:
+    kept = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
+
+    def run(*command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, *command], env=kept, capture_output=True, text=True, check=True
+        )
+
+    compiling = ["-m", "constrint", "compile"]
+    assert run(*compiling).stdout.count("compiled in") == len(cache.ABOUT)
+    files = {path: path.stat().st_mtime_ns for path in (tmp_path / "constrint").iterdir()}
+    assert run(*compiling).stdout.count("was compiled before") == len(cache.ABOUT)
+    search = "from constrint import Model; m = Model(); x = m.int_var('x', 0, 9); m.add(x != 0)\n"
+    search += "print(m.solve(engine='compiled', learn=True).statistics.engine)"
+    done = run("-c", search)
+    assert done.stdout == "compiled\n"
+    assert "compiling" not in done.stderr
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "constrint").iterdir()} == files
+
+
+def test_compiling_ahead_says_where_nothing_can_be_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "folders", list)
+    assert "XDG_CACHE_HOME" in ask("compile", code=2).stderr
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
