@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from constrint.cli import process
 from constrint.cli.failures import reporting
 from constrint.cli.flatzinc_answers import UNKNOWN, Options, report
 from constrint.cli.inputs import budget_of, read_text, shown_name
@@ -98,4 +99,5 @@ def write_description(folder: Path | None = None) -> Path:
 
 def main() -> None:
     """Run the command."""
+    process.begin()
     app()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from constrint.cli import process
 from constrint.cli.failures import STOPPED, reporting
 from constrint.cli.inputs import BadInputError, Reading, load, load_space, read_text, shown_name
 from constrint.cli.options import (
@@ -325,6 +326,5 @@ def _exit(code: int) -> None:
 
 def main() -> None:
     """Entry point of the `constrint` command."""
-    # Print integers of any length: exact models have exact answers.
-    sys.set_int_max_str_digits(0)
+    process.begin()
     app()

@@ -77,3 +77,21 @@ def test_a_tiling():
     own, names = modules(call, TILE)
     assert own <= 175
     assert names & (HEAVY | PARSING - {"yaml", "tempfile"}) == set()  # importlib.resources has tempfile
+
+
+@pytest.mark.parametrize("command", ["main", "flatzinc"])
+def test_commands_start_no_threads_of_linear_algebra(command: str) -> None:
+    call = f"from constrint.cli.{command} import main; sys.argv = ['c', '--help']; main()"
+    program = (
+        f"import sys, os, atexit\natexit.register(lambda: print(os.environ['OPENBLAS_NUM_THREADS']))\n{call}"
+    )
+    unset = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    for given, expected in (({}, "1"), ({"OPENBLAS_NUM_THREADS": "3"}, "3")):
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            env={**unset, **given},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stdout.splitlines()[-1] == expected
