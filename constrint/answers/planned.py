@@ -21,8 +21,10 @@ from constrint.support.deadline import Stopped
 
 PATIENCE = 1.0
 """Seconds of search before the diagrams are tried; less if the call has a short limit."""
-SECONDS = 2.0
+SECONDS = 0.4
 """Seconds that building them may take."""
+LATER = 5
+"""They are tried once more after so many times as long, and then may take so many times as long."""
 MOST_VARIABLES = 10_000
 """Variables of models that are given to diagrams: of more, they are never small."""
 MEMORY = 256 << 20
@@ -32,7 +34,7 @@ SHARE = 4
 
 
 class Planned:
-    """Watches the search of a solver for any solution, and once tries the diagrams beside it.
+    """Watches the search of a solver for any solution, and twice tries the diagrams beside it.
 
     Args:
         solver: The solver; its search is stopped when the diagrams have answered.
@@ -44,9 +46,11 @@ class Planned:
         self._solver = solver
         self._model = solver.model
         self._then = options.watch
-        self._due = solver.started + min(PATIENCE, share)
-        self._seconds = SECONDS if options.time_limit is None else min(SECONDS, share)
-        self._is_tried = False
+        most = SECONDS * LATER if options.time_limit is None else share
+        self._tries = [
+            (solver.started + min(PATIENCE, share) * times, min(SECONDS * times, most))
+            for times in (1, LATER)
+        ]
         self._found: tuple[Status, Assignment] | None = None
 
     def __enter__(self) -> Planned:
@@ -60,11 +64,11 @@ class Planned:
     def _watch(self, search: Search) -> None:
         if self._then is not None:
             self._then(search)
-        if self._is_tried or perf_counter() < self._due:
+        if not self._tries or perf_counter() < self._tries[0][0]:
             return
-        self._is_tried = True
+        _, seconds = self._tries.pop(0)
         if len(self._model.variables) <= MOST_VARIABLES:
-            self._found = built(self._model, self._seconds)
+            self._found = built(self._model, seconds)
         if self._found is not None:
             raise Stopped
 

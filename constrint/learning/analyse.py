@@ -15,6 +15,7 @@ from constrint.learning.layout import (
     ACTIVITY,
     ARENA,
     AT_MOST,
+    BUDGET,
     BY_CLAUSE,
     CIRCUIT,
     CONFLICTS,
@@ -79,6 +80,7 @@ def explain(ls: Learner, st: State, b: int, k: int, why: int, at: int) -> None:
         explain_extreme(ls, st, number, b, k, at)
     else:
         explain_propagator(ls, st, number, b, k, at)
+    ls.scalar[BUDGET] -= ls.scalar[PREMISES] >> 2
 
 
 @learn_compilable

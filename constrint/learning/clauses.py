@@ -14,6 +14,7 @@ from __future__ import annotations
 from constrint.learning.layout import (
     ACTIVITY,
     ARENA,
+    BUDGET,
     BY_CLAUSE,
     CONFLICTS,
     HEAD_CELLS,
@@ -38,6 +39,7 @@ RECENT = 4000  # conflicts since the last use for which a clause of the middle i
 BUMP = 1 << 20  # what a use adds to a clause's activity
 HALF_LIFE = 1000  # conflicts without use after which a clause's activity is half
 RANKS = 256
+WORK_OF_WATCH = 2  # what a look at a watch costs, in eighths of a step
 
 
 @learn_compilable
@@ -70,7 +72,9 @@ def pass_on(ls: Learner, st: State, b: int, old: int, new: int) -> bool:
     following = ls.watch_next
     before = NOTHING
     node = ls.watch_head[b]
+    work = 0  # eighths of a step
     while node >= 0:
+        work += WORK_OF_WATCH
         after = following[node]
         key = keys[node]
         if key > new or key <= old:
@@ -93,7 +97,9 @@ def pass_on(ls: Learner, st: State, b: int, old: int, new: int) -> bool:
             if -bound[arena[at] ^ 1] >= arena[at + 1]:
                 found = at
                 break
+        work += (end - clause) >> 1
         if found >= 0:
+            work -= (end - found) >> 1
             member = arena[found]
             k = arena[found + 1]
             arena[found] = arena[own]
@@ -107,11 +113,14 @@ def pass_on(ls: Learner, st: State, b: int, old: int, new: int) -> bool:
             hang(ls, node, clause, member, k)
         else:
             if -bound[other_bound ^ 1] < other_at:
+                ls.scalar[BUDGET] -= work >> 3
                 return contradict(ls, 4 * clause + BY_CLAUSE)
             if not raise_bound(ls, st, other_bound, other_at, 4 * clause + BY_CLAUSE):
+                ls.scalar[BUDGET] -= work >> 3
                 return False
             before = node
         node = after
+    ls.scalar[BUDGET] -= work >> 3
     return True
 
 

@@ -48,6 +48,7 @@ def run_propagator(ls: Learner, st: State, p: int) -> bool:
 def derives(ls: Learner, st: State, p: int, b: int, k: int) -> bool:
     """Whether a propagator derives the atom (b, k), or a contradiction, from the bounds in `lifted`."""
     first = ls.start[p]
+    ls.scalar[BUDGET] -= ls.start[p + 1] - first
     for i in range(first, ls.start[p + 1]):
         v = ls.term[i] >> 1
         st.lo[v] = ls.lifted[2 * (i - first)]
@@ -76,7 +77,6 @@ def drop_bounds(ls: Learner, st: State, p: int, b: int, k: int) -> None:
         least = ls.root[bound]
         if value <= least:
             continue
-        ls.scalar[BUDGET] -= 1
         ls.lifted[j] = least
         if derives(ls, st, p, b, k):
             continue

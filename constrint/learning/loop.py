@@ -125,6 +125,7 @@ def propagate(ls: Learner, st: State) -> int:
         queued[p] = 0
         kind = kinds[p]
         if kind == AT_MOST:
+            scalar[BUDGET] -= (ls.start[p + 1] - ls.start[p]) >> 3
             holds = keep_at_most(ls, st, p)
         elif kind == DIFFERENT:
             holds = keep_different(ls, st, p)

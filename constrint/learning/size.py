@@ -29,7 +29,6 @@ CELLS_OF_UNIT, VARIABLES_OF_UNIT, DEAREST = 50, 6, 40.0
 WIDE = (
     AllDifferent,
     AllDifferentBounds,
-    AllDifferentDomain,
     Cardinality,
     Circuit,
     Cumulative,
@@ -72,6 +71,8 @@ def cost(nodes: Sequence[Propagator]) -> float:
         scope = len(node.scope())
         if isinstance(node, Table):
             price = 1 + len(node.rows) * scope / CELLS_OF_UNIT
+        elif isinstance(node, AllDifferentDomain):
+            price = 1 + scope
         elif isinstance(node, WIDE):
             price = 1 + scope / VARIABLES_OF_UNIT
         else:

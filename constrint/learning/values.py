@@ -24,6 +24,7 @@ from constrint.propagators import (
 
 MOST_VALUES = 100  # most values of a variable that get a literal each
 MOST_CELLS = 20_000  # tables with more cells are not decomposed
+MOST_VALUES_OF_TABLE = 2_000  # nor those with a variable of more values
 MOST_ENTRIES = 2_000  # elements with more values of entries are compared by bounds
 LEAST_HOLDERS = 13  # least variables of which each value is in a sum
 MOST_CLAUSES = 100_000  # most clauses made from disequalities
@@ -102,7 +103,9 @@ class ValueParts:
         return (self._hi[v] - self._lo[v]) // self._box.step[v] < MOST_VALUES
 
     def _is_short(self, node: Table) -> bool:
-        return len(node.rows) * len(node.variables) <= MOST_CELLS and all(map(self._is_small, node.variables))
+        return len(node.rows) * len(node.variables) <= MOST_CELLS and all(
+            (self._hi[v] - self._lo[v]) // self._box.step[v] < MOST_VALUES_OF_TABLE for v in node.variables
+        )
 
     def equals(self, v: int, value: int) -> int:
         """The literal of ``v == value``."""
@@ -271,21 +274,35 @@ class ValueParts:
                         self._nodes.append(Clause((self.equals(x, a) ^ 1, self.equals(y, b) ^ 1)))
 
     def _choose_row(self, node: Table) -> None:
-        """A literal for each row: one of them is true, and every value needs a true row that has it."""
+        """A literal for each row: one of them is true, and every value needs a true row that has it.
+
+        Where a variable has another value in each row, its literals are those of the rows.
+        """
         if len(set(node.variables)) == len(node.variables) == 2:
             self._support(node)
             return
         chosen: dict[tuple[int, int], list[int]] = {}
         rows: list[int] = []
+        key = _key(node)
         for row in node.rows:
             values = list(zip(node.variables, row, strict=True))
             if all(value in self._values(v) for v, value in values) and len(set(values)) == len(dict(values)):
-                literal = self._literal()
+                literal = self._literal() if key is None else self.equals(key, dict(values)[key])
                 rows.append(literal)
                 for v, value in dict(values).items():
                     chosen.setdefault((v, value), []).append(literal)
-                    self._nodes.append(Clause((literal ^ 1, self.equals(v, value))))
+                    if v != key:
+                        self._nodes.append(Clause((literal ^ 1, self.equals(v, value))))
         self._nodes.append(Clause(tuple(rows)))
         for v in set(node.variables):
             for value in self._values(v):
-                self._nodes.append(Clause((self.equals(v, value) ^ 1, *chosen.get((v, value), ()))))
+                if v != key or (v, value) not in chosen:
+                    self._nodes.append(Clause((self.equals(v, value) ^ 1, *chosen.get((v, value), ()))))
+
+
+def _key(node: Table) -> int | None:
+    """A variable that has another value in each row of a table; None if there is none."""
+    for v, column in zip(node.variables, zip(*node.rows, strict=True), strict=False):
+        if len(set(column)) == len(column) and node.variables.count(v) == 1:
+            return v
+    return None

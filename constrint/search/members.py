@@ -1,6 +1,6 @@
 """The members of a portfolio of searches; their work is counted in units of about equal time.
 
-A unit is a propagation of the compiled engine, some 0.1 microseconds; what others count is several units.
+A unit is a propagation of the compiled engine, some 0.03 microseconds; what others count is several units.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from constrint.search.relaxed import RelaxedRun
 
 TURN = 100  # nodes between two looks at the work of a search by branching
-UNITS_OF_STEP = 3  # of the learning search
-UNITS_OF_PROGRAM = 6  # for what a linear program counts
-# How many units take the time of one of branching, for turns side by side to end together: measured.
-PACE_OF_LEARNING, PACE_OF_JUMPS, PACE_OF_PROGRAM = 2.0, 2.0, 0.4
+# Units that each of what a member counts is worth, by the time that it takes: measured.
+UNITS_OF_STEP = 0.75  # of the learning search
+UNITS_OF_PROGRAM = 30.0  # for what a linear program counts
+UNITS_OF_JUMP = 0.5  # of the local search
 FADING = 0.5  # of a member's merit with each turn
 MOST_MERIT = 4.0
 NEAR_FADES, LEAST_OF_NEAR = 0.8, 0.1  # of the weight of large neighbourhoods
@@ -48,11 +48,6 @@ class Member:
     def run(self) -> Run | LearningRun | RelaxedRun | JumpingRun:
         """The search."""
         raise NotImplementedError
-
-    @property
-    def speed(self) -> float:
-        """How many of its units take the time of one of branching."""
-        return 1.0
 
     @property
     def claim(self) -> float:
@@ -150,23 +145,16 @@ class Counting(Member):
     Attributes:
         search: The search.
         units: How many units each of what it counts is.
-        pace: How many of its units take the time of one of branching.
     """
 
     search: LearningRun | RelaxedRun | JumpingRun
-    units: int
-    pace: float = 1.0
+    units: float
     _begun: int = field(default=0, init=False)
 
     @property
     def run(self) -> LearningRun | RelaxedRun | JumpingRun:
         """The search."""
         return self.search
-
-    @property
-    def speed(self) -> float:
-        """How many of its units take the time of one of branching."""
-        return self.pace
 
     @property
     def bound(self) -> int | None:
@@ -180,7 +168,7 @@ class Counting(Member):
 
     def begin(self, work: int) -> None:
         """Begin a turn of so many units."""
-        self._begun = max(1, work // self.units)
+        self._begun = max(1, int(work / self.units))
         self.search.allowed = self._begun
 
     def goes_on(self) -> bool:

@@ -23,9 +23,7 @@ from constrint.preparing.search import GaveUp
 from constrint.presolve.breaking import Broken, without_symmetries
 from constrint.search.depth_first import Run
 from constrint.search.members import (
-    PACE_OF_JUMPS,
-    PACE_OF_LEARNING,
-    PACE_OF_PROGRAM,
+    UNITS_OF_JUMP,
     UNITS_OF_PROGRAM,
     UNITS_OF_STEP,
     Branching,
@@ -54,15 +52,16 @@ if TYPE_CHECKING:
 LEAST_TURN = 100_000  # units of work
 TURN_OF_ALL = 20  # a turn is that part of all work so far, if that is more
 # On tours and others it fades: what it proves, it mostly proves soon, and then weighs no more than the rest.
-HALF_OF_LEARNING = 20_000_000  # units after which its weight is half
-RELAXED = 4.0  # the weight of the search that a relaxation leads, where its bound is the best value
-WORK_OF_TRIAL = 3_000_000  # units after which that weight is less where the bound is far from the best value
+HALF_OF_LEARNING = 60_000_000  # units after which its weight is half
+RELAXED = 16.0  # the weight of the search that a relaxation leads, where its bound is the best value
+WORK_OF_TRIAL = 15_000_000  # units after which that weight is less where the bound is far from the best value
+STEEP = 8.0  # the power of the part of the gap that its bound closes
 LEAST_WEIGHT = 0.1
 NEAR_BEST = 1.0  # the weight of large neighbourhoods, which fade while they find nothing
-NEAR_AFTER = 20_000_000  # units of learning, on schedules
+NEAR_AFTER = 14_000_000  # units of learning, on schedules
 RESTARTING = 1.0  # the weight of the search with restarts, while there is no solution
 JUMPING = 1.0  # the weight of the local search, while there is no solution
-HALF_OF_JUMPS = 40_000_000  # units after which it is half
+HALF_OF_JUMPS = 20_000_000  # units after which it is half
 LED_BY_FAILURES = Brancher("dom_w_deg", "best_so_far")
 
 
@@ -216,7 +215,7 @@ class AlternatingRun:
         for member in self._playing:
             if isinstance(member, Near) and (point := self._point()) is not None:
                 member.search.lead(point)
-            member.begin(int(work * member.speed) if self.workers > 1 else work)
+            member.begin(work)
 
     def _ask_bound(self) -> None:
         """Record the bound that the relaxation proves.
@@ -238,7 +237,7 @@ class AlternatingRun:
             closed = abs(self._bound - trivial) / max(1, abs(self._best - trivial))
             # A first solution that is far off says nothing of the bound: it is given time to find one.
             least = 1.0 if member.spent < WORK_OF_TRIAL else LEAST_WEIGHT
-            member.weight = max(least, RELAXED * min(1.0, closed) ** 2)
+            member.weight = max(least, RELAXED * min(1.0, closed) ** STEEP)
 
     def _join(self) -> None:
         """Add the members whose time has come."""
@@ -291,7 +290,7 @@ class AlternatingRun:
             follows=False,
             exchanges=self.workers > 1,
         )
-        member = Learning(self._share, run, UNITS_OF_STEP, PACE_OF_LEARNING)
+        member = Learning(self._share, run, UNITS_OF_STEP)
         self._learners.append(member)
         self._admit(member)
 
@@ -304,7 +303,7 @@ class AlternatingRun:
         if run is None:
             return None
         run.may_give_up = True
-        member = Counting(1.0, run, UNITS_OF_PROGRAM, PACE_OF_PROGRAM)
+        member = Counting(1.0, run, UNITS_OF_PROGRAM)
         self._admit(member)
         return member
 
@@ -323,7 +322,7 @@ class AlternatingRun:
         run = jumping_run(self.prepared, self._root, self._options, self._started, self._goal)
         if run is None:
             return None
-        member = Counting(JUMPING, run, 1, PACE_OF_JUMPS)
+        member = Counting(JUMPING, run, UNITS_OF_JUMP)
         self._admit(member)
         return member
 

@@ -24,10 +24,10 @@ from constrint.propagators import (
 
 # What branching does alone, in propagations: most models need no more, and for them nothing changes.
 ALONE = 100_000
-ALONE_FOR_EACH_PART = 100  # for each part into which the learning search decomposes the constraints
-ALONE_FOR_EACH_PART_OF_SCHEDULES = 8
+# For each part into which the learning search decomposes the constraints.
+ALONE_FOR_EACH_PART, ALONE_FOR_EACH_PART_OF_TOURS, ALONE_FOR_EACH_PART_OF_SCHEDULES = 30, 100, 8
 # The weight of the learning search beside branching.
-ON_SCHEDULES, ON_TOURS, ON_OTHERS, ON_PRODUCTS = 60.0, 8.0, 2.0, 0.375
+ON_SCHEDULES, ON_TOURS, ON_OTHERS, ON_PRODUCTS = 40.0, 16.0, 4.0, 0.375
 DIFFERENT = (AllDifferent, AllDifferentBounds, AllDifferentDomain)  # permutations are stated twice
 MOST_MATCHED = 200  # most values for which the search with restarts makes `all_different` domain consistent
 
@@ -64,7 +64,7 @@ def alone(root: Root, share: float) -> int:
     size = sum(parts(node, root.box) for node in stated.values())
     if share == ON_SCHEDULES:
         return ALONE_FOR_EACH_PART_OF_SCHEDULES * size
-    return max(ALONE, ALONE_FOR_EACH_PART * size)
+    return max(ALONE, (ALONE_FOR_EACH_PART_OF_TOURS if share == ON_TOURS else ALONE_FOR_EACH_PART) * size)
 
 
 def on_domains(node: Propagator, box: Box) -> Propagator:

@@ -23,6 +23,7 @@ ROWS = 8192  # most rows of a part
 FIRST_ROWS = 2048  # rows of the first part: an early solution prunes more rows
 GOAL_SIZE = 4  # an objective variable may have this many times the values of the otherwise best variable
 FEW_ROWS = 1 << 16  # this many rows take a few milliseconds in any case
+CELLS = 4  # copied for the time of evaluating a row
 DEEPEST = 100  # most nested multiplications of rows by a variable
 OPERATIONS_OF_FREE = 4  # for each free variable: with this many constraints, few rows survive
 
@@ -137,6 +138,7 @@ class Optimum:
             self._explore_part(table, rows, v, values)
 
     def _explore_part(self, table: Rows, rows: Any, v: int, values: Any) -> None:
+        self.work += len(rows) * table.width // CELLS
         part = table.part(rows)
         self._prune(part)
         if part.count:

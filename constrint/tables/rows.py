@@ -21,6 +21,7 @@ from constrint.propagators import Propagator
 from constrint.tables.operation import LIMIT, Bounds, Column, Operation, Unsuitable
 from constrint.tables.operations import operations
 
+CALL = 1_000  # rows that one call for all rows of a table is counted as, besides
 LAZY_ROWS = 256  # from this many rows on, columns are copied on demand: most rows are dead by then
 MOST_ORIGINS = 3
 KEPT = 0.75  # dead rows are dropped when less than this share is alive
@@ -188,6 +189,11 @@ class Rows:
         other._tests, other._solves, other._pending = [], [], None
         return other
 
+    @property
+    def width(self) -> int:
+        """The number of columns that are kept."""
+        return len(self._live)
+
     def row(self, number: int) -> list[tuple[int, int]]:
         """The values of a row in the remaining columns."""
         return [(v, int(self.column(v)[number])) for v in self._live]
@@ -282,7 +288,7 @@ class Rows:
                         self.compress()
                         if self.work + self.count * operation.cost > self.most:
                             raise Unsuitable
-                    self.work += self.count * operation.cost
+                    self.work += CALL + self.count * operation.cost
                     self._need(operation)
                     mask = operation.test(self.at)
                     self._finish(number)
@@ -304,7 +310,7 @@ class Rows:
         solve, exact = how
         if operation.cost > 1:
             self.compress()
-        self.work += self.count * operation.cost
+        self.work += CALL + self.count * operation.cost
         self._need(operation)
         column = solve(self.at)
         self._done[number] = exact

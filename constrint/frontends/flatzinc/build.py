@@ -1,11 +1,13 @@
 """Building a model from a FlatZinc document.
 
 A variable that MiniZinc introduced and that a constraint defines becomes the defining expression, not a
-variable of the model, so search does not decide it.
+variable of the model, so search does not decide it. A sum that several constraints use stays a variable:
+written out in each, differences of two variables would become sums of many, which explain little.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -27,6 +29,7 @@ DEEPEST = 40
 """Definitions nested deeper than this are cut by a variable, because expressions are walked recursively."""
 LARGEST = 1000
 """Definitions with more operators and operands, including those of inner definitions, are cut as well."""
+ONCE = 2  # constraints that name a variable: the one that defines it, and one that uses it
 # How often an argument occurs in a definition.
 _COPIES = {"int_div": 6, "int_mod": 6, "int_pow": 12, "int_pow_fixed": 12}
 
@@ -71,6 +74,7 @@ class _Builder:
 
     def _find_definitions(self) -> None:
         """Find for each variable that search need not decide the constraint that defines it."""
+        uses = self._uses()
         for item in self.document.constraints:
             name = item.defines
             last = item.args[-1]
@@ -84,8 +88,24 @@ class _Builder:
             if is_partial and domain is not None and domain.lo is None and domain.hi is None:
                 continue  # otherwise no bound would require that it is defined, wherever it is used
             with self._guarded(item):
+                if item.name == "int_lin_eq" and uses[name] > ONCE and self._is_long(item):
+                    continue
                 if name not in self._definitions and self._target(item, name) is not None:
                     self._definitions[name] = item
+
+    def _uses(self) -> Counter[str]:
+        """How many constraints name each variable, by itself or in an array."""
+        uses: Counter[str] = Counter()
+        for item in self.document.constraints:
+            names = {arg.name for arg in item.args if isinstance(arg, Name)}
+            lists = [arg for arg in item.args if isinstance(arg, list)]
+            lists += [self._arrays[name] for name in names if name in self._arrays]
+            uses.update(names.union(x.name for entries in lists for x in entries if isinstance(x, Name)))
+        return uses
+
+    def _is_long(self, item: Item) -> bool:
+        """Whether a linear equation has three variables or more."""
+        return sum(isinstance(x, Name) for x in self.entries(item.args[1], item.line)) > 2
 
     # ------------------------------------------------------------ looking up
 

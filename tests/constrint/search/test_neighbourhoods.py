@@ -286,6 +286,7 @@ def turns(monkeypatch):
     monkeypatch.setattr(alternate, "alone", lambda root, share: 0)
     monkeypatch.setattr(alternate, "NEAR_BEST", 50.0)
     monkeypatch.setattr(alternate, "ON_OTHERS", 0.01)
+    monkeypatch.setattr(alternate, "UNITS_OF_PROGRAM", 1.0)
     monkeypatch.setattr("constrint.search.members.TURN", 4)
     monkeypatch.setattr("constrint.search.branch_and_bound.BRIEF", 0)
     monkeypatch.setattr(lns, "FAILURES_OF_WHOLE", 2)
