@@ -17,7 +17,7 @@ from constrint.preparing.checks import Assignment, check_solution, values_of
 from constrint.preparing.options import Options
 from constrint.preparing.search import Search
 from constrint.search.solver import Solver
-from constrint.support.deadline import Stopped
+from constrint.support.deadline import Deadline, Stopped, until
 
 PATIENCE = 1.0
 """Seconds of search before the diagrams are tried; less if the call has a short limit."""
@@ -25,8 +25,8 @@ SECONDS = 0.4
 """Seconds that building them may take."""
 LATER = 5
 """They are tried once more after so many times as long, and then may take so many times as long."""
-MOST_VARIABLES = 10_000
-"""Variables of models that are given to diagrams: of more, they are never small."""
+LARGEST = 1_000
+"""Variables, and constraints, of models that are given to diagrams: of more, they are hardly ever small."""
 MEMORY = 256 << 20
 """Bytes that they may take."""
 SHARE = 4
@@ -67,7 +67,7 @@ class Planned:
         if not self._tries or perf_counter() < self._tries[0][0]:
             return
         _, seconds = self._tries.pop(0)
-        if len(self._model.variables) <= MOST_VARIABLES:
+        if max(len(self._model.variables), len(self._model.constraints)) <= LARGEST:
             self._found = built(self._model, seconds)
         if self._found is not None:
             raise Stopped
@@ -96,8 +96,9 @@ def built(model: Declarations, seconds: float) -> tuple[Status, Assignment] | No
     from constrint.solutions.build import solution_set
 
     try:
-        solutions = solution_set(model, memory_limit=MEMORY, time_limit=seconds)
-    except (LimitError, ModelError):
+        with until(Deadline(seconds, perf_counter())):  # within that of the call
+            solutions = solution_set(model, memory_limit=MEMORY, time_limit=seconds)
+    except (LimitError, ModelError, Stopped):
         return None
     if not solutions.size:
         return Status.INFEASIBLE, {}

@@ -38,6 +38,7 @@ from constrint.search.weights import (
     ON_SCHEDULES,
     ON_TOURS,
     alone,
+    equated,
     learning_share,
     on_domains,
 )
@@ -55,6 +56,7 @@ TURN_OF_ALL = 20  # a turn is that part of all work so far, if that is more
 HALF_OF_LEARNING = 60_000_000  # units after which its weight is half
 RELAXED = 16.0  # the weight of the search that a relaxation leads, where its bound is the best value
 WORK_OF_TRIAL = 15_000_000  # units after which that weight is less where the bound is far from the best value
+ON_EQUATIONS = 10.0  # where any solution of many equations is wanted
 STEEP = 8.0  # the power of the part of the gap that its bound closes
 LEAST_WEIGHT = 0.1
 NEAR_BEST = 1.0  # the weight of large neighbourhoods, which fade while they find nothing
@@ -246,12 +248,16 @@ class AlternatingRun:
         if branched >= ALONE and self._best is None and is_linear and self._is_due("jumping"):
             self._jumping = self._jumper()
         if self._goal is not None and is_linear and self._is_due("relaxed"):
-            self._relaxed = self._relaxation()
+            self._relaxed = self._relaxation(self._goal)
+        if self._goal is None and branched >= ALONE and self._is_due("relaxed"):
+            towards = equated(self._root)
+            if towards is not None:
+                self._relaxation((towards, "min"), True)
         if branched >= ALONE and self._best is None and self._is_due("restarting"):
             self._restarter()
         if self._point() is not None and self._is_due("near"):
             self._neighbour()
-        if branched < self._alone:
+        if max(branched, sum(member.spent for member in self._members)) < self._alone:
             return
         if self._may_learn() and self._is_due("learning"):
             self._learner()
@@ -283,27 +289,30 @@ class AlternatingRun:
         """Add a learning search; several exchange short clauses."""
         from constrint.learning.session import LearningRun
 
-        # The search by branching follows annotations already.
         options = replace(self._options, seed=self._options.seed + seed) if seed else self._options
         run = LearningRun(
             *(self.prepared, self._broken.root, options, self._started, self._goal),
-            follows=False,
+            follows=seed == 0,
             exchanges=self.workers > 1,
         )
         member = Learning(self._share, run, UNITS_OF_STEP)
         self._learners.append(member)
         self._admit(member)
 
-    def _relaxation(self) -> Counting | None:
-        """The search guided by a linear relaxation; None if there is no relaxation."""
+    def _relaxation(self, goal: tuple[int, str], is_any: bool = False) -> Counting | None:
+        """The search guided by a linear relaxation; None if there is no relaxation.
+
+        Args:
+            goal: What its point makes best.
+            is_any: Whether any solution is wanted, so that the goal only leads.
+        """
         from constrint.search.relaxed import relaxed_run
 
-        assert self._goal is not None
-        run = relaxed_run(self.prepared, self._broken.ordered, self._options, self._started, self._goal)
+        run = relaxed_run(self.prepared, self._broken.ordered, self._options, self._started, goal)
         if run is None:
             return None
-        run.may_give_up = True
-        member = Counting(1.0, run, UNITS_OF_PROGRAM)
+        run.may_give_up = not is_any
+        member = Counting(ON_EQUATIONS if is_any else 1.0, run, UNITS_OF_PROGRAM)
         self._admit(member)
         return member
 

@@ -310,7 +310,9 @@ def test_a_relaxation_that_had_no_turn_yet_stays(monkeypatch, turns):
     joined = []
     run = alternate.AlternatingRun._relaxation
     monkeypatch.setattr(
-        alternate.AlternatingRun, "_relaxation", lambda self: (joined.append(run(self)), joined[-1])[1]
+        alternate.AlternatingRun,
+        "_relaxation",
+        lambda self, *goal: (joined.append(run(self, *goal)), joined[-1])[1],
     )
     m, goal = cover(3)
     m.solve(minimize=goal, engine="interpreted")
