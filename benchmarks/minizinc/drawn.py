@@ -8,13 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
+import drawn_boards
 import drawn_choices
+import drawn_numbers
 import drawn_orders
+import drawn_plans
+import drawn_works
 from drawing import Data, text
 
-__all__ = ["DRAWN", "text"]
+__all__ = ["DRAWN", "LATER", "STEERED", "text"]
 
-NAMES = [
+STEERED = [
     "jobshop",
     "openshop",
     "rcpsp",
@@ -64,6 +68,65 @@ NAMES = [
     "community",
     "kidneys",
 ]
+"""Families that the solver was steered by until 2026-11-24."""
+LATER = [
+    "amaze",
+    "battleships",
+    "crossword",
+    "fillomino",
+    "kakuro",
+    "knights",
+    "pentominoes",
+    "tents",
+    "slitherlink",
+    "lightsout",
+    "solitaire",
+    "magicsquare",
+    "armies",
+    "corners",
+    "rectangles",
+    "alpha",
+    "debruijn",
+    "langford",
+    "waerden",
+    "ramsey",
+    "sportsleague",
+    "blocksworld",
+    "cyclichoist",
+    "vessel",
+    "pizza",
+    "counters",
+    "network",
+    "cyclicrcpsp",
+    "rcpspwet",
+    "racp",
+    "depots",
+    "tdtsp",
+    "vrplc",
+    "trucking",
+    "instructions",
+    "filters",
+    "evilshop",
+    "trains",
+    "unitcommitment",
+    "handball",
+    "concert",
+    "league",
+    "rotatingworkforce",
+    "hrc",
+    "steinertree",
+    "wcsp",
+    "cuttingstock",
+    "patternmining",
+    "racks",
+    "oncall",
+    "busdrivers",
+    "carpet",
+    "celar",
+]
+"""Families that were drawn then, and measured first on what had been tuned on the others."""
+MODULES = (drawn_orders, drawn_choices, drawn_boards, drawn_numbers, drawn_plans, drawn_works)
 DRAWN: dict[str, Callable[[Random, int], Data]] = {
-    name: getattr(drawn_orders, name, None) or getattr(drawn_choices, name) for name in NAMES
+    name: next(getattr(module, name) for module in MODULES if hasattr(module, name))
+    for name in [*STEERED, *LATER]
 }

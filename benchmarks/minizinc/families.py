@@ -1,7 +1,8 @@
 """Families of MiniZinc models, drawn, flattened for each solver and solved; a table and a results file.
 
     python benchmarks/minizinc/families.py [--solvers constrint cp-sat gecode] [--seeds 0 1] [--sizes 1 2]
-        [--limit 10] [--only NAME …] [--again] [--out benchmarks/results/minizinc_families.json]
+        [--limit 10] [--only NAME …] [--set all|steered|later] [--again]
+        [--out benchmarks/results/minizinc_families.json]
 
 Counted is the processor time of solving. constrint and Gecode: the process of `fzn-…` with the FlatZinc that
 `minizinc -c` makes with the solver's own library, less the same process for an empty model. CP-SAT: our
@@ -28,7 +29,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from drawn import DRAWN, text
+from drawn import DRAWN, LATER, STEERED, text
 from environment import environment
 
 HERE = Path(__file__).resolve().parent
@@ -227,6 +228,7 @@ def main() -> None:
     parser.add_argument("--sizes", nargs="+", type=int, default=[1, 2])
     parser.add_argument("--limit", type=float, default=10.0)
     parser.add_argument("--only", nargs="+", default=list(DRAWN), choices=list(DRAWN), metavar="NAME")
+    parser.add_argument("--set", choices=["all", "steered", "later"], default="all", dest="which")
     parser.add_argument("--again", action="store_true", help="measure anew what is in the file")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--cp-sat", type=Path, help=argparse.SUPPRESS)
@@ -240,7 +242,9 @@ def main() -> None:
     starts = {solver: start_of(solver) for solver in given.solvers}
     print({solver: round(seconds, 3) for solver, seconds in starts.items()})
     print(f"{'family':16}{'':6}" + "".join(f"{solver:>12}" for solver in given.solvers))
-    for size, seed, name in [(z, s, n) for z in given.sizes for s in given.seeds for n in given.only]:
+    chosen = {"all": list(DRAWN), "steered": STEERED, "later": LATER}[given.which]
+    names = [name for name in given.only if name in chosen]
+    for size, seed, name in [(z, s, n) for z in given.sizes for s in given.seeds for n in names]:
         row = next((r for r in rows if (r["family"], r["seed"], r["size"]) == (name, seed, size)), None)
         if row is None:
             row = {"family": name, "seed": seed, "size": size}

@@ -88,7 +88,7 @@ class _Builder:
             if is_partial and domain is not None and domain.lo is None and domain.hi is None:
                 continue  # otherwise no bound would require that it is defined, wherever it is used
             with self._guarded(item):
-                if item.name == "int_lin_eq" and uses[name] > ONCE and self._is_long(item):
+                if uses[name] > ONCE and _is_bounded(domain) and self._is_long_sum(item):
                     continue
                 if name not in self._definitions and self._target(item, name) is not None:
                     self._definitions[name] = item
@@ -103,8 +103,10 @@ class _Builder:
             uses.update(names.union(x.name for entries in lists for x in entries if isinstance(x, Name)))
         return uses
 
-    def _is_long(self, item: Item) -> bool:
-        """Whether a linear equation has three variables or more."""
+    def _is_long_sum(self, item: Item) -> bool:
+        """Whether a constraint is a linear equation of three variables or more."""
+        if item.name != "int_lin_eq":
+            return False
         return sum(isinstance(x, Name) for x in self.entries(item.args[1], item.line)) > 2
 
     # ------------------------------------------------------------ looking up
@@ -388,3 +390,7 @@ class _Builder:
             return sum_(others) + sign * int(a.constant(2))
 
         return solved
+
+
+def _is_bounded(domain: Domain | None) -> bool:
+    return domain is not None and domain.lo is not None and domain.hi is not None

@@ -1,6 +1,7 @@
 """FlatZinc: MiniZinc's output, read, solved and printed."""
 
 import re
+from itertools import product
 
 import pytest
 from click.testing import CliRunner
@@ -74,6 +75,24 @@ def test_constraints_mean_what_minizinc_says(constraint, condition):
     defined = f"{declared} constraint {constraint} :: defines_var(z); solve satisfy;"
     found = [line for line in output(defined, all_solutions=True) if line.startswith("---")]
     assert len(found) == brute(condition)
+
+
+@pytest.mark.parametrize(
+    ("uses", "bounds", "stays"), [(1, "-9..9", False), (2, "-9..9", True), (2, "", False), (2, "-9..", False)]
+)
+def test_sums_that_several_constraints_use_stay_variables(uses, bounds, stays):
+    """Written out in each, differences of two variables would become sums of many."""
+    declared = "var 0..4: x:: output_var; var 0..4: y:: output_var; var -9..9: z:: output_var;"
+    used = ["constraint int_lin_le([1,-1],[s,z],1);", "constraint int_lin_le([1,-1],[z,s],2);"][:uses]
+    kind = f"var {bounds}" if bounds and not bounds.endswith("..") else "var int"
+    text = f"{declared} {kind}: s:: is_defined_var; "
+    text += "constraint int_lin_eq([1,1,-1],[x,y,s],0):: defines_var(s);" + "".join(used) + "solve satisfy;"
+    flat = read_flatzinc(text)
+    assert ("s" in flat.model.variables) is stays
+    holds = [lambda s, z: s - z <= 1, lambda s, z: z - s <= 2][:uses]
+    rows = product(range(5), range(5), range(-9, 10))
+    solutions = sum(all(hold(x + y, z) for hold in holds) for x, y, z in rows)
+    assert Model.of(flat.model).count() == solutions
 
 
 BOOLS = "var bool: a; var bool: b; var bool: c;"

@@ -7,7 +7,7 @@ from random import Random
 
 from proof_checker import check_proof
 
-from constrint import Model, Status, all_different, circuit, sum_
+from constrint import Model, Status, all_different, circuit, sum_, table
 from constrint.learning import values
 from constrint.learning.decompose import Decomposition
 from constrint.preparing.prepared import Prepared
@@ -67,3 +67,44 @@ def test_optima_by_sums_and_their_proofs(monkeypatch, tmp_path):
             proofs += 1
             assert check_proof(text)[-1].exhausted, f"seed {seed}"
     assert proofs > 20
+
+
+def test_optima_of_tables_and_their_proofs(monkeypatch, tmp_path):
+    """Tables with a variable that has another value in each row, and without; rows beyond the domains."""
+    by_key = 0
+    made = values._key
+    keys: list[int | None] = []
+    monkeypatch.setattr(values, "_key", lambda node: (keys.append(made(node)), keys[-1])[1])
+    for seed in range(60):
+        random = Random(seed)
+        m = Model()
+        domains = [range(random.randint(-1, 1), random.randint(3, 5)) for _ in range(4)]
+        domains += [range(random.randint(8, 20))] * 2  # the latter tell rows apart
+        xs = [m.int_var(f"x{i}", values=domain) for i, domain in enumerate(domains)]
+        tables = []
+        for key in (4, 5):
+            scope = random.sample(range(4), 2) if random.random() < 0.8 else random.choices(range(4), k=2)
+            rows = [tuple(random.randint(-1, 4) for _ in scope) for _ in range(random.randint(10, 22))]
+            keys_of_rows = (
+                list(range(len(rows))) if random.random() < 0.7 else random.choices(range(9), k=len(rows))
+            )
+            scope.insert(place := random.randint(0, 2), key)
+            rows = [(*row[:place], k, *row[place:]) for k, row in zip(keys_of_rows, rows, strict=True)]
+            tables.append((scope, set(rows)))
+            m.add(table([xs[i] for i in scope], rows))
+        factors = [random.randint(-9, 9) for _ in xs]
+        goal = sum_(a * x for a, x in zip(factors, xs, strict=True))
+        keys.clear()
+        r = m.solve(minimize=goal, learn=True, engine="interpreted", proof=tmp_path / "proof")
+        by_key += any(key is not None for key in keys)
+        worth = [
+            sum(a * v for a, v in zip(factors, row, strict=True))
+            for row in product(*domains)
+            if all(tuple(row[i] for i in scope) in rows for scope, rows in tables)
+        ]
+        assert r.status is (Status.OPTIMAL if worth else Status.INFEASIBLE), seed
+        if worth:
+            assert r.objective == min(worth), seed
+        if r.statistics.method == "learning":
+            check_proof((tmp_path / "proof").read_text("utf-8"))
+    assert by_key > 20
