@@ -261,3 +261,8 @@ def note_loaded(part: str) -> None:
 def is_loaded(part: str = "engine") -> bool:
     """Whether this process has loaded a part."""
     return part in _loaded
+
+
+def is_at_hand(part: str) -> bool:
+    """Whether a part is loaded, or can be in a hundredth of a second: another is, and this one is on disk."""
+    return part in _loaded or (bool(_loaded) and is_filled(part))

@@ -129,7 +129,7 @@ class LearningRun:
             self._is_over = self._is_over or not raise_bound(self._ls, self._state, b, k, DECISION)
         if proof is not None and self._is_over:
             proof.exhausted()
-        if options.engine == "compiled" or (options.engine == "auto" and cache.is_loaded(PART)):
+        if options.engine == "compiled" or (options.engine == "auto" and cache.is_at_hand(PART)):
             self._hand_over()
 
     def _guide(self, root: Root, equalities: Sequence[int]) -> Guide:

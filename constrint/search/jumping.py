@@ -73,7 +73,7 @@ class JumpingRun:
         self._over = 0  # work that makes no unit yet
         self._steps = 0  # of a local search that is over
         self._is_over = False
-        if options.engine == "compiled" or (options.engine == "auto" and cache.is_loaded(PART)):
+        if options.engine == "compiled" or (options.engine == "auto" and cache.is_at_hand(PART)):
             self._hand_over()
 
     def _hand_over(self) -> None:

@@ -31,7 +31,9 @@ BEFORE_EACH_PART, BEFORE_EACH_PART_OF_SCHEDULES = 120, 8
 # The weight of the learning search beside branching.
 ON_SCHEDULES, ON_TOURS, ON_OTHERS, ON_PRODUCTS = 40.0, 16.0, 4.0, 0.75
 DIFFERENT = (AllDifferent, AllDifferentBounds, AllDifferentDomain)  # permutations are stated twice
-LEAST_EQUATIONS = 3  # of three open variables and more, for a relaxation to lead to any solution
+# Equations of three open variables and more, and their part of the constraints, for a relaxation to lead to
+# any solution.
+LEAST_EQUATIONS, SHARE_OF_EQUATIONS = 3, 0.25
 MOST_MATCHED = 200  # most values for which the search with restarts makes `all_different` domain consistent
 
 
@@ -87,6 +89,6 @@ def equated(root: Root) -> int | None:
         for node in root.nodes
         if isinstance(node, LinearEq) and len(opened := [v for v in node.scope() if lo[v] < hi[v]]) > 2
     ]
-    if len(equations) < LEAST_EQUATIONS:
+    if len(equations) < LEAST_EQUATIONS or len(equations) < SHARE_OF_EQUATIONS * len(root.nodes):
         return None
     return max(equations, key=len)[0]
