@@ -13,6 +13,7 @@ from typing import Any
 
 LONGEST = 1 << 20  # characters in a file
 DEEPEST = 32  # nesting levels
+TOO_DEEP, TOO_DEEP_FOR_PARSER = "nested too deep to be read", "nesting depth"
 MOST = 20_000  # values in a file; values repeated by an alias count again
 LONGEST_NUMBER = 400  # digits of a number
 
@@ -71,6 +72,10 @@ def parsed(text: str) -> Tree:
         mark = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
         what = ", ".join(str(part) for part in (error.context, error.problem) if part)
+        if (
+            TOO_DEEP_FOR_PARSER in what
+        ):  # its own bound, from PyYAML 6.0.4 on, is met before ours is looked at
+            raise YamlError(line, column, TOO_DEEP) from None
         raise YamlError(line, column, f"not valid YAML: {what}") from None
     except yaml.reader.ReaderError as error:
         before = text[: error.position] if isinstance(error.position, int) else ""
@@ -107,7 +112,7 @@ class _Reader:
             self._anchor(event, tree)
             return tree
         if depth > DEEPEST:
-            raise self._error(event, "nested too deep to be read")
+            raise self._error(event, TOO_DEEP)
         if event.anchor is not None:
             self._anchors[event.anchor] = None
         self._counted(event, 1)
