@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from constrint.engine.build import Box
-from constrint.learning.values import LEAST_HOLDERS, MOST_VALUES
+from constrint.learning.values import MOST_VALUES
 from constrint.propagators import (
     AllDifferent,
     AllDifferentBounds,
@@ -43,11 +43,14 @@ DISJUNCTION = 3  # a clause and two conditional sums
 
 
 def parts(node: Propagator, box: Box) -> int:
-    """The number of clauses and sums, and of cells of long ones."""
+    """The number of clauses and sums, and of cells of long ones.
+
+    All-different counts as if by pairs: where it abounds, branching is good for longer.
+    """
     scope = [v for v in node.scope() if box.lo[v] < box.hi[v]]
     n = len(scope)
     if isinstance(node, AllDifferent | AllDifferentBounds | AllDifferentDomain):
-        return (n * (n - 1) // 2 if n < LEAST_HOLDERS else n) * _values(scope, box)
+        return n * (n - 1) // 2 * _values(scope, box)
     if isinstance(node, NoOverlap | NoOverlapOptional | Rectangles):
         tasks = len(node.xs) if isinstance(node, Rectangles) else len(node.starts)
         return DISJUNCTION * tasks * (tasks - 1) // 2

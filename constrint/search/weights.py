@@ -26,8 +26,8 @@ from constrint.propagators import (
 # What branching does alone, in propagations: most models need no more, and for them nothing changes.
 ALONE = 100_000
 # Units of work that come before learning, for each part into which it decomposes the constraints: about a
-# fifth of the time that building it takes; on schedules it is worth more.
-BEFORE_EACH_PART, BEFORE_EACH_PART_OF_SCHEDULES = 120, 8
+# third of the time that building it takes; on schedules it is worth more.
+BEFORE_EACH_PART, BEFORE_EACH_PART_OF_SCHEDULES = 200, 8
 # The weight of the learning search beside branching.
 ON_SCHEDULES, ON_TOURS, ON_OTHERS, ON_PRODUCTS = 40.0, 16.0, 4.0, 0.75
 DIFFERENT = (AllDifferent, AllDifferentBounds, AllDifferentDomain)  # permutations are stated twice
