@@ -80,7 +80,8 @@ def compile_ahead() -> None:
     from constrint.engine import cache
     from constrint.learning.compile_part import obtain
 
-    if cache.writable() is None:
+    folder = cache.writable()
+    if folder is None:
         raise BadInputError(
             "machine code can be kept in no folder: set XDG_CACHE_HOME to one that is writable"
         )
@@ -90,7 +91,7 @@ def compile_ahead() -> None:
         obtain(part)
         kept = f"compiled in {perf_counter() - begun:.1f} s" if not is_known else "was compiled before"
         click.echo(f"{about.partition(',')[0]}: {kept}")
-    click.echo(f"machine code is kept in {cache.writable()}")
+    click.echo(f"machine code is kept in {folder}")
 
 
 @click.command()

@@ -97,9 +97,8 @@ def pass_on(ls: Learner, st: State, b: int, old: int, new: int) -> bool:
             if -bound[arena[at] ^ 1] >= arena[at + 1]:
                 found = at
                 break
-        work += (end - clause) >> 1
         if found >= 0:
-            work -= (end - found) >> 1
+            work += (found - clause) >> 1
             member = arena[found]
             k = arena[found + 1]
             arena[found] = arena[own]
@@ -112,6 +111,7 @@ def pass_on(ls: Learner, st: State, b: int, old: int, new: int) -> bool:
                 ls.watch_head[b] = after
             hang(ls, node, clause, member, k)
         else:
+            work += (end - clause) >> 1
             if -bound[other_bound ^ 1] < other_at:
                 ls.scalar[BUDGET] -= work >> 3
                 return contradict(ls, 4 * clause + BY_CLAUSE)

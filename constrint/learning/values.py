@@ -99,13 +99,12 @@ class ValueParts:
     def _values(self, v: int) -> Sequence[int]:
         return self._box.values[v] or range(self._lo[v], self._hi[v] + 1, self._box.step[v])
 
-    def _is_small(self, v: int) -> bool:
-        return (self._hi[v] - self._lo[v]) // self._box.step[v] < MOST_VALUES
+    def _is_small(self, v: int, most: int = MOST_VALUES) -> bool:
+        return (self._hi[v] - self._lo[v]) // self._box.step[v] < most
 
     def _is_short(self, node: Table) -> bool:
-        return len(node.rows) * len(node.variables) <= MOST_CELLS and all(
-            (self._hi[v] - self._lo[v]) // self._box.step[v] < MOST_VALUES_OF_TABLE for v in node.variables
-        )
+        are_small = all(self._is_small(v, MOST_VALUES_OF_TABLE) for v in node.variables)
+        return are_small and len(node.rows) * len(node.variables) <= MOST_CELLS
 
     def equals(self, v: int, value: int) -> int:
         """The literal of ``v == value``."""
