@@ -27,6 +27,7 @@ from constrint.learning.layout import (
     KEEP,
     LEAST_ABOVE,
     LEVEL,
+    LOOK_AT,
     MUST,
     NOTHING,
     PROPAGATOR,
@@ -50,6 +51,7 @@ from constrint.support.deadline import look
 FIRST_KEEP = 2000  # learned clauses kept before the first reduction
 FIRST_TRAIL = 1000
 LOG_CELLS = 10_000
+NEVER_LOOK = 1 << 60
 WIDEST_EXPLANATION = 16  # cells for premises, for each bound beyond the first two
 GROWING = {
     "trail": ("trail_bound", "trail_old", "trail_new", "trail_before", "trail_why", "trail_level"),
@@ -299,6 +301,7 @@ def _first_scalars() -> Cells:
     scalar[RESTART_AT] = RESTART_UNIT
     scalar[MUST] = NOTHING
     scalar[GOAL] = NOTHING
+    scalar[LOOK_AT] = NEVER_LOOK
     scalar[BELOW] = STRETCH_BELOW
     scalar[ABOVE] = scalar[SIDE_AT] = scalar[LEAST_ABOVE] = STRETCH_ABOVE
     return scalar

@@ -53,11 +53,16 @@ class CompiledLearning:
         self._take(ls)
 
     def _take(self, ls: Learner) -> None:
-        arrays = [np.array(cells, dtype=np.int64) for cells in ls]
+        arrays = [np.asarray(cells, dtype=np.int64) for cells in ls]
         # Arrays pass under the type of lists: both are only indexed.
         self.ls = Learner(*cast("list[list[int]]", arrays))
         self._structure = native.Structure(arrays)
         self.run = self._entry.bound(self._structure.address, self._state.address)
+
+    def take(self, ls: Learner) -> Learner:
+        """Go on with another learner, of these arrays or longer ones."""
+        self._take(ls)
+        return self.ls
 
     def grow(self) -> Learner:
         """Double the space of all fields that are full."""

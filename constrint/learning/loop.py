@@ -29,6 +29,8 @@ from constrint.learning.layout import (
     KEPT,
     LEVEL,
     LOG,
+    LOOK,
+    LOOK_AT,
     MUST,
     MUST_TO,
     NEXT,
@@ -154,7 +156,7 @@ def note_solution(ls: Learner) -> None:
 
 @learn_compilable
 def run(ls: Learner, st: State, budget: int) -> int:
-    """Search until a solution, the end, the end of the budget of propagations, or full arrays."""
+    """Search until a solution, the end, the end of the budget of propagations, a look, or full arrays."""
     scalar = ls.scalar
     scalar[BUDGET] = budget
     if scalar[MUST] != NOTHING:
@@ -189,6 +191,8 @@ def run(ls: Learner, st: State, budget: int) -> int:
         if scalar[CONFLICTS] >= scalar[RESTART_AT] and scalar[LEVEL] > 0:
             restart(ls)
             continue
+        if scalar[CONFLICTS] >= scalar[LOOK_AT]:
+            return LOOK
         if not decide(ls, st):
             note_solution(ls)
             return SOLUTION

@@ -13,7 +13,7 @@ from constrint.engine.build import build as build_state
 from constrint.engine.select import GREATEST
 from constrint.errors import InternalError
 from constrint.learning import decide, loop
-from constrint.learning.build import Guide, build, grow, units
+from constrint.learning.build import NEVER_LOOK, Guide, build, grow, units
 from constrint.learning.decompose import Decomposition
 from constrint.learning.exchange import Clause, Exchange
 from constrint.learning.layout import (
@@ -27,6 +27,8 @@ from constrint.learning.layout import (
     IS_LOGGED,
     LEARNED,
     LOG,
+    LOOK,
+    LOOK_AT,
     MUST,
     MUST_TO,
     PART,
@@ -37,7 +39,7 @@ from constrint.learning.layout import (
 from constrint.learning.layout import (
     GOAL as GOAL_CELL,
 )
-from constrint.learning.normal import Contradiction, Normal, Translation, atom_of
+from constrint.learning.normal import Contradiction, Normal, Translation, atom_of, negated
 from constrint.learning.trail import raise_bound
 from constrint.modelling.result import Statistics
 from constrint.preparing.branching import directions
@@ -46,15 +48,21 @@ from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
 from constrint.preparing.search import GaveUp
 from constrint.presolve import Root
+from constrint.relaxation.highs import has_highs
 from constrint.store.state import State
 from constrint.support.deadline import Deadline, Pace, Paused
 
 if TYPE_CHECKING:
     from constrint.learning.compiled import CompiledLearning
+    from constrint.learning.duals import Duals
+    from constrint.learning.entries import Atom
     from constrint.preparing.proof import Proof
+    from constrint.relaxation.rows import Relaxation
+    from constrint.relaxation.rows import Row as RelaxedRow
 
 SLICE = 20_000  # propagations between two looks at the clock, at most
 COMPILED_SLICE = 300_000
+BEFORE_PROGRAMS = 500  # conflicts of a search alone before it asks a relaxation
 # A longer trail means creeping bounds; search without learning need not store reasons for them.
 MOST_ENTRIES = 2_000_000
 ENTRIES_OF_VARIABLE = 20  # … unless there are this many entries for each variable
@@ -99,7 +107,11 @@ class LearningRun:
         self._pace = Pace(SLICE, self._deadline)
         selects = options.proof is None
         parts = Decomposition(root, self._deadline)
+        self._given = root
         self._root = root = parts.root
+        self._equalities = parts.literals
+        self._duals: Duals | None = None
+        self._worked = 0  # steps
         self._options = options
         self._goal = goal
         self.allowed: int | None = None
@@ -122,6 +134,8 @@ class LearningRun:
         self._state: State = build_state(root.box, root.nodes, Branch(), root.huge)
         self._ls = build(self._normal, root.nodes, root.box, self._guide(root, parts.equalities))
         self.exchange = Exchange(self._ls) if exchanges else None
+        if goal is not None and proof is None and options.learn is True:
+            self._ls.scalar[LOOK_AT] = BEFORE_PROGRAMS
         self._ls.scalar[IS_LOGGED] = int(proof is not None or exchanges)
         if goal is not None:
             self._ls.scalar[GOAL_CELL] = 2 * goal[0] + int(goal[1] == "max")
@@ -230,7 +244,10 @@ class LearningRun:
                 raise InternalError("a constraint cannot explain what it derived")
             if outcome == FULL:
                 self._grow()
-            elif self._is_long():
+                continue
+            if outcome == LOOK:
+                self._look()
+            if self._is_long():
                 self._hand_over()
         if self._options.proof is not None and not self._is_over:
             self._options.proof.exhausted()
@@ -253,10 +270,53 @@ class LearningRun:
             outcome = self._session.run(work)
         else:
             outcome = loop.run(self._ls, self._state, work)
+        done = work - int(self._ls.scalar[BUDGET])
+        self._worked += done
         if self.allowed is not None:
-            self.allowed -= work - int(self._ls.scalar[BUDGET])
-        self._pace.end(work - int(self._ls.scalar[BUDGET]))
+            self.allowed -= done
+        self._pace.end(done)
         return outcome
+
+    def consult(self, relaxation: Relaxation, rows: Sequence[RelaxedRow]) -> None:
+        """Ask a relaxation of the same constraints at nodes from now on.
+
+        Args:
+            relaxation: The relaxation.
+            rows: Its rows, with cuts.
+        """
+        assert self._goal is not None
+        from constrint.learning.duals import Duals
+
+        replaced = self._normal.replaced
+        truths: dict[tuple[int, int | None], Atom] = {(v, None): atom for v, atom in replaced.items()}
+        for key, literal in self._equalities.items():
+            atom = replaced.get(literal >> 1, atom_of(literal & ~1))
+            truths[key] = negated(atom) if literal & 1 else atom
+        self._duals = Duals(self._ls, relaxation, rows, self._goal, truths)
+
+    def _consult_own(self) -> None:
+        """Ask a relaxation of its own, if there is one that says something of the objective."""
+        self._ls.scalar[LOOK_AT] = NEVER_LOOK
+        if not has_highs() or self._goal is None:
+            return
+        from constrint.relaxation.rows import relaxed
+
+        relaxation = relaxed(self._given)
+        if relaxation is not None and relaxation.is_about(self._goal[0]):
+            self.consult(relaxation, relaxation.rows)
+
+    def _look(self) -> None:
+        """Ask the relaxation at the present node, or first make one."""
+        duals = self._duals
+        if duals is None:
+            self._consult_own()
+            return
+        before = duals.spent
+        ls = duals.look(self._ls, self._worked)
+        if self.allowed is not None:
+            self.allowed -= duals.spent - before
+        if ls is not None:
+            self._ls = ls if self._session is None else self._session.take(ls)
 
     def _tighten(self) -> None:
         """Require better solutions from now on."""

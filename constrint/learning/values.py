@@ -35,6 +35,7 @@ class ValueParts:
 
     Attributes:
         equalities: The new variables that stand for ``x == value``.
+        literals: The literal of ``x == value``, by (x, value), where there is one.
     """
 
     def __init__(self, root: Root) -> None:
@@ -42,7 +43,7 @@ class ValueParts:
         self._lo, self._hi = list(box.lo), list(box.hi)
         self._nodes: list[Propagator] = []
         self._clauses = 0
-        self._literals: dict[tuple[int, int], int] = {}
+        self.literals: dict[tuple[int, int], int] = {}
         self._ends: dict[tuple[int, int], int] = {}
         self._sums: dict[tuple[tuple[tuple[int, int], ...], int], int] = {}
         self._either: set[frozenset[int]] = set()
@@ -50,7 +51,7 @@ class ValueParts:
         for node in root.nodes:
             if isinstance(node, LinearEqIf) and len(node.terms) == 1 and node.bound % node.terms[0][0] == 0:
                 ((a, x),) = node.terms
-                self._literals.setdefault((x, node.bound // a), node.literal)
+                self.literals.setdefault((x, node.bound // a), node.literal)
             elif isinstance(node, LinearLeIf):
                 self._note_sum(node)
             elif isinstance(node, Clause) and len(node.literals) == 2:
@@ -114,9 +115,9 @@ class ValueParts:
             return TRUE
         if self._lo[v] == 0 and self._hi[v] == 1:
             return 2 * v + 1 - value
-        literal = self._literals.get((v, value))
+        literal = self.literals.get((v, value))
         if literal is None:
-            literal = self._literals[v, value] = self._literal()
+            literal = self.literals[v, value] = self._literal()
             self.equalities.append(literal >> 1)
             self._nodes.append(LinearEqIf(literal, ((1, v),), value))
         return literal

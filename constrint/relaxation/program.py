@@ -37,11 +37,16 @@ class Proof:
         scale: What the cost is multiplied with; 0 for a proof that there is no point.
         least: The least value of the right side in the box.
         reduced: The reduced costs.
+        whole: The factors of the multiplied rows, added up and negated: ``whole * columns <= -sides`` holds
+            everywhere.
+        sides: The multiplied sides, added up.
     """
 
     scale: int
     least: int
     reduced: Ints
+    whole: Ints
+    sides: int
 
 
 class Program:
@@ -50,6 +55,7 @@ class Program:
     Attributes:
         point: The last optimum.
         dual: Its multipliers by row, positive where the least value binds; or a ray of them.
+        rows: All its rows.
         iterations: Of the simplex method in the last call.
     """
 
@@ -64,7 +70,7 @@ class Program:
         self._cost, self._sign = cost, sign
         self._costs: Ints = np.zeros(columns, np.int64)
         self._costs[cost] = sign
-        self._rows: list[Row] = []
+        self.rows: list[Row] = []
         self._all: NDArray[np.int32] = np.arange(columns, dtype=np.int32)
         self.point: Floats = np.zeros(columns)
         self.dual: Floats = np.zeros(0)
@@ -95,12 +101,12 @@ class Program:
             np.array(indices, np.int32),
             np.array(values, np.float64),
         )
-        self._rows += rows
+        self.rows += rows
         self._index()
 
     def _index(self) -> None:
         """The rows as entries in the order of their columns."""
-        rows = self._rows
+        rows = self.rows
         counts = [len(row.terms) for row in rows]
         row_of = np.repeat(np.arange(len(rows)), counts)
         column_of = np.fromiter((x for row in rows for x in row.terms), np.int64, sum(counts))
@@ -114,8 +120,14 @@ class Program:
         self._low: Ints = np.array([row.low or 0 for row in rows], np.int64)
         self._high: Ints = np.array([row.high or 0 for row in rows], np.int64)
 
-    def solve(self, lower: Ints, upper: Ints) -> int:
-        """Find the optimum within bounds; returns OPTIMAL, INFEASIBLE (by HiGHS, unproven) or UNKNOWN."""
+    def solve(self, lower: Ints, upper: Ints, enough: int | None = None) -> int:
+        """Find the optimum within bounds; returns OPTIMAL, INFEASIBLE (by HiGHS, unproven) or UNKNOWN.
+
+        Args:
+            lower: The least value of each column.
+            upper: The greatest.
+            enough: A cost from which on the multipliers need not be better: `point` is then as before.
+        """
         low, high = lower.astype(np.float64), upper.astype(np.float64)
         low[low <= -HUGE] = -self._infinite
         high[high >= HUGE] = self._infinite
@@ -125,9 +137,13 @@ class Program:
         highs.changeColsBounds(len(low), self._all, low, high)
         left = present().left
         highs.setOptionValue("time_limit", highs.getRunTime() + max(0.01, min(left, 1e6)))
+        highs.setOptionValue("objective_bound", self._infinite if enough is None else enough + 1e-4)
         highs.run()
         self.iterations = max(0, int(highs.getInfoValue("simplex_iteration_count")[1]))
         status = highs.getModelStatus()
+        if status == self._status.kObjectiveBound:
+            self.dual = np.array(highs.getSolution().row_dual)
+            return OPTIMAL
         if status == self._status.kOptimal:
             solution = highs.getSolution()
             self.point = np.array(solution.col_value)
@@ -135,7 +151,7 @@ class Program:
             return OPTIMAL
         if status == self._status.kInfeasible:
             _, exists, ray = highs.getDualRay()
-            if exists and len(ray) == len(self._rows):
+            if exists and len(ray) == len(self.rows):
                 self.dual = np.array(ray)
                 return INFEASIBLE
         return UNKNOWN
@@ -183,4 +199,5 @@ class Program:
         total = float(np.abs(multipliers * sides).sum() + np.abs(reduced.astype(np.float64) * ends).sum())
         if not total < SAFE:
             return None
-        return Proof(scale, int((y * sides).sum() + (reduced * ends).sum()), reduced)
+        side = int((y * sides).sum())
+        return Proof(scale, side + int((reduced * ends).sum()), reduced, reduced - costs, side)

@@ -15,6 +15,7 @@ from constrint.search.sliced import WORK_OF_NODE
 if TYPE_CHECKING:
     from constrint.learning.session import LearningRun
     from constrint.relaxation.point import Point
+    from constrint.relaxation.rows import Relaxation, Row
     from constrint.search.jumping import JumpingRun
     from constrint.search.relaxed import RelaxedRun
 
@@ -160,6 +161,11 @@ class Counting(Member):
     def bound(self) -> int | None:
         """The bound of the objective that its relaxation proves at the root; None if there is none."""
         return getattr(self.search, "bound", None)
+
+    @property
+    def rows(self) -> tuple[Relaxation, Sequence[Row]] | None:
+        """Its relaxation, and the rows of that with cuts, once it has a bound; None if there is none."""
+        return getattr(self.search, "stated", None)
 
     @property
     def point(self) -> Point | None:

@@ -62,6 +62,7 @@ LEAST_WEIGHT = 0.1
 NEAR_BEST = 1.0  # the weight of large neighbourhoods, which fade while they find nothing
 NEAR_AFTER = 14_000_000  # units of learning, on schedules
 RESTARTING = 1.0  # the weight of the search with restarts, while there is no solution
+CONSULTS = True  # whether learning asks the relaxation at its nodes
 JUMPING = 1.0  # the weight of the local search, while there is no solution
 HALF_OF_JUMPS = 20_000_000  # units after which it is half
 LED_BY_FAILURES = Brancher("dom_w_deg", "best_so_far")
@@ -295,6 +296,9 @@ class AlternatingRun:
             follows=seed == 0,
             exchanges=self.workers > 1,
         )
+        led = self._relaxed
+        if led is not None and led in self._members and led.rows is not None and CONSULTS:
+            run.consult(*led.rows)
         member = Learning(self._share, run, UNITS_OF_STEP)
         self._learners.append(member)
         self._admit(member)

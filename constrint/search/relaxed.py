@@ -9,6 +9,7 @@ of the domains it is followed without solving again; elsewhere a column that is 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -106,6 +107,11 @@ class RelaxedRun(Run):
         self._gain = np.ones((2, count))  # of the bound by a unit, when a column goes down, and up
         self._tries = np.ones((2, count))
         self._pending: tuple[int, int, float, int] | None = None  # column, way, its distance, bound before
+
+    @property
+    def stated(self) -> tuple[Relaxation, Sequence[Row]] | None:
+        """The relaxation, and its rows with all cuts, which hold in every solution; None before a bound."""
+        return None if self.bound is None else (self._relaxation, self._program.rows)
 
     @property
     def point(self) -> Point | None:
