@@ -21,6 +21,7 @@ from itertools import combinations
 
 from constrint.engine.build import Box
 from constrint.learning.normal import is_known
+from constrint.learning.pairs import Functions
 from constrint.learning.values import ValueParts
 from constrint.lowering.variables import TRUE
 from constrint.presolve import Root
@@ -36,7 +37,9 @@ from constrint.propagators import (
     Element,
     Inverse,
     LinearEq,
+    LinearEqIf,
     LinearLe,
+    LinearLeIf,
     LinearNe,
     Maximum,
     Minimum,
@@ -68,6 +71,7 @@ class Decomposition(ValueParts):
         super().__init__(root)
         self._apart: set[tuple[tuple[int, int, int], ...]] = set()
         self._tours = [set(node.successors) for node in root.nodes if isinstance(node, Circuit | Subcircuit)]
+        self._functions = Functions(root, self._is_small)
         for node in root.nodes:
             deadline.check()
             self._add(node)
@@ -77,6 +81,9 @@ class Decomposition(ValueParts):
 
     def _add(self, node: Propagator) -> None:
         if self._is_arithmetic(node):
+            return
+        function = self._functions.of(node)
+        if function is not None and isinstance(node, LinearEqIf | LinearLeIf) and self._join(node, function):
             return
         pairs = len(node.scope()) * (len(node.scope()) - 1) // 2
         if isinstance(node, NoOverlap) and pairs <= MOST_PAIRS:

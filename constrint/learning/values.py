@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from constrint.learning.pairs import MOST_OF_VALUE, Function
 from constrint.lowering.variables import FALSE, TRUE
 from constrint.presolve import Root
 from constrint.propagators import (
@@ -135,6 +136,29 @@ class ValueParts:
                         self._nodes.append(Clause((literals[0] ^ 1, literals[1] ^ 1)))
                 return
         self._nodes.append(node)
+
+    def _join(self, node: LinearEqIf | LinearLeIf, function: Function) -> bool:
+        """Clauses for the pairs of values that make a literal true; False where these are too many."""
+        a, bound = node.terms[0][0], node.bound
+        is_equal = isinstance(node, LinearEqIf)
+        ours, others = self._values(function.x), self._values(function.y)
+        found = ((u, v, a * function.at(u, v)) for u in ours for v in others)
+        pairs = [(u, v) for u, v, value in found if value == bound or (value < bound and not is_equal)]
+        count = len(pairs) + len(ours) + len(others)
+        if len(pairs) > MOST_OF_VALUE * len(ours) or self._clauses + count > MOST_CLAUSES:
+            return False
+        self._clauses += count
+        partners: dict[tuple[int, int], list[int]] = {}
+        for u, v in pairs:
+            one, other = self.equals(function.x, u), self.equals(function.y, v)
+            partners.setdefault((function.x, u), []).append(other)
+            partners.setdefault((function.y, v), []).append(one)
+            self._nodes.append(Clause((node.literal, one ^ 1, other ^ 1)))
+        for w, values in ((function.x, ours), (function.y, others)):
+            for value in values:
+                literals = partners.get((w, value), ())
+                self._nodes.append(Clause((node.literal ^ 1, self.equals(w, value) ^ 1, *literals)))
+        return True
 
     def _at_least(self, v: int, value: int) -> int:
         """The literal of ``v >= value``."""

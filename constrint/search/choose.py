@@ -15,6 +15,7 @@ from constrint.preparing.branching import PLAIN
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
 from constrint.presolve import Root
+from constrint.propagators import CeilDiv, Divides, DivMod, Gcd, Lcm, Power, Product
 
 Method: TypeAlias = Literal[
     "descent",
@@ -27,6 +28,9 @@ Method: TypeAlias = Literal[
     "branching",
 ]
 
+# Functions that tables evaluate and bounds say little of; and their least part of the constraints.
+ARITHMETIC = (CeilDiv, Divides, DivMod, Gcd, Lcm, Power, Product)
+SHARE_OF_ARITHMETIC = 1 / 8
 LEAST_COMBINATIONS = 16_384  # combinations of values; smaller searches end before numpy is loaded (80 ms)
 MOST_COLUMNS = 4096  # open variables of a search by tables; what others depend on is noted for each
 FARTHEST = 1 << 40  # models with bounds beyond this do not alternate
@@ -102,6 +106,8 @@ def _suits_tables(case: Case) -> bool:
         return False
     if root.exact or not root.stable:
         return False
+    if len(prepared.goals) == 1 and not prepared.preferences and not _is_arithmetic(root):
+        return False
     lo, hi, step = root.box.lo, root.box.hi, root.box.step
     opened = [v for v in set(prepared.variables.values()) if lo[v] < hi[v]]
     if len(opened) > MOST_COLUMNS:
@@ -112,6 +118,12 @@ def _suits_tables(case: Case) -> bool:
         if combinations >= LEAST_COMBINATIONS:
             return True
     return False
+
+
+def _is_arithmetic(root: Root) -> bool:
+    """Whether functions of integers are a good part of the constraints."""
+    count = sum(isinstance(node, ARITHMETIC) for node in root.nodes)
+    return count > 0 and count >= SHARE_OF_ARITHMETIC * len(root.nodes)
 
 
 def _suits_descent(case: Case) -> bool:
@@ -143,7 +155,8 @@ FIRST: tuple[tuple[Method, Condition, str], ...] = (
     (
         "tables",
         _suits_tables,
-        "an optimum is wanted, no search strategy is named, all numbers fit int64, and there are at least "
+        "an optimum is wanted, there are several goals or products, quotients and the like, no search "
+        "strategy is named, all numbers fit int64, and there are at least "
         f"{LEAST_COMBINATIONS:,} combinations of values of at most {MOST_COLUMNS:,} variables",
     ),
     (

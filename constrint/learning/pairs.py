@@ -1,0 +1,82 @@
+"""Literals of ``x - y == c`` and ``|x - y| == c``: which values of two variables they join.
+
+Differences reach the learning search as variables of their own, and literals compare these with constants.
+By bounds alone such a literal says nothing of x and y until one of them is nearly fixed. Where few pairs of
+values make it true, clauses over values say all of it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from constrint.presolve import Root
+from constrint.propagators import Absolute, LinearEq, LinearEqIf, LinearLeIf, Propagator
+
+Terms = Sequence[tuple[int, int]]
+MOST_PAIRED = 40  # values of a variable
+MOST_OF_VALUE = 4  # pairs that make a literal true, for each value of a variable
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function of two variables: ``a * x + b * y + constant``, or its absolute value."""
+
+    a: int
+    x: int
+    b: int
+    y: int
+    constant: int
+    is_absolute: bool = False
+
+    def at(self, u: int, v: int) -> int:
+        """The value where x is u and y is v."""
+        value = self.a * u + self.b * v + self.constant
+        return abs(value) if self.is_absolute else value
+
+
+class Functions:
+    """Auxiliary variables of a root that are functions of two others, which have few values.
+
+    An auxiliary variable occurs in its definition, in an absolute value, and in comparisons with constants.
+    """
+
+    def __init__(self, root: Root, is_small: Callable[[int, int], bool]) -> None:
+        self._of: dict[int, Function] = {}
+        uses: Counter[int] = Counter()
+        absolutes: dict[int, int] = {}
+        sums: list[LinearEq] = []
+        for node in root.nodes:
+            if isinstance(node, LinearEqIf | LinearLeIf) and len(node.terms) == 1:
+                continue
+            uses.update(set(node.scope()))
+            if isinstance(node, Absolute):
+                absolutes[node.x] = node.z
+            elif isinstance(node, LinearEq) and len(node.terms) == 3:
+                sums.append(node)
+        for node in sums:
+            for c, d in node.terms:
+                z = absolutes.get(d)
+                (a, x), (b, y) = (
+                    (term for term in node.terms if term[1] != d) if _apart(node) else ((0, 0),) * 2
+                )
+                if abs(c) != 1 or x == y or uses[d] != 1 + (z is not None):
+                    continue
+                if is_small(x, MOST_PAIRED) and is_small(y, MOST_PAIRED):
+                    self._of[d] = Function(-c * a, x, -c * b, y, c * node.bound)
+                    if z is not None and uses[z] == 1:
+                        self._of[z] = Function(-c * a, x, -c * b, y, c * node.bound, True)
+
+    def of(self, node: Propagator) -> Function | None:
+        """The function that a literal of a node compares with a constant; None for other nodes."""
+        if isinstance(node, LinearEqIf | LinearLeIf) and len(node.terms) == 1:
+            function = self._of.get(node.terms[0][1])
+            # A difference that is at most a constant is what bounds say best.
+            if function is not None and (function.is_absolute or isinstance(node, LinearEqIf)):
+                return function
+        return None
+
+
+def _apart(node: LinearEq) -> bool:
+    return len({v for _, v in node.terms}) == len(node.terms)
