@@ -7,6 +7,7 @@ from random import Random
 from typing import Any
 
 import optimisation_choices as choices
+import optimisation_orders as orders
 from first_solutions import colours, formulas
 from optimisation_choices import Problem
 
@@ -89,7 +90,28 @@ def orders_with_changes() -> Any:
     return m.solve(minimize=c.sum_(cost)).objective
 
 
+def weighted_network() -> Any:
+    """Duals in the learning search: pairs of 26 variables have costs, or exclude each other's values."""
+    draw = Random(3)
+    m = Model()
+    x = m.int_vars("x", 26, 0, 4)
+    cost: list[Any] = [c.element([draw.randint(0, 20) for _ in range(5)], v) for v in x]
+    for i in range(52):
+        a, b = draw.sample(range(26), 2)
+        paid = m.int_var(f"paid{i}", 0, 40)
+        costs = [(u, v, draw.choice([0, 0, draw.randint(1, 40), None])) for u in range(5) for v in range(5)]
+        m.add(c.table([x[a], x[b], paid], [row for row in costs if row[2] is not None]))
+        cost.append(paid)
+    return m.solve(minimize=c.sum_(cost)).objective
+
+
+def people_beside_each_other() -> Any:
+    """Pairs of values: ten people in a row, as many of twenty wishes for neighbours as possible."""
+    return _best(orders.photo(10, 20))
+
+
 SEARCHES = [
     satisfiable_clauses, colours_of_a_graph, jobs_to_agents, lots_of_five_items, weighted_covers,
     equations_as_pairs_of_rows, pigeons_by_pairs, orders_with_changes,
+    weighted_network, people_beside_each_other,
 ]  # fmt: skip
