@@ -16,7 +16,6 @@ from constrint.propagators import Absolute, LinearEq, LinearEqIf, LinearLeIf, Pr
 
 Terms = Sequence[tuple[int, int]]
 MOST_PAIRED = 40  # values of a variable
-MOST_OF_VALUE = 4  # pairs that make a literal true, for each value of a variable
 
 
 @dataclass(frozen=True, slots=True)

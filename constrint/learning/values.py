@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from constrint.learning.pairs import MOST_OF_VALUE, Function
 from constrint.lowering.variables import FALSE, TRUE
 from constrint.presolve import Root
 from constrint.propagators import (
@@ -23,11 +23,15 @@ from constrint.propagators import (
     Table,
 )
 
+if TYPE_CHECKING:
+    from constrint.learning.pairs import Function
+
 MOST_VALUES = 100  # most values of a variable that get a literal each
 MOST_CELLS = 20_000  # tables with more cells are not decomposed
 MOST_VALUES_OF_TABLE = 2_000  # nor those with a variable of more values
 MOST_ENTRIES = 2_000  # elements with more values of entries are compared by bounds
 LEAST_HOLDERS = 13  # least variables of which each value is in a sum
+MOST_OF_VALUE = 4  # pairs that make a literal true, for each value of a variable
 MOST_CLAUSES = 100_000  # most clauses made from disequalities
 
 
