@@ -35,6 +35,7 @@ from constrint.store.state import (
     WORD_TRAIL,
     Cells,
     State,
+    write,
 )
 from constrint.support.deadline import look
 
@@ -211,11 +212,12 @@ def queue_all(state: State) -> None:
     """Queue every propagator of a state with empty queues."""
     count = len(state.kind)
     scalar, queue = state.scalar, state.queue
-    scalar[HEAD : HEAD + PRIORITIES] = scalar[TAIL : TAIL + PRIORITIES] = [0] * PRIORITIES
+    write(scalar, HEAD, [0] * PRIORITIES)
+    write(scalar, TAIL, [0] * PRIORITIES)
     for c, priority in enumerate(state.priority):
         queue[priority * count + scalar[TAIL + priority]] = c
         scalar[TAIL + priority] += 1
-    state.queued[:] = [1] * count
+    write(state.queued, 0, [1] * count)
 
 
 def _scalars(count: int, branch: Branch, huge: int, leaves: int) -> Cells:

@@ -6,13 +6,12 @@
 from __future__ import annotations
 
 import sys
+from array import array
 from collections.abc import Callable, Mapping
 from functools import cache as once
 from itertools import accumulate, chain
 from struct import pack_into
 from typing import Any, cast
-
-import numpy as np
 
 from constrint.engine import cache, claims, native
 from constrint.engine.build import full
@@ -99,7 +98,7 @@ _TOPS = [
     for name in State._fields
 ]
 _FULL_FIRST = sorted(range(len(_TOPS)), key=lambda number: _TOPS[number] >= 0)
-_EMPTY = np.zeros(0, dtype=np.int64)
+_EMPTY = native.zeros(0)
 _ROOMS = sum(top >= 0 for top in _TOPS)
 
 
@@ -116,18 +115,18 @@ def arrays_of(state: State) -> tuple[list[Any], list[int]]:
         full = sum(_TOPS[number] < 0 for number in places)
         for number, cells in enumerate(arrays):
             if type(cells) is not list:
-                addresses[number] = cells.__array_interface__["data"][0]
+                addresses[number] = native.address_of(cells)
     lists = [arrays[number] for number in places]
     ends = list(accumulate(map(len, lists), initial=0))
-    whole = np.zeros(ends[-1], dtype=np.int64)
+    block = native.zeros(ends[-1])
     # Twice as fast as assigning the list.
-    pack_into(f"={ends[full]}q", whole.data, 0, *chain.from_iterable(lists[:full]))
-    first = whole.__array_interface__["data"][0]
-    itemsize = whole.itemsize
+    pack_into(f"={ends[full]}q", block, 0, *chain.from_iterable(lists[:full]))
+    first = native.address_of(block)
+    whole = memoryview(block)
     for number, begin, end in zip(places, ends, ends[1:], strict=False):
         if begin < end:
             arrays[number] = whole[begin:end]
-            addresses[number] = first + itemsize * begin
+            addresses[number] = first + native.BYTES * begin
         else:
             arrays[number] = _EMPTY
     scalar = state.scalar
@@ -135,7 +134,7 @@ def arrays_of(state: State) -> tuple[list[Any], list[int]]:
     for number, cells in zip(places[full:], lists[full:], strict=True) if not is_fresh else ():
         used = cells[: scalar[_TOPS[number]] + 1]  # a decision may stand above the topmost level
         if any(used):
-            arrays[number][: len(used)] = used
+            arrays[number][: len(used)] = native.array_of(used)
     return arrays, addresses
 
 
@@ -161,32 +160,32 @@ class CompiledSearch:
 
     def replace(self, fields: Mapping[str, list[int]]) -> State:
         """Replace the arrays of some fields."""
-        whole = np.concatenate([np.asarray(cells, dtype=np.int64) for cells in fields.values()])
-        data: int = whole.__array_interface__["data"][0]
+        block = array(native.INTEGER)
+        for cells in fields.values():
+            block += native.array_of(cells)
+        whole, first = memoryview(block), native.address_of(block)
         arrays: list[Any] = [*self.state]
         begin = 0
         for name, cells in fields.items():
             end = begin + len(cells)
             number = _NUMBERS[name]
             arrays[number] = whole[begin:end]
-            self._structure.replace(number, len(cells), data + begin * whole.itemsize)
+            self._structure.replace(number, len(cells), first + native.BYTES * begin)
             begin = end
         self.state = State(*arrays)
         return self.state
 
     def grow(self, refutations: int = 0) -> State:
         """Double the space of all fields that are full."""
-        # `full` and `grow` are typed for lists; numpy arrays are extended without converting them.
-        fields = {name: np.asarray(getattr(self.state, name)) for name in full(self.state, refutations)}
-        longer = {
-            name: np.append(cells, np.zeros(len(cells) + 8, np.int64)) for name, cells in fields.items()
-        }
+        fields = {name: native.array_of(getattr(self.state, name)) for name in full(self.state, refutations)}
+        longer = {name: cells + native.zeros(len(cells) + 8) for name, cells in fields.items()}
+        # Arrays pass under the type of lists.
         return self.replace(cast("Mapping[str, list[int]]", longer))
 
 
 def listed(state: State) -> State:
     """The state with lists instead of arrays."""
-    return State(*[cells if isinstance(cells, list) else np.asarray(cells).tolist() for cells in state])
+    return State(*[cells if isinstance(cells, list) else cells.tolist() for cells in state])
 
 
 _AT_ROOT = {SOLUTION: STABLE, EXHAUSTED: FAILED, PAUSED: INTERRUPTED}
@@ -202,5 +201,5 @@ def propagate(session: CompiledSearch, budget: int) -> int:
 
 def read_at_root(session: CompiledSearch) -> State:
     """A read-only view of a session's state, with lists for the domains."""
-    read = {name: np.asarray(getattr(session.state, name)).tolist() for name in _DOMAINS}
+    read = {name: getattr(session.state, name).tolist() for name in _DOMAINS}
     return session.state._replace(**read)

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import ctypes
 import json
+from array import array
 from collections.abc import Callable, Sequence
 from functools import cache as once
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 ARRAY_WORDS = 2  # words of an array in a structure: address and length
+INTEGER = "q"  # the typecode of arrays
+BYTES = 8
 
 _engines: list[Any] = []  # keep the code in memory
 
@@ -108,6 +109,27 @@ class Entry:
         return partial(self._function, *first)
 
 
+def array_of(cells: Any) -> array[int]:
+    """A list or an array of any kind as an array; an array as it is. numpy is not loaded for that."""
+    if isinstance(cells, array):
+        return cells
+    return array(INTEGER, cells if isinstance(cells, list) else cells.tobytes())
+
+
+def zeros(count: int) -> array[int]:
+    """An array of zeros."""
+    return array(INTEGER, bytes(BYTES * count))
+
+
+def address_of(cells: Any) -> int:
+    """The address of an array's data."""
+    if isinstance(cells, array):
+        return cells.buffer_info()[0]
+    if isinstance(cells, memoryview):
+        return ctypes.addressof(ctypes.c_char.from_buffer(cells)) if len(cells) else 0
+    return int(cells.__array_interface__["data"][0])
+
+
 class Structure:
     """A structure of arrays, which must outlive it.
 
@@ -122,12 +144,12 @@ class Structure:
     __slots__ = ("_words", "address")
 
     def __init__(self, arrays: Sequence[Any], addresses: Sequence[int] | None = None) -> None:
-        words = np.empty((len(arrays), ARRAY_WORDS), np.int64)
-        words[:, 0] = addresses or [array.__array_interface__["data"][0] for array in arrays]
-        words[:, 1] = list(map(len, arrays))
-        self.address: int = words.__array_interface__["data"][0]
-        self._words = words
+        self._words = zeros(ARRAY_WORDS * len(arrays))
+        self._words[::ARRAY_WORDS] = array(INTEGER, addresses or map(address_of, arrays))
+        self._words[1::ARRAY_WORDS] = array(INTEGER, map(len, arrays))
+        self.address = self._words.buffer_info()[0]
 
     def replace(self, number: int, length: int, address: int) -> None:
         """Put another array in the place of one."""
-        self._words[number] = address, length
+        self._words[ARRAY_WORDS * number] = address
+        self._words[ARRAY_WORDS * number + 1] = length

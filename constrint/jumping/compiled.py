@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import cache as once
 from typing import cast
 
-import numpy as np
-
 from constrint.engine import cache, native
 from constrint.engine.compiled import loaded_or_made
 from constrint.jumping.layout import PART, Jumps
@@ -44,7 +42,7 @@ class CompiledJumps:
     def __init__(self, state: Jumps) -> None:
         with cache.LOADING:
             entry = _jump()
-        arrays = [np.array(cells, dtype=np.int64) for cells in state]
+        arrays = [native.array_of(cells) for cells in state]
         # Arrays pass under the type of lists: both are only indexed.
         self.state = Jumps(*cast("list[list[int]]", arrays))
         self._structure = native.Structure(arrays)

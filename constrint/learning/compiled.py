@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import cache as once
 from typing import Any, cast
 
-import numpy as np
-
 from constrint.engine import cache, native
 from constrint.engine.compiled import loaded_or_made
 from constrint.learning.build import full
@@ -47,13 +45,13 @@ class CompiledLearning:
     def __init__(self, ls: Learner, st: State) -> None:
         with cache.LOADING:
             self._entry = _run()
-        arrays = [np.array(cells, dtype=np.int64) for cells in st]
+        arrays = [native.array_of(cells) for cells in st]
         self.st = State(*cast("list[list[int]]", arrays))
         self._state = native.Structure(arrays)
         self._take(ls)
 
     def _take(self, ls: Learner) -> None:
-        arrays = [np.asarray(cells, dtype=np.int64) for cells in ls]
+        arrays = [native.array_of(cells) for cells in ls]
         # Arrays pass under the type of lists: both are only indexed.
         self.ls = Learner(*cast("list[list[int]]", arrays))
         self._structure = native.Structure(arrays)
@@ -67,9 +65,9 @@ class CompiledLearning:
     def grow(self) -> Learner:
         """Double the space of all fields that are full."""
         ls = self.ls
-        fields = {name: np.asarray(getattr(ls, name)) for name in full(ls)}
+        fields = {name: native.array_of(getattr(ls, name)) for name in full(ls)}
         longer: dict[str, Any] = {
-            name: np.append(cells, np.zeros(len(cells) + 8, np.int64)) for name, cells in fields.items()
+            name: cells + native.zeros(len(cells) + 8) for name, cells in fields.items()
         }
         self._take(ls._replace(**longer))
         return self.ls

@@ -13,9 +13,9 @@ from copy import copy
 from dataclasses import dataclass, field, fields
 from functools import cached_property, lru_cache
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
-from constrint.engine import cache
+from constrint.engine import cache, native
 from constrint.engine.background_compile import LOADING
 from constrint.engine.fixpoint import enqueue_all
 from constrint.frontends.json.model import number
@@ -42,6 +42,7 @@ from constrint.store.state import (
     UNIT,
     WIDER,
     State,
+    write,
 )
 from constrint.support.deadline import Deadline, Stopped, look
 
@@ -74,7 +75,7 @@ class Memory(NamedTuple):
 
     def recall(self, state: State) -> None:
         """Copy the memory into another search."""
-        state.score[:] = self.score
+        write(state.score, 0, self.score)
         state.scalar[UNIT], state.scalar[RANDOM] = self.unit, self.random
 
 
@@ -167,10 +168,8 @@ class Common:
 
     @cached_property
     def arrays(self) -> State:
-        """The root as numpy arrays, which are faster to copy."""
-        import numpy as np
-
-        return State(*[np.array(cells, dtype=np.int64) for cells in self.root])  # type: ignore[arg-type] # as in CompiledSearch
+        """The root as arrays, which are faster to copy."""
+        return State(*cast("list[list[int]]", [native.array_of(cells) for cells in self.root]))
 
     @cached_property
     def checked(self) -> Declarations:
@@ -267,7 +266,7 @@ class _Search(Walker):
             scalar[HAS_BOUND], scalar[BOUND] = 1, share.bound
         if share.near is not None:
             scalar[HAS_PHASE] = 1
-            state.phase[:] = share.near
+            write(state.phase, 0, share.near)
         self._start()
 
     def answer(self) -> Answer:

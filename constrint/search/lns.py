@@ -28,6 +28,7 @@ from constrint.store.state import (
     PHASE,
     RELAX,
     State,
+    write,
 )
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ class Neighbourhoods:
                 free = max(2, round(self._way.share * count))
         if self._way is None or free >= count:
             self._way = None
-            state.keep[:] = [0] * count
+            write(state.keep, 0, [0] * count)
             self._whole = int(self._whole * WHOLE_GROWS)
             scalar[FAILURE_LIMIT] = scalar[FAILURES] + self._whole
         else:
@@ -159,7 +160,7 @@ class Neighbourhoods:
             keep = [1] * count
             for place in self._way.order()[:free]:
                 keep[place] = 0
-            state.keep[:] = keep
+            write(state.keep, 0, keep)
             if self._way is self._led:
                 self._try_others(state, keep)
             scalar[FAILURE_LIMIT] = scalar[FAILURES] + FAILURES_OF_NEIGHBOURHOOD

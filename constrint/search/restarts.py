@@ -14,6 +14,7 @@ from constrint.store.state import (
     RECORDING,
     RESTART,
     State,
+    write,
 )
 
 # Most decisions of all kept paths together, and most paths: every node walks along all of them.
@@ -73,11 +74,10 @@ class Restarter:
         for number in range(first, len(self._paths)):
             path = self._paths[number]
             state.path_start[number] = top
-            end = top + len(path)
             columns = (state.path_variable, state.path_decision, state.path_value, state.path_refuted)
             for column, cells in zip(columns, zip(*path, strict=True), strict=True):
-                column[top:end] = cells
-            top = end
+                write(column, top, cells)
+            top += len(path)
         state.path_start[len(self._paths)] = top
         state.scalar[NOGOODS] = len(self._paths)
 

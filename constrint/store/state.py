@@ -1,12 +1,12 @@
 """The engine's state: a NamedTuple of integer arrays, and the constants that index and fill them.
 
 Interpreted, every field is a list of Python integers: unbounded, so the same code is the exact path.
-Compiled, every field is an int64 numpy array. Functions decorated with `propagator` run on both.
+Compiled, every field is an array of int64. Functions decorated with `propagator` run on both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 Cells: TypeAlias = list[int]
@@ -20,6 +20,12 @@ def compilable(function: Function) -> Function:
     """Register a function for compilation, and return it unchanged."""
     COMPILABLE.append(function)
     return function
+
+
+def write(cells: Cells, first: int, values: Iterable[int]) -> None:
+    """Write values into a field from a place on; arrays take no list in place of a slice."""
+    for place, value in enumerate(values, first):
+        cells[place] = value
 
 
 # Events of a variable, as bits of a mask.
