@@ -182,7 +182,8 @@ SWITCHES: dict[str, Switch] = {
     "way: linear relaxation": Switch({"constrint.search.portfolio:AlternatingRun._relaxation": _nothing}),
     "way: neighbourhoods led by the relaxation": Switch(
         {"constrint.search.portfolio:AlternatingRun._point": _nothing}),
-    "way: duals in the learning search": Switch({"constrint.search.portfolio:CONSULTS": False}),
+    "way: duals in the learning search": Switch(
+        {"constrint.search.portfolio:AlternatingRun._rows": _nothing}),
     "learning: pairs of values": Switch({"constrint.learning.values:ValueParts._join": _no}),
     "relaxation: linked rows": Switch(
         {"constrint.relaxation.linked:Links.pass_on": _nothing,

@@ -122,12 +122,8 @@ def zeros(count: int) -> array[int]:
 
 
 def address_of(cells: Any) -> int:
-    """The address of an array's data."""
-    if isinstance(cells, array):
-        return cells.buffer_info()[0]
-    if isinstance(cells, memoryview):
-        return ctypes.addressof(ctypes.c_char.from_buffer(cells)) if len(cells) else 0
-    return int(cells.__array_interface__["data"][0])
+    """The address of the data of an array of any kind, or of a view of one; 0 of an empty one."""
+    return ctypes.addressof(ctypes.c_char.from_buffer(cells)) if len(cells) else 0
 
 
 class Structure:
@@ -147,7 +143,7 @@ class Structure:
         self._words = zeros(ARRAY_WORDS * len(arrays))
         self._words[::ARRAY_WORDS] = array(INTEGER, addresses or map(address_of, arrays))
         self._words[1::ARRAY_WORDS] = array(INTEGER, map(len, arrays))
-        self.address = self._words.buffer_info()[0]
+        self.address = address_of(self._words)
 
     def replace(self, number: int, length: int, address: int) -> None:
         """Put another array in the place of one."""

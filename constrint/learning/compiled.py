@@ -69,5 +69,4 @@ class CompiledLearning:
         longer: dict[str, Any] = {
             name: cells + native.zeros(len(cells) + 8) for name, cells in fields.items()
         }
-        self._take(ls._replace(**longer))
-        return self.ls
+        return self.take(ls._replace(**longer))

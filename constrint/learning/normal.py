@@ -85,6 +85,15 @@ class Normal:
     implied: list[tuple[int, int]] = field(default_factory=list)
     merged: list[tuple[Atom, ...]] = field(default_factory=list)
 
+    def resolved(self, literal: int) -> Atom:
+        """The atom of a literal, after all replacements."""
+        atom = atom_of(literal)
+        flipped = False
+        while atom[0] >> 1 in self.replaced and atom[1] == 1 - (atom[0] & 1):
+            flipped ^= bool(atom[0] & 1)
+            atom = self.replaced[atom[0] >> 1]
+        return negated(atom) if flipped else atom
+
 
 class Translation:
     """Builds the `Normal` of constraints within a box.
@@ -112,21 +121,12 @@ class Translation:
         self._link_single_bounds()
         self._link_equal_literals()
         # A literal may have been replaced by one that was itself replaced later.
-        self.normal.replaced = {v: self.resolved(2 * v) for v in self.normal.replaced}
+        self.normal.replaced = {v: self.normal.resolved(2 * v) for v in self.normal.replaced}
         for place, node in enumerate(nodes):
             deadline.check()
             self._add(place, node)
 
     # Literals
-
-    def resolved(self, literal: int) -> Atom:
-        """The atom of a literal, after all replacements."""
-        atom = atom_of(literal)
-        flipped = False
-        while atom[0] >> 1 in self.normal.replaced and atom[1] == 1 - (atom[0] & 1):
-            flipped ^= bool(atom[0] & 1)
-            atom = self.normal.replaced[atom[0] >> 1]
-        return negated(atom) if flipped else atom
 
     def truth(self, atom: Atom) -> bool | None:
         """The truth value of an atom in the box; None if open."""
@@ -167,7 +167,7 @@ class Translation:
             if one >> 1 == other >> 1 or frozenset((one ^ 1, other ^ 1)) not in pairs:
                 continue
             # At least one and at most one: exactly one of them is true.
-            first, second = self.resolved(one), self.resolved(other ^ 1)
+            first, second = self.normal.resolved(one), self.normal.resolved(other ^ 1)
             if first == second:
                 continue
             for mine, theirs in ((second, first), (first, second)):
@@ -177,7 +177,7 @@ class Translation:
                     self.normal.replaced[v] = negated(theirs) if mine[0] & 1 else theirs
                     break
         for one, other in ordered:
-            self._clause((self.resolved(one), self.resolved(other)))
+            self._clause((self.normal.resolved(one), self.normal.resolved(other)))
 
     def _ordered_literals(self) -> list[tuple[int, int]]:
         """Clauses between the literals of one sum: a smaller limit implies a greater one."""
@@ -208,15 +208,15 @@ class Translation:
         elif isinstance(node, LinearNe):
             self._differ(None, node.terms, node.bound)
         elif isinstance(node, LinearLeIf):
-            condition = self.resolved(node.literal)
+            condition = self.normal.resolved(node.literal)
             self._at_most(condition, node.terms, node.bound)
             self._at_most(negated(condition), _opposite(node.terms), -node.bound - 1)
         elif isinstance(node, LinearEqIf):
-            condition = self.resolved(node.literal)
+            condition = self.normal.resolved(node.literal)
             self._equal(condition, node.terms, node.bound)
             self._differ(negated(condition), node.terms, node.bound)
         elif isinstance(node, Clause):
-            self._clause(tuple(self.resolved(literal) for literal in node.literals))
+            self._clause(tuple(self.normal.resolved(literal) for literal in node.literals))
         elif isinstance(node, Cumulative) and is_known(node, self.box):
             self._share(node)
         elif not (
@@ -268,7 +268,7 @@ class Translation:
             listed = self.box.values[v]
             inside = value in listed if listed is not None else (value - low) % self.box.step[v] == 0
             return NO_VARIABLE if inside else False
-        atom = self.resolved(literal)
+        atom = self.normal.resolved(literal)
         truth = self.truth(atom)
         return atom if truth is None else truth
 

@@ -52,15 +52,13 @@ class Functions:
             uses.update(set(node.scope()))
             if isinstance(node, Absolute):
                 absolutes[node.x] = node.z
-            elif isinstance(node, LinearEq) and len(node.terms) == 3:
+            elif isinstance(node, LinearEq) and len(node.terms) == len({v for _, v in node.terms}) == 3:
                 sums.append(node)
         for node in sums:
             for c, d in node.terms:
                 z = absolutes.get(d)
-                (a, x), (b, y) = (
-                    (term for term in node.terms if term[1] != d) if _apart(node) else ((0, 0),) * 2
-                )
-                if abs(c) != 1 or x == y or uses[d] != 1 + (z is not None):
+                (a, x), (b, y) = (term for term in node.terms if term[1] != d)
+                if abs(c) != 1 or uses[d] != 1 + (z is not None):
                     continue
                 if is_small(x, MOST_PAIRED) and is_small(y, MOST_PAIRED):
                     self._of[d] = Function(-c * a, x, -c * b, y, c * node.bound)
@@ -75,7 +73,3 @@ class Functions:
             if function is not None and (function.is_absolute or isinstance(node, LinearEqIf)):
                 return function
         return None
-
-
-def _apart(node: LinearEq) -> bool:
-    return len({v for _, v in node.terms}) == len(node.terms)

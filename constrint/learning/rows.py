@@ -153,7 +153,7 @@ def _wakes(ls: Learner, first: int, rows: Sequence[Row]) -> dict[str, Any]:
         wake, fixed = wake[stays], fixed[stays]
     bounds = np.array([b for row in rows for b, _ in row.terms], np.int64)
     numbers = np.repeat(np.arange(first, first + len(rows)), [len(row.terms) for row in rows])
-    at = np.cumsum(counts)[bounds] if len(bounds) else bounds  # behind the others of the bound
+    at = np.cumsum(counts)[bounds]  # behind the others of the bound
     more = np.bincount(bounds, minlength=len(counts))
     return {
         "wake_start": np.append(0, np.cumsum(counts + more)),

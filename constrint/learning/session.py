@@ -39,7 +39,7 @@ from constrint.learning.layout import (
 from constrint.learning.layout import (
     GOAL as GOAL_CELL,
 )
-from constrint.learning.normal import Contradiction, Normal, Translation, atom_of, negated
+from constrint.learning.normal import Contradiction, Normal, Translation, atom_of
 from constrint.learning.trail import raise_bound
 from constrint.modelling.result import Statistics
 from constrint.preparing.branching import directions
@@ -287,11 +287,10 @@ class LearningRun:
         assert self._goal is not None
         from constrint.learning.duals import Duals
 
-        replaced = self._normal.replaced
-        truths: dict[tuple[int, int | None], Atom] = {(v, None): atom for v, atom in replaced.items()}
-        for key, literal in self._equalities.items():
-            atom = replaced.get(literal >> 1, atom_of(literal & ~1))
-            truths[key] = negated(atom) if literal & 1 else atom
+        truths: dict[tuple[int, int | None], Atom] = {
+            **{(v, None): atom for v, atom in self._normal.replaced.items()},
+            **{key: self._normal.resolved(literal) for key, literal in self._equalities.items()},
+        }
         self._duals = Duals(self._ls, relaxation, rows, self._goal, truths)
 
     def _consult_own(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from constrint.lowering.variables import FALSE, TRUE
@@ -146,12 +147,15 @@ class ValueParts:
         a, bound = node.terms[0][0], node.bound
         is_equal = isinstance(node, LinearEqIf)
         ours, others = self._values(function.x), self._values(function.y)
-        found = ((u, v, a * function.at(u, v)) for u in ours for v in others)
-        pairs = [(u, v) for u, v, value in found if value == bound or (value < bound and not is_equal)]
-        count = len(pairs) + len(ours) + len(others)
-        if len(pairs) > MOST_OF_VALUE * len(ours) or self._clauses + count > MOST_CLAUSES:
+        most = min(MOST_OF_VALUE * len(ours), MOST_CLAUSES - self._clauses - len(ours) - len(others))
+        if most < 0:
             return False
-        self._clauses += count
+        found = ((u, v, a * function.at(u, v)) for u in ours for v in others)
+        held = ((u, v) for u, v, value in found if value == bound or (value < bound and not is_equal))
+        pairs = list(islice(held, most + 1))
+        if len(pairs) > most:
+            return False
+        self._clauses += len(pairs) + len(ours) + len(others)
         partners: dict[tuple[int, int], list[int]] = {}
         for u, v in pairs:
             one, other = self.equals(function.x, u), self.equals(function.y, v)

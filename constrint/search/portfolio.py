@@ -45,10 +45,13 @@ from constrint.search.weights import (
 from constrint.support.deadline import Deadline, Paused
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from constrint.preparing.options import Options
     from constrint.preparing.prepared import Prepared
     from constrint.presolve import Root
     from constrint.relaxation.point import Point
+    from constrint.relaxation.rows import Relaxation, Row
 
 LEAST_TURN = 100_000  # units of work
 TURN_OF_ALL = 20  # a turn is that part of all work so far, if that is more
@@ -62,7 +65,6 @@ LEAST_WEIGHT = 0.1
 NEAR_BEST = 1.0  # the weight of large neighbourhoods, which fade while they find nothing
 NEAR_AFTER = 14_000_000  # units of learning, on schedules
 RESTARTING = 1.0  # the weight of the search with restarts, while there is no solution
-CONSULTS = True  # whether learning asks the relaxation at its nodes
 JUMPING = 1.0  # the weight of the local search, while there is no solution
 HALF_OF_JUMPS = 20_000_000  # units after which it is half
 LED_BY_FAILURES = Brancher("dom_w_deg", "best_so_far")
@@ -296,9 +298,9 @@ class AlternatingRun:
             follows=seed == 0,
             exchanges=self.workers > 1,
         )
-        led = self._relaxed
-        if led is not None and led in self._members and led.rows is not None and CONSULTS:
-            run.consult(*led.rows)
+        rows = self._rows()
+        if rows is not None:
+            run.consult(*rows)
         member = Learning(self._share, run, UNITS_OF_STEP)
         self._learners.append(member)
         self._admit(member)
@@ -348,6 +350,11 @@ class AlternatingRun:
         self._admit(member)
         if self._best is not None and (self._has_solution or not options.is_solution):  # else the hint leads
             member.follow({v: self.value(v) for v in member.decided})
+
+    def _rows(self) -> tuple[Relaxation, Sequence[Row]] | None:
+        """The relaxation and its rows; None without one that proves something."""
+        member = self._relaxed
+        return member.rows if member is not None and member in self._members else None
 
     def _point(self) -> Point | None:
         """The last optimum of the relaxation; None without one that proves something."""

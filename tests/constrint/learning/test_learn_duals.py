@@ -12,17 +12,18 @@ from linked_models import draw_linked
 from random_models import build, draw_model
 
 from constrint import Model, Status, all_different, circuit, element, sum_
+from constrint.answers.options import options_of
 from constrint.errors import ModelError
 from constrint.learning import duals, session
 from constrint.learning.duals import Columns, Duals
-from constrint.learning.layout import LEVEL, Learner
+from constrint.learning.layout import LEVEL, QUEUE_HEAD, QUEUE_TAIL, TRAIL, Learner
 from constrint.learning.rows import AddedRows, Row
-from constrint.relaxation.highs import has_highs
+from constrint.modelling.objectives import as_goals
+from constrint.preparing.prepared import Prepared
+from constrint.relaxation.program import Proof
 
 MODELS = int(os.environ.get("CONSTRINT_DUAL_MODELS", "150"))
 """Models of each block."""
-
-pytestmark = pytest.mark.skipif(not has_highs(), reason="HiGHS is not installed")
 
 
 class Seen:
@@ -171,10 +172,6 @@ def small_learner() -> Learner:
     m = Model()
     x = m.int_vars("x", 4, 0, 9)
     m.add(sum_(x) <= 20)
-    from constrint.answers.options import options_of
-    from constrint.modelling.objectives import as_goals
-    from constrint.preparing.prepared import Prepared
-
     prepared = Prepared(m, as_goals([(x[0] - x[1], "min")]), ())
     assert prepared.root is not None
     run = session.LearningRun(
@@ -201,7 +198,7 @@ def test_rows_come_and_go_and_those_in_use_stay():
     ls = added.with_row(ls, rows[1])
     assert wakes(ls) == before | {(4, first)}
     # The present row becomes the reason of a bound: it stays in front of the next one.
-    ls.trail_bound[0], ls.trail_why[0], ls.scalar[0] = 4, 4 * first + 1, 1
+    ls.trail_bound[0], ls.trail_why[0], ls.scalar[TRAIL] = 4, 4 * first + 1, 1
     ls = added.with_row(ls, rows[2])
     assert wakes(ls) == before | {(4, first), (2, first + 1), (7, first + 1)}
     assert ls.trail_why[0] == 4 * first + 1
@@ -211,15 +208,13 @@ def test_rows_come_and_go_and_those_in_use_stay():
     assert wakes(ls) == before | {(2, first), (7, first), (2, first + 1), (5, first + 1)}
     assert ls.trail_why[0] == 4 * first + 1
     assert ls.limit[first:] == [9, 4]
-    queued = [ls.queue[i] for i in range(ls.scalar[3], ls.scalar[5])]
+    queued = [ls.queue[i] for i in range(ls.scalar[QUEUE_HEAD], ls.scalar[QUEUE_TAIL])]
     assert {first, first + 1} <= set(queued)
     assert sorted(set(queued)) == sorted(queued)
 
 
 def test_columns_without_a_variable_are_taken_at_their_least():
     """A row over a member that has no literal, and one that has the opposite of a 0/1 variable."""
-    from constrint.relaxation.program import Proof
-
     ls = small_learner()
     v = 1
     ls.root[2 * v], ls.root[2 * v + 1] = 0, -1

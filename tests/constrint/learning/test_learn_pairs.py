@@ -14,7 +14,7 @@ from constrint.propagators import Clause, LinearEqIf
 
 
 def drawn(seed: int):
-    """A model of literals of differences and distances; what they say of a row of values; the domains."""
+    """A model of literals of differences and distances, a goal, and its values in all solutions."""
     rng = Random(seed)
     m = Model()
     domains = [
@@ -46,11 +46,9 @@ def drawn(seed: int):
 
         truths.append(truth)
     weights = [rng.choice([-3, -1, 1, 2]) for _ in literals]
-    if rng.random() < 0.5:
+    spread = rng.random() < 0.5
+    if spread:
         m.add(all_different(x))
-        spread = True
-    else:
-        spread = False
     goal = sum_(w * literal for w, literal in zip(weights, literals, strict=True)) + x[0]
     values = [
         sum(w * t(row) for w, t in zip(weights, truths, strict=True)) + row[0]
