@@ -11,6 +11,16 @@ explain holes. Parts explain much better:
   constants, inverse permutations and counts of values;
 - products of truth values become clauses, and long sums sums of partial sums;
 - an extreme or an absolute value is also compared with each of its arguments, in addition to its propagator.
+
+A constraint is dropped for its parts only where the parts alone imply it:
+
+- A *literal of a value* is tied to its variable by ``literal <-> v == value``, a constraint of its own that
+  stays. The one exception are comparisons of functions of two variables (`pairs.Functions`): their literals
+  are tied to literals of values of the arguments. Functions form no circle, so by induction along the
+  arguments every literal of a value is determined by its variable.
+- Dropped are disequalities, tables, elements, inverses, counts, products of truth values, long sums, short
+  all-different constraints, no_overlap and rectangles: over determined literals, their parts have exactly the
+  solutions of the constraint. All others keep their propagators.
 """
 
 from __future__ import annotations

@@ -36,13 +36,18 @@ class Function:
 
 
 class Functions:
-    """Auxiliary variables of a root that are functions of two others, which have few values.
+    """Variables of a root that are functions of two others, which have few values.
 
-    An auxiliary variable occurs in its definition, in an absolute value, and in comparisons with constants.
+    A function occurs in its definition, in an absolute value, and in comparisons with constants. The literals
+    of these comparisons may be tied to values of the arguments instead, whose own literals may be tied to
+    values of *their* arguments; so functions must not run in a circle. They do not, by construction: a
+    variable becomes a function only while it is an argument of none, and an argument never becomes a function
+    afterwards. Each function's arguments are therefore either functions found before it or none at all.
     """
 
     def __init__(self, root: Root, is_small: Callable[[int, int], bool]) -> None:
         self._of: dict[int, Function] = {}
+        self._arguments: set[int] = set()
         uses: Counter[int] = Counter()
         absolutes: dict[int, int] = {}
         sums: list[LinearEq] = []
@@ -55,15 +60,22 @@ class Functions:
             elif isinstance(node, LinearEq) and len(node.terms) == len({v for _, v in node.terms}) == 3:
                 sums.append(node)
         for node in sums:
-            for c, d in node.terms:
+            # Auxiliary variables have higher numbers than what they are made of.
+            for c, d in sorted(node.terms, key=lambda term: -term[1]):
                 z = absolutes.get(d)
                 (a, x), (b, y) = (term for term in node.terms if term[1] != d)
-                if abs(c) != 1 or uses[d] != 1 + (z is not None):
+                is_used_otherwise = uses[d] != 1 + (z is not None)
+                if abs(c) != 1 or is_used_otherwise or not self._is_free(d, x, y):
                     continue
                 if is_small(x, MOST_PAIRED) and is_small(y, MOST_PAIRED):
                     self._of[d] = Function(-c * a, x, -c * b, y, c * node.bound)
-                    if z is not None and uses[z] == 1:
+                    if z is not None and uses[z] == 1 and self._is_free(z, x, y):
                         self._of[z] = Function(-c * a, x, -c * b, y, c * node.bound, True)
+                    self._arguments.update((x, y))
+
+    def _is_free(self, v: int, x: int, y: int) -> bool:
+        """Whether a variable may become a function of two others: it is neither function nor argument yet."""
+        return v not in self._of and v not in self._arguments and v not in (x, y)
 
     def of(self, node: Propagator) -> Function | None:
         """The function that a literal of a node compares with a constant; None for other nodes."""

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from constrint.engine.build import Branch
 from constrint.engine.select import AS_BEST, AS_BEST_OR_GREATEST, GREATEST, IN_ORDER, LEAST
-from constrint.errors import ModelError, UnboundedError
+from constrint.errors import InternalError, ModelError, UnboundedError
 from constrint.expr import BoolVar, Const, IntExpr
+from constrint.expr.evaluation import Values, is_light
 from constrint.lowering.conditions import Lowering, is_domain
 from constrint.lowering.problem import HUGE_BITS, Infeasible, NeedsWiderBounds
 from constrint.lowering.variables import MOST_BITS, check_length
@@ -24,6 +25,7 @@ from constrint.preparing.branching import (
     directions,
     reached_by,
 )
+from constrint.preparing.checks import Assignment, check
 from constrint.preparing.options import Options
 from constrint.presolve import OutOfRange, Root, presolve, untouched
 from constrint.store.state import COUNT_FAILURES
@@ -92,6 +94,7 @@ class Prepared:
         self.goals: list[tuple[int, str]] = []
         self.preferences: list[tuple[int, str]] = []
         self.scales: dict[int, tuple[int, int]] = {}
+        self._factors: list[tuple[int, int]] = []
         self.inputs: Inputs = {}
         self.root: Root | None = None
         while True:
@@ -134,10 +137,10 @@ class Prepared:
             for expr in group.over
             if isinstance(expr, IntExpr) and not isinstance(expr, Const) and expr not in self.variables
         }
-        self.scales = {}
-        targets = [
-            _target(lowering, expr, direction, self.scales) for expr, direction in [*goals, *preferences]
-        ]
+        scaled = [_target(lowering, expr, direction) for expr, direction in [*goals, *preferences]]
+        targets = [target for target, _ in scaled]
+        self._factors = [factors for _, factors in scaled]
+        self.scales = {v: factors for ((v, _), factors) in reversed(scaled)}
         # Trying values in order suits variables. A function of them may be decided long before its arguments,
         # so functions, and everything more important, are optimised one after the other.
         first = len(goals)
@@ -219,6 +222,25 @@ class Prepared:
             credits_of(variables, reached, len(root.nodes)) if weighing == COUNT_FAILURES else (),
         )
 
+    def check_target(self, place: int, assignment: Assignment, value: int) -> None:
+        """Compare what a search says of a target with the target as written; raises `InternalError`.
+
+        Args:
+            place: The place of the target among `targets`.
+            assignment: A solution.
+            value: The value that the target's variable has in that solution.
+        """
+        factor, constant = self._factors[place]
+        expr = self.targets[place]
+        shared = assignment if is_light(expr) else Values(assignment)
+        written = expr.evaluate(shared)
+        if written != factor * value + constant:
+            check(self, assignment)  # a constraint that does not hold says more
+            raise InternalError(
+                f"a search says {factor * value + constant} of an objective that is {written} in its "
+                "solution: please report this model"
+            )
+
     def hinted(self, options: Options) -> dict[int, int]:
         """The hinted values by number."""
         hint = options.hint or {}
@@ -243,13 +265,11 @@ def value_rule(values: ValueSelector, better: int | None) -> int:
     return VALUE_RULES[values]
 
 
-def _target(
-    lowering: Lowering, expr: IntExpr, direction: str, scales: dict[int, tuple[int, int]]
-) -> tuple[int, str]:
-    """The variable to optimise for an expression, and its direction."""
+def _target(lowering: Lowering, expr: IntExpr, direction: str) -> tuple[tuple[int, str], tuple[int, int]]:
+    """The variable to optimise for an expression, its direction, and the expression's factor and constant."""
     value = lowering.sum_of(expr)
     if len(value.terms) == 1:
         ((v, factor),) = value.terms.items()
-        scales.setdefault(v, (factor, value.constant))
-        return v, direction if factor > 0 else ("min" if direction == "max" else "max")
-    return lowering.problem.of_linear(value), direction
+        turned = "min" if direction == "max" else "max"
+        return (v, direction if factor > 0 else turned), (factor, value.constant)
+    return (lowering.problem.of_linear(value), direction), (1, 0)

@@ -29,12 +29,14 @@ BRIEF = 1000  # nodes before the dual row is added
 class Climb:
     """A running optimisation: the objective, and the best solution so far."""
 
-    def __init__(self, solver: Solver, prepared: Prepared, variable: int, direction: str) -> None:
+    def __init__(self, solver: Solver, prepared: Prepared, place: int) -> None:
+        """Make one for the target at a place among the prepared model's goals and preferences."""
         self._found: Assignment | None = None
         self._value = 0
         self._solver = solver
         self._prepared = prepared
-        self._goal = variable, direction
+        self._place = place
+        self._goal = [*prepared.goals, *prepared.preferences][place]
         self._restarts = 0
         self._solutions = 0
         self._run: Search | None = None  # the one under way
@@ -52,7 +54,7 @@ class Climb:
         """
         left: Root | None = root
         if start is not None:
-            self._found, self._value = start.solution, start.value
+            self._note_found(start.solution, start.value)
             left = self._left(root)
         try:
             if left is not None:
@@ -126,11 +128,16 @@ class Climb:
         return self._left(probes.root)
 
     def _note(self, better: Assignment, value: int, run: Search) -> None:
-        """Record a better solution."""
-        self._found, self._value = better, value
+        """Record a better solution and tell the caller of it."""
+        self._note_found(better, value)
         if self._solver.options.on_solution is not None:
             check(self._prepared, better)
             self._solver.tell(better, run.statistics())
+
+    def _note_found(self, better: Assignment, value: int) -> None:
+        """Record a better solution, whose objective must be what the objective as written gives."""
+        self._prepared.check_target(self._place, better, value)
+        self._found, self._value = better, value
 
     def _begin(self, root: Root) -> tuple[Root | None, Search | None]:
         """Search briefly; a longer search restarts with the dual row, or continues without one.
@@ -179,7 +186,7 @@ class Climb:
                 return None  # the equations have no better solution
             if near is None or self._restarts > MOST_RESTARTS:
                 raise
-            self._found, self._value = near
+            self._note_found(*near)
             solver.tell(near[0], run.statistics())
             return self._left(root)
         finally:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from weakref import ref
 
 from constrint.engine.background_compile import LOADING
+from constrint.errors import InternalError
 from constrint.learning.size import cost
 from constrint.modelling.result import Statistics
 from constrint.preparing.branching import Brancher
@@ -192,6 +193,9 @@ class AlternatingRun:
         if self._best is not None and (value - self._best) * (1 if direction == "min" else -1) >= 0:
             value = self._best
         is_new = value != self._best
+        sign = 1 if direction == "min" else -1
+        if is_new and self._bound is not None and sign * (value - self._bound) < 0:
+            raise InternalError(f"a solution has {value}, better than the relaxation's bound {self._bound}")
         self.demand_better(value)
         if is_new:
             for member in self._members:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from constrint.errors import ModelError, UnboundedError
+from constrint.errors import InternalError, ModelError, UnboundedError
 from constrint.lowering.problem import HUGE_BITS, NeedsWiderBounds
 from constrint.modelling.result import Result, Statistics, Status
 from constrint.preparing.branching import PLAIN
@@ -273,10 +273,10 @@ class Solver:
             # The learning search cannot try values in order: it optimises preferences in turn, as goals.
             learns = self.learns and root is not None and not root.exact
             goals_in_turn = [*prepared.goals, *(prepared.preferences if learns else ())]
-            for v, direction in goals_in_turn:
+            for place, (v, _) in enumerate(goals_in_turn):
                 if root is None:
                     break
-                found = Climb(self, prepared, v, direction).optimum(root, best, start)
+                found = Climb(self, prepared, place).optimum(root, best, start)
                 start = None
                 if found is None:
                     return self._result(Status.INFEASIBLE)
@@ -292,7 +292,7 @@ class Solver:
             if interrupted.bound is not None and len(prepared.goals) == 1 and not prepared.preferences:
                 factor, constant = prepared.scales.get(prepared.goals[0][0], (1, 0))
                 bound = factor * interrupted.bound + constant
-            return replace(self._result(status, best, [*goals]), bound=bound)
+            return _bounded(self._result(status, best, [*goals]), bound, goals)
         except (Stopped, KeyboardInterrupt) as stop:
             if isinstance(stop, KeyboardInterrupt) and best is None:
                 raise
@@ -367,3 +367,14 @@ class Solver:
             if best is not None:
                 return best
         return None
+
+
+def _bounded(result: Result, bound: int | None, goals: Sequence[Goal]) -> Result:
+    """A result with a proven bound of its objective; raises `InternalError` where its solution is better."""
+    if bound is not None and result.objective is not None:
+        sign = 1 if goals[0][1] == "min" else -1
+        if sign * (result.objective - bound) < 0:
+            raise InternalError(
+                f"a solution has {result.objective}, better than the bound {bound}: please report this model"
+            )
+    return replace(result, bound=bound)

@@ -74,6 +74,8 @@ def sweep(prepared: Prepared, root: Root) -> Swept | None:
         return Swept(None, False, statistics)
     best = {variable: values[v] for variable, v in prepared.variables.items()}
     check(prepared, best)
+    for place, (v, _) in enumerate(goals):
+        prepared.check_target(place, best, values[v])
     return Swept(best, is_proven, statistics)
 
 

@@ -1,0 +1,439 @@
+"""Random models of variables that are functions of one another, under objectives of weighted literals.
+
+Declared variables are sums, differences and distances of other declared ones, in chains and in circles; the
+same sum stands under several limits; objectives and constraints hold literals of arguments and results alike;
+constants are small, so that rules fire. Each constraint is drawn as an expression and as an equivalent
+function of numpy's columns of values, so what a model means is known without constrint.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from random import Random
+
+import numpy as np
+
+import constrint as ci
+
+Columns = "np.ndarray[tuple[int, int], np.dtype[np.int64]]"
+Value = Callable[[Columns], np.ndarray]
+Term = tuple[ci.IntExpr, Value]
+
+
+@dataclass
+class LiteralModel:
+    """A model under construction.
+
+    Attributes:
+        model: The model.
+        xs: Its variables.
+        domains: Their values.
+        truths: What each constraint says of the columns of values.
+        goal: An objective, and its value.
+        literals: The conditions drawn so far.
+        kinds: The kinds of constraints drawn so far.
+        only_values: Whether literals compare single variables only, so that results occur nowhere else.
+    """
+
+    rng: Random
+    model: ci.Model = field(default_factory=ci.Model)
+    xs: list[ci.IntExpr] = field(default_factory=list)
+    domains: list[list[int]] = field(default_factory=list)
+    truths: list[Value] = field(default_factory=list)
+    goal: Term = (ci.sum_([]), lambda cols: np.zeros(len(cols), np.int64))
+    literals: list[Term] = field(default_factory=list)
+    kinds: list[str] = field(default_factory=list)
+    only_values: bool = False
+
+    def rows(self) -> np.ndarray:
+        """All assignments."""
+        grids = np.meshgrid(*map(np.array, self.domains), indexing="ij")
+        return np.stack([grid.ravel() for grid in grids], axis=1)
+
+    def solutions(self) -> np.ndarray:
+        """All solutions, a row each."""
+        rows = self.rows()
+        for truth in self.truths:
+            rows = rows[truth(rows).astype(bool)]
+        return rows
+
+    def require(self, condition: ci.BoolExpr, truth: Value, kind: str) -> None:
+        """Add a constraint."""
+        self.model.add(condition)
+        self.truths.append(truth)
+        self.kinds.append(kind)
+
+    def declare(self, values: list[int]) -> int:
+        """A variable with these values; its place."""
+        name, is_range = f"x{len(self.xs)}", values == list(range(values[0], values[-1] + 1))
+        if values == [0, 1] and self.rng.random() < 0.5:
+            self.xs.append(self.model.bool_var(name))
+        elif is_range:
+            self.xs.append(self.model.int_var(name, values[0], values[-1]))
+        else:
+            self.xs.append(self.model.int_var(name, values=values))
+        self.domains.append(values)
+        return len(self.xs) - 1
+
+    def place(self) -> int:
+        """The place of a variable."""
+        return self.rng.randrange(len(self.xs))
+
+    def places(self, least: int, most: int) -> list[int]:
+        """Places of several variables; seldom one of them twice."""
+        count = min(self.rng.randint(least, most), len(self.xs))
+        if self.rng.random() < 0.1:
+            return [self.place() for _ in range(count)]
+        return self.rng.sample(range(len(self.xs)), count)
+
+    def constant(self, i: int) -> int:
+        """A value of a variable, or one beside."""
+        return self.rng.choice(self.domains[i]) + (self.rng.random() < 0.15)
+
+
+def _sum(m: LiteralModel, places: list[int]) -> Term:
+    factors = [m.rng.choice([1, 1, 1, -1, -1, 2, 3, -2]) for _ in places]
+    expr = ci.sum_(a * m.xs[i] for a, i in zip(factors, places, strict=True))
+    return expr, lambda cols: cols[:, places] @ np.array(factors, np.int64)
+
+
+def _literal(m: LiteralModel) -> Term:
+    """A condition on a variable, a difference or a distance; sometimes one that was drawn before."""
+    rng = m.rng
+    if m.literals and rng.random() < 0.3:
+        return rng.choice(m.literals)
+    i, j = m.place(), m.place()
+    x, y, c = m.xs[i], m.xs[j], m.constant(i)
+    d = rng.randint(-2, 4)
+    made: list[tuple[ci.IntExpr, Value]] = [
+        (x == c, lambda cols: cols[:, i] == c),
+        (x == c, lambda cols: cols[:, i] == c),
+        (x != c, lambda cols: cols[:, i] != c),
+        (x <= c, lambda cols: cols[:, i] <= c),
+        (x >= c, lambda cols: cols[:, i] >= c),
+        (x - y == d, lambda cols: cols[:, i] - cols[:, j] == d),
+        (x + y == d, lambda cols: cols[:, i] + cols[:, j] == d),
+        (ci.abs_(x - y) == d, lambda cols: abs(cols[:, i] - cols[:, j]) == d),
+        (ci.abs_(x - y) <= d, lambda cols: abs(cols[:, i] - cols[:, j]) <= d),
+        (x == y, lambda cols: cols[:, i] == cols[:, j]),
+        (x + y <= d, lambda cols: cols[:, i] + cols[:, j] <= d),
+        (x.is_in([c, c + 2]), lambda cols: (cols[:, i] == c) | (cols[:, i] == c + 2)),
+    ]
+    chosen = made[0] if m.only_values and rng.random() < 0.9 else rng.choice(made)
+    m.literals.append(chosen)
+    return chosen
+
+
+# ---------------------------------------------------------------- constraints
+
+
+def _function(m: LiteralModel) -> None:
+    """A declared variable is a sum, a difference or a distance of two others."""
+    rng = m.rng
+    i, j, k = m.place(), m.place(), m.place()
+    a, b, c = rng.choice([1, 1, -1, 2]), rng.choice([1, -1, -1, 3]), rng.randint(-2, 2)
+    x, y, z = m.xs[i], m.xs[j], m.xs[k]
+    if rng.random() < 0.3:
+        m.require(
+            ci.abs_(a * x + b * y + c) == z,
+            lambda cols: abs(a * cols[:, i] + b * cols[:, j] + c) == cols[:, k],
+            "distance",
+        )
+    else:
+        m.require(
+            a * x + b * y + c == z,
+            lambda cols: a * cols[:, i] + b * cols[:, j] + c == cols[:, k],
+            "function",
+        )
+
+
+def _chain(m: LiteralModel) -> None:
+    """Functions in a chain or a circle, in which most variables occur once; seldom something else."""
+    rng = m.rng
+    order = rng.sample(range(len(m.xs)), len(m.xs))
+    step = rng.choice([1, 2, 2])
+    for at in range(0, max(1, len(order) - 2), step):
+        i, j, k = (order[(at + way) % len(order)] for way in range(3))
+        a, b, c = rng.choice([1, -1]), rng.choice([1, -1]), rng.choice([0, 0, 0, 1, -2])
+        total = a * m.xs[i] + b * m.xs[j] + c
+
+        def value(cols: Columns, i: int = i, j: int = j, a: int = a, b: int = b, c: int = c) -> np.ndarray:
+            return a * cols[:, i] + b * cols[:, j] + c
+
+        kind = rng.randrange(5)
+        if kind == 0:
+            d = rng.randint(0, 3)
+            m.require(ci.abs_(total) != d, lambda cols, value=value, d=d: abs(value(cols)) != d, "apart")
+        elif kind == 1:
+            m.require(
+                ci.abs_(total) == m.xs[k],
+                lambda cols, value=value, k=k: abs(value(cols)) == cols[:, k],
+                "distance",
+            )
+        else:
+            m.require(total == m.xs[k], lambda cols, value=value, k=k: value(cols) == cols[:, k], "function")
+    if rng.random() < 0.2:
+        rng.choice(list(KINDS))(m)
+
+
+def _limits(m: LiteralModel) -> None:
+    """The same sum under several limits, each with a truth value."""
+    total, value = _sum(m, m.places(2, 4))
+    for _ in range(m.rng.randint(2, 3)):
+        limit = m.rng.randint(-3, 8)
+        one, truth = _literal(m)
+        kind = m.rng.randrange(3)
+        made = [ci.iff(one, total <= limit), ci.implies(one, total >= limit), ci.iff(one, total == limit)]
+
+        def holds(cols: Columns, kind: int = kind, limit: int = limit, truth: Value = truth) -> np.ndarray:
+            p, s = truth(cols).astype(bool), value(cols)
+            return [p == (s <= limit), ~p | (s >= limit), p == (s == limit)][kind]
+
+        m.require(made[kind], holds, "limits")
+
+
+def _row(m: LiteralModel) -> None:
+    total, value = _sum(m, m.places(2, 5))
+    limit = m.rng.randint(-2, 10)
+    kind = m.rng.randrange(4)
+    made = [total <= limit, total >= limit - 6, total != limit, total % 3 != limit % 3]
+
+    def holds(cols: Columns) -> np.ndarray:
+        s = value(cols)
+        return [s <= limit, s >= limit - 6, s != limit, s % 3 != limit % 3][kind]
+
+    m.require(made[kind], holds, "row")
+
+
+def _clause(m: LiteralModel) -> None:
+    parts = [_literal(m) for _ in range(m.rng.randint(1, 3))]
+    m.require(
+        ci.any_of([part for part, _ in parts]),
+        lambda cols: np.any([truth(cols).astype(bool) for _, truth in parts], axis=0),
+        "clause",
+    )
+
+
+def _counted(m: LiteralModel) -> None:
+    """A sum of literals under a limit."""
+    parts = [_literal(m) for _ in range(m.rng.randint(2, 4))]
+    weights = [m.rng.choice([1, 1, 2, -1, 3]) for _ in parts]
+    limit = m.rng.randint(0, 4)
+    m.require(
+        ci.sum_(w * part for w, (part, _) in zip(weights, parts, strict=True)) <= limit,
+        lambda cols: (
+            sum(w * t(cols).astype(np.int64) for w, (_, t) in zip(weights, parts, strict=True)) <= limit
+        ),
+        "counted",
+    )
+
+
+def _different(m: LiteralModel) -> None:
+    places = m.places(2, 4)
+    shifts = [m.rng.choice([0, 0, 0, 1, i]) for i in range(len(places))]
+    m.require(
+        ci.all_different([m.xs[i] + s for i, s in zip(places, shifts, strict=True)]),
+        lambda cols: _distinct(cols[:, places] + np.array(shifts)) == len(places),
+        "different",
+    )
+
+
+def _distinct(values: np.ndarray) -> np.ndarray:
+    """How many different values each row has."""
+    ordered = np.sort(values, axis=1)
+    return 1 + (np.diff(ordered, axis=1) != 0).sum(axis=1)
+
+
+def _nvalue(m: LiteralModel) -> None:
+    places, k = m.places(2, 4), m.place()
+    kind = m.rng.randrange(3)
+    number = ci.nvalue([m.xs[i] for i in places])
+    n = m.xs[k]
+
+    def holds(cols: Columns) -> np.ndarray:
+        found, wanted = _distinct(cols[:, places]), cols[:, k]
+        return [found == wanted, found != wanted, found <= wanted][kind]
+
+    m.require([number == n, number != n, number <= n][kind], holds, "nvalue")
+
+
+def _count(m: LiteralModel) -> None:
+    places, k = m.places(2, 4), m.place()
+    value = m.constant(places[0])
+    m.require(
+        ci.count([m.xs[i] for i in places], value) == m.xs[k],
+        lambda cols: (cols[:, places] == value).sum(axis=1) == cols[:, k],
+        "count",
+    )
+
+
+def _element(m: LiteralModel) -> None:
+    entries = [m.rng.randint(-2, 6) for _ in range(m.rng.randint(2, 6))]
+    i, k = m.place(), m.place()
+    shift = -min(m.domains[i])
+
+    def holds(cols: Columns) -> np.ndarray:
+        index = cols[:, i] + shift
+        inside = (index >= 0) & (index < len(entries))
+        return inside & (np.array(entries)[np.clip(index, 0, len(entries) - 1)] == cols[:, k])
+
+    m.require(ci.element(entries, m.xs[i] + shift) == m.xs[k], holds, "element")
+
+
+def _selection(m: LiteralModel) -> None:
+    places, i, k = m.places(2, 4), m.place(), m.place()
+    shift = -min(m.domains[i])
+
+    def holds(cols: Columns) -> np.ndarray:
+        index = cols[:, i] + shift
+        inside = (index >= 0) & (index < len(places))
+        chosen = cols[:, places][np.arange(len(cols)), np.clip(index, 0, len(places) - 1)]
+        return inside & (chosen == cols[:, k])
+
+    m.require(ci.element([m.xs[p] for p in places], m.xs[i] + shift) == m.xs[k], holds, "selection")
+
+
+def _table(m: LiteralModel) -> None:
+    places = m.places(1, 3)
+    rows: list[list[int | None]] = []
+    for _ in range(m.rng.randint(1, 7)):
+        row: list[int | None] = [m.rng.choice(m.domains[i]) for i in places]
+        if m.rng.random() < 0.2:
+            row[m.rng.randrange(len(row))] = None
+        rows.append(row)
+
+    def holds(cols: Columns) -> np.ndarray:
+        return np.any(
+            [
+                np.all([cols[:, i] == v for i, v in zip(places, row, strict=True) if v is not None], axis=0)
+                if any(v is not None for v in row)
+                else np.ones(len(cols), bool)
+                for row in rows
+            ],
+            axis=0,
+        )
+
+    m.require(ci.table([m.xs[i] for i in places], rows), holds, "table")
+
+
+def _extreme(m: LiteralModel) -> None:
+    places, k = m.places(2, 4), m.place()
+    is_max = m.rng.random() < 0.5
+    made = (ci.max_ if is_max else ci.min_)(*[m.xs[i] for i in places])
+    m.require(
+        made == m.xs[k],
+        lambda cols: (cols[:, places].max(axis=1) if is_max else cols[:, places].min(axis=1)) == cols[:, k],
+        "extreme",
+    )
+
+
+def _product(m: LiteralModel) -> None:
+    i, j, k = m.place(), m.place(), m.place()
+    c = m.rng.randint(1, 4)
+    kind = m.rng.randrange(3)
+    x, y, z = m.xs[i], m.xs[j], m.xs[k]
+
+    def holds(cols: Columns) -> np.ndarray:
+        a, b, d = cols[:, i], cols[:, j], cols[:, k]
+        return [a * b == d, a * b <= d + c, (a * b) % c == 0][kind]
+
+    m.require([x * y == z, x * y <= z + c, ci.divides(c, x * y)][kind], holds, "product")
+
+
+def _rest(m: LiteralModel) -> None:
+    i, k = m.place(), m.place()
+    c = m.rng.randint(2, 5)
+    is_rest = m.rng.random() < 0.5
+    x, z = m.xs[i], m.xs[k]
+    m.require(
+        (x % c == z) if is_rest else (x // c == z),
+        lambda cols: (cols[:, i] % c if is_rest else cols[:, i] // c) == cols[:, k],
+        "rest",
+    )
+
+
+def _tasks(m: LiteralModel) -> None:
+    """Tasks of fixed length, one at a time or on a shared resource."""
+    places = m.places(2, 4)
+    lengths = [m.rng.randint(1, 2) for _ in places]
+    demands = [m.rng.randint(1, 3) for _ in places]
+    capacity = m.rng.randint(3, 4)
+    is_alone = m.rng.random() < 0.5
+    starts = [m.xs[i] for i in places]
+
+    def holds(cols: Columns) -> np.ndarray:
+        begun = cols[:, places]
+        ends = begun + np.array(lengths)
+        use = np.array([1] * len(places) if is_alone else demands)
+        fits = np.ones(len(cols), bool)
+        for t in range(int(begun.min(initial=0)), int(ends.max(initial=0)) + 1):
+            fits &= (((begun <= t) & (t < ends)) @ use) <= (1 if is_alone else capacity)
+        return fits
+
+    made = ci.no_overlap(starts, lengths) if is_alone else ci.cumulative(starts, lengths, demands, capacity)
+    m.require(made, holds, "no_overlap" if is_alone else "cumulative")
+
+
+KINDS: dict[Callable[[LiteralModel], None], int] = {
+    _function: 8,
+    _limits: 3,
+    _row: 3,
+    _clause: 3,
+    _counted: 2,
+    _different: 2,
+    _nvalue: 1,
+    _count: 1,
+    _element: 1,
+    _selection: 1,
+    _table: 1,
+    _extreme: 1,
+    _product: 1,
+    _rest: 1,
+    _tasks: 1,
+}
+
+
+def draw_literals(seed: int, most: int = 600) -> LiteralModel:
+    """The model of a seed, of at most that many assignments."""
+    m = LiteralModel(Random(f"literals {seed}"))
+    rng = m.rng
+    count = rng.randint(2, 6)
+    while len(m.xs) < count:
+        left = most // math.prod(map(len, m.domains))
+        if left < 2:
+            break
+        low, size = rng.randint(-4, 3), rng.randint(2, min(left, 13 if len(m.xs) < 2 else 5))
+        values = list(range(low, low + size))
+        shape = rng.random()
+        if shape < 0.15:
+            values = [0, 1]
+        elif shape < 0.35:
+            values = sorted(rng.sample(range(-5, 12), size))
+        m.declare(values)
+    if rng.random() < 0.4:  # functions alone, each variable in few of them
+        m.only_values = rng.random() < 0.7
+        _chain(m)
+    else:
+        for _ in range(rng.randint(1, 5)):
+            rng.choices(list(KINDS), weights=list(KINDS.values()))[0](m)
+    parts = [_literal(m) for _ in range(rng.randint(4, 9) if m.only_values else rng.randint(1, 6))]
+    weights = [rng.choice([-5, -3, -2, -1, 1, 1, 2, 3, 4, 8]) for _ in parts]
+    ends = [m.place() for _ in range(0 if m.only_values else rng.randint(0, 2))]
+    m.goal = (
+        ci.sum_([*(w * part for w, (part, _) in zip(weights, parts, strict=True)), *(m.xs[i] for i in ends)]),
+        lambda cols: (
+            sum(w * truth(cols).astype(np.int64) for w, (_, truth) in zip(weights, parts, strict=True))
+            + cols[:, ends].sum(axis=1)
+        ),
+    )
+    return m
+
+
+def best_of(m: LiteralModel, way: str) -> int | None:
+    """The optimum of the goal; None where there is no solution."""
+    values = m.goal[1](m.solutions())
+    if not len(values):
+        return None
+    return int(values.min() if way == "minimize" else values.max())
