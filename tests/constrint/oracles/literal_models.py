@@ -35,6 +35,7 @@ class LiteralModel:
         literals: The conditions drawn so far.
         kinds: The kinds of constraints drawn so far.
         only_values: Whether literals compare single variables only, so that results occur nowhere else.
+        kept: An assignment that stays a solution; None where any constraint will do.
     """
 
     rng: Random
@@ -46,6 +47,7 @@ class LiteralModel:
     literals: list[Term] = field(default_factory=list)
     kinds: list[str] = field(default_factory=list)
     only_values: bool = False
+    kept: np.ndarray | None = None
 
     def rows(self) -> np.ndarray:
         """All assignments."""
@@ -60,7 +62,9 @@ class LiteralModel:
         return rows
 
     def require(self, condition: ci.BoolExpr, truth: Value, kind: str) -> None:
-        """Add a constraint."""
+        """Add a constraint, unless it would rule out what is to stay a solution."""
+        if self.kept is not None and not truth(self.kept).all():
+            return
         self.model.add(condition)
         self.truths.append(truth)
         self.kinds.append(kind)
@@ -376,6 +380,28 @@ def _tasks(m: LiteralModel) -> None:
     m.require(made, holds, "no_overlap" if is_alone else "cumulative")
 
 
+def _tour(m: LiteralModel) -> None:
+    """New variables that are the successors of a tour, which may leave out nodes."""
+    n = m.rng.choice([3, 4, 4])
+    places = [m.declare(list(range(n))) for _ in range(n)]
+    may_leave_out = m.rng.random() < 0.4
+    post = ci.subcircuit if may_leave_out else ci.circuit
+
+    def holds(cols: Columns) -> np.ndarray:
+        after = cols[:, places]
+        stays = (after == np.arange(n)) if may_leave_out else np.zeros_like(after, bool)
+        fits = _distinct(after) == n
+        at = np.argmin(stays, axis=1)  # the first node of the tour
+        length = n - stays.sum(axis=1)
+        place = at.copy()
+        for step in range(1, n + 1):
+            place = after[np.arange(len(cols)), place]
+            fits &= (place != at) | (step >= length)
+        return fits
+
+    m.require(post([m.xs[i] for i in places]), holds, "tour")
+
+
 KINDS: dict[Callable[[LiteralModel], None], int] = {
     _function: 8,
     _limits: 3,
@@ -399,7 +425,9 @@ def draw_literals(seed: int, most: int = 600) -> LiteralModel:
     """The model of a seed, of at most that many assignments."""
     m = LiteralModel(Random(f"literals {seed}"))
     rng = m.rng
-    count = rng.randint(2, 6)
+    if rng.random() < 0.08:
+        _tour(m)
+    count = rng.randint(2, 7)
     while len(m.xs) < count:
         left = most // math.prod(map(len, m.domains))
         if left < 2:
@@ -412,11 +440,13 @@ def draw_literals(seed: int, most: int = 600) -> LiteralModel:
         elif shape < 0.35:
             values = sorted(rng.sample(range(-5, 12), size))
         m.declare(values)
+    if rng.random() < 0.8:
+        m.kept = np.array([[rng.choice(domain) for domain in m.domains]])
     if rng.random() < 0.4:  # functions alone, each variable in few of them
         m.only_values = rng.random() < 0.7
         _chain(m)
     else:
-        for _ in range(rng.randint(1, 5)):
+        for _ in range(rng.randint(1, 9)):
             rng.choices(list(KINDS), weights=list(KINDS.values()))[0](m)
     parts = [_literal(m) for _ in range(rng.randint(4, 9) if m.only_values else rng.randint(1, 6))]
     weights = [rng.choice([-5, -3, -2, -1, 1, 1, 2, 3, 4, 8]) for _ in parts]
