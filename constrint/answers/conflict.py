@@ -52,6 +52,7 @@ class _Search:
             self.cut_short = True
             return False
         part = Declarations(self.model.name)
+        part.settings = self.model.settings
         part.variables = self.model.variables
         part.lets = self.model.lets
         part.constraints = [self.model.constraints[i] for i in sorted(numbers)]

@@ -170,6 +170,7 @@ class _Marco:
     def _feasible(self, numbers: Sequence[int]) -> bool | None:
         """Whether constraints have a solution beside the background; None if that is not decided in time."""
         part = Declarations(self._model.name)
+        part.settings = self._model.settings
         part.variables, part.lets = self._model.variables, self._model.lets
         part.constraints = [*self._background, *(self._candidates[i] for i in numbers)]
         try:

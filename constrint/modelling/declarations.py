@@ -22,6 +22,7 @@ from constrint.modelling.objectives import Direction, Goal, Target, Units, as_go
 from constrint.modelling.scopes import Snapshot, pop, scope
 from constrint.modelling.soft import Soft, Weight, soft, violation
 from constrint.modelling.with_intervals import WithIntervals
+from constrint.settings import DEFAULT, Settings
 
 if TYPE_CHECKING:
     from constrint.expr.rational import Rational
@@ -44,6 +45,7 @@ class Declarations(WithIntervals):
         hints: Values by variable name that `solve` tries first; see `hint`.
         weights: The soft constraints, which are among those that are off, each with its weight.
         symbols: The enumeration and set variables by name.
+        settings: When rules and searches take part; copies have the same.
         units: The goals with fractional coefficients, by the integer expressions in their place.
     """
 
@@ -61,6 +63,7 @@ class Declarations(WithIntervals):
         self.weights: dict[Constraint, Soft] = {}
         self.units: Units = {}
         self.symbols: dict[str, Symbol] = {}
+        self.settings: Settings = DEFAULT
         self._scopes: list[Snapshot] = []
 
     def __str__(self) -> str:
@@ -305,6 +308,7 @@ class Declarations(WithIntervals):
     def copy(self) -> Self:
         """An independent model with the same contents; expressions are immutable and shared."""
         copy = type(self)(self.name)
+        copy.settings = self.settings
         self.copy_to(copy)
         return copy
 

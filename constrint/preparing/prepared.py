@@ -151,10 +151,10 @@ class Prepared:
         self.inputs = lowering.problem.inputs
         self._problem = lowering.problem
         if self._before_presolve is not None:
-            unreasoned = untouched(self._problem)
+            unreasoned = untouched(self._problem, model.settings)
             if unreasoned is not None:
                 self._before_presolve(self, unreasoned)
-        root = presolve(self._problem, self._deadline, self._may_compile, self._may_postpone)
+        root = presolve(self._problem, self._deadline, self._may_compile, self._may_postpone, model.settings)
         if not root.stable:
             # Creeping bounds without end would keep search from ever branching.
             for v in lowering.variables.values():
@@ -165,7 +165,9 @@ class Prepared:
     def reason(self) -> Root | None:
         """Do the postponed root reasoning; returns the new root, or None if there is no solution."""
         try:
-            self.root = presolve(self._problem, self._deadline, self._may_compile)
+            self.root = presolve(
+                self._problem, self._deadline, self._may_compile, settings=self.model.settings
+            )
         except Infeasible:
             self.root = None
         return self.root

@@ -28,4 +28,4 @@ class Proof(Protocol):
         """The search space is exhausted."""
 
     def presolved(self) -> None:
-        """Presolve alone proved that there is no solution."""
+        """PresolveSettings alone proved that there is no solution."""

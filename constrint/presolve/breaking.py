@@ -18,11 +18,8 @@ from constrint.engine.build import Box
 from constrint.lowering.variables import TRUE
 from constrint.presolve.root import Root
 from constrint.presolve.structure import DIFFERENT, Structure
-from constrint.presolve.symmetry import MOST_ITEMS, Exchange, Symmetries
+from constrint.presolve.symmetry import Exchange, Symmetries
 from constrint.propagators import Clause, Lexicographic, LinearEqIf, LinearLe, Propagator
-
-LONGEST = 40  # pairs of variables that are compared for one exchange
-MOST_LITERALS = 6000  # for the order of names
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +43,13 @@ def without_symmetries(root: Root, goal: tuple[int, str] | None, declared: Itera
         goal: What is optimised.
         declared: The variables of the model; they come first in the order.
     """
-    if sum(len(node.scope()) for node in root.nodes) > MOST_ITEMS:
+    rules = root.settings.presolve
+    if sum(len(node.scope()) for node in root.nodes) > rules.most_items:
         return Broken(root, root)
     structure = Structure(root.box, root.nodes, goal)
-    if sum(len(items) for _, items in structure.facts) > MOST_ITEMS:
+    if sum(len(items) for _, items in structure.facts) > rules.most_items:
         return Broken(root, root)
-    found = Symmetries(structure).found
+    found = Symmetries(structure, rules).found
     if not found:
         return Broken(root, root)
     breaking = _Breaking(root, structure, _order(root, structure, declared))
@@ -80,6 +78,7 @@ class _Breaking:
 
     def __init__(self, root: Root, structure: Structure, order: Sequence[int]) -> None:
         self._root = root
+        self._rules = root.settings.presolve
         self._structure = structure
         self._order = order
         self._place = {v: i for i, v in enumerate(order)}
@@ -116,7 +115,7 @@ class _Breaking:
         pairs = sorted(
             ((v, exchange[v]) for v in moved if self._place[v] < self._place[exchange[v]]),
             key=lambda pair: self._place[pair[0]],
-        )[:LONGEST]
+        )[: self._rules.most_compared]
         if len(pairs) == 1:
             ((x, y),) = pairs
             self._orders.append(LinearLe(((1, x), (-1, y)), 0))
@@ -128,7 +127,7 @@ class _Breaking:
     def _order_values(self, group: int, value: int, greater: int) -> None:
         """A variable takes the greater value only if one before it takes the other."""
         members = sorted(self._structure.groups[group], key=self._place.__getitem__)
-        if self._made + 2 * len(members) > MOST_LITERALS:
+        if self._made + 2 * len(members) > self._rules.most_literals_of_names:
             return
         seen = self._seen_before(group, members, value)
         for i, v in enumerate(members):

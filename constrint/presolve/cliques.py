@@ -9,17 +9,17 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import TypeVar
 
 from constrint.propagators import AllDifferent, AllDifferentBounds, LinearNe, Propagator
+from constrint.settings import DEFAULT, PresolveSettings
 from constrint.support.deadline import look
-
-MOST_PAIRS = 200_000
-LEAST_CLIQUE = 3
-TIGHT = 1.5  # as for `all_different`: with fewer values than this times the variables, bounds pay
 
 Vertex = TypeVar("Vertex", bound=Hashable)
 
 
 def with_cliques(
-    nodes: Sequence[Propagator], lo: Sequence[int], hi: Sequence[int]
+    nodes: Sequence[Propagator],
+    lo: Sequence[int],
+    hi: Sequence[int],
+    rules: PresolveSettings = DEFAULT.presolve,
 ) -> list[Propagator] | None:
     """The nodes with cliques of disequalities as one node each; None where there are none."""
     pairs: dict[frozenset[int], int] = {}
@@ -28,9 +28,9 @@ def with_cliques(
             (a, x), (b, y) = node.terms
             if a == -b and x != y:
                 pairs.setdefault(frozenset((x, y)), number)
-    if not LEAST_CLIQUE <= len(pairs) <= MOST_PAIRS:
+    if not rules.least_clique <= len(pairs) <= rules.most_pairs_of_cliques:
         return None
-    found = cliques(pairs, LEAST_CLIQUE)
+    found = cliques(pairs, rules.least_clique)
     if not found:
         return None
     covered = {frozenset((x, y)) for clique in found for i, x in enumerate(clique) for y in clique[:i]}
@@ -38,7 +38,7 @@ def with_cliques(
     for clique in found:
         views = tuple((1, v, 0) for v in sorted(clique))
         left.append(AllDifferent(views))
-        if max(hi[v] for v in clique) - min(lo[v] for v in clique) + 1 < TIGHT * len(clique):
+        if max(hi[v] for v in clique) - min(lo[v] for v in clique) + 1 < rules.tight * len(clique):
             left.append(AllDifferentBounds(views))
     return left
 

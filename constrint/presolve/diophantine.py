@@ -12,8 +12,6 @@ from math import gcd
 
 from constrint.lowering.problem import Infeasible
 
-MOST_STEPS = 2000
-
 
 class TooHard(Exception):  # noqa: N818 - an answer, not a fault
     """The system takes more steps than it is worth."""
@@ -56,15 +54,20 @@ class System:
     solved: list[tuple[int, Affine]] = field(default_factory=list)
     _costs: list[tuple[int, int]] = field(default_factory=list)
 
-    def solve(self) -> None:
-        """Solve all equations, which are changed; raises `Infeasible` if they have no integer solution."""
+    def solve(self, most_steps: int) -> None:
+        """Solve all equations, which are changed, in at most so many steps.
+
+        Raises:
+            Infeasible: They have no integer solution.
+            TooHard: They take more steps.
+        """
         steps = 0
         fresh = 0
         self.equations = [one for one in self.equations if _is_open(one)]
         self._costs = list(map(_cost, self.equations))
         while self.equations:
             steps += 1
-            if steps > MOST_STEPS:
+            if steps > most_steps:
                 raise TooHard
             cheapest = min(self._costs)
             place = self._costs.index(cheapest)

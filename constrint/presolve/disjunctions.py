@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from constrint.presolve.cliques import cliques
 from constrint.propagators import Clause, LinearEq, LinearLe, LinearLeIf, NoOverlap, Propagator
+from constrint.settings import DEFAULT, PresolveSettings
 from constrint.support.deadline import look
 
 if TYPE_CHECKING:
     from constrint.lowering.problem import Problem
 
-LEAST_TASKS = 3
-MOST_PAIRS = 200_000  # most orders that are read, and most pairs that are compared
 CONSTANT = -1
 
 
@@ -34,18 +33,19 @@ class Order(NamedTuple):
     least: int
 
 
-def add_machines(problem: Problem) -> bool:
+def add_machines(problem: Problem, rules: PresolveSettings = DEFAULT.presolve) -> bool:
     """Add a `NoOverlap` for each clique of tasks that exclude each other; returns whether there is one."""
     nodes = problem.nodes
-    if not LEAST_TASKS <= sum([isinstance(node, LinearLeIf | LinearLe) for node in nodes]) <= MOST_PAIRS:
+    count = sum([isinstance(node, LinearLeIf | LinearLe) for node in nodes])
+    if not rules.least_tasks <= count <= rules.most_orders:
         return False
     orders = _orders(nodes, problem.lo, problem.hi)
-    if len(orders) < LEAST_TASKS:
+    if len(orders) < rules.least_tasks:
         return False
-    excluding = _excluding(nodes, orders, problem.lo, problem.hi)
-    if len(excluding) < LEAST_TASKS:
+    excluding = _excluding(nodes, orders, problem.lo, problem.hi, rules.most_orders)
+    if len(excluding) < rules.least_tasks:
         return False
-    found = cliques({frozenset(pair) for pair in excluding}, LEAST_TASKS)
+    found = cliques({frozenset(pair) for pair in excluding}, rules.least_tasks)
     known = {frozenset(node.starts) for node in nodes if isinstance(node, NoOverlap)}
     added = [tasks for tasks in found if frozenset(tasks) not in known]
     for tasks in added:
@@ -129,7 +129,11 @@ def _clauses(nodes: Sequence[Propagator], lo: Sequence[int], hi: Sequence[int]) 
 
 
 def _excluding(
-    nodes: Sequence[Propagator], orders: dict[int, list[Order]], lo: Sequence[int], hi: Sequence[int]
+    nodes: Sequence[Propagator],
+    orders: dict[int, list[Order]],
+    lo: Sequence[int],
+    hi: Sequence[int],
+    most: int,
 ) -> dict[tuple[int, int], Order]:
     """For tasks (x, y) that exclude each other the order from x to y, both ways."""
     clauses = list(_clauses(nodes, lo, hi))
@@ -145,7 +149,7 @@ def _excluding(
         if one not in implied or other not in implied:
             continue
         work += len(implied[one]) * len(implied[other])
-        if work > MOST_PAIRS:
+        if work > most:
             break
         look()
         for order, back in product(implied[one], implied[other]):

@@ -15,11 +15,8 @@ from collections.abc import Sequence
 
 from constrint.engine.build import Box
 from constrint.propagators import LinearEq, LinearLe, Propagator
+from constrint.settings import DEFAULT, PresolveSettings
 from constrint.support.deadline import look
-
-MOST_ROWS = 5000
-MOST_TERMS = 100  # of a row
-MOST_WORK = 100_000  # terms that are compared
 
 
 class _Row:
@@ -33,19 +30,23 @@ class _Row:
         self.sides = sides
 
 
-def without_dominated(nodes: Sequence[Propagator], box: Box, finite: int) -> list[Propagator] | None:
+def without_dominated(
+    nodes: Sequence[Propagator], box: Box, finite: int, rules: PresolveSettings = DEFAULT.presolve
+) -> list[Propagator] | None:
     """The nodes without rows that other ones imply; None where there are none.
 
     Args:
         nodes: The constraints.
         box: The domains of the root, within which they hold.
         finite: Bounds from here on stand for all integers, so nothing follows from them.
+        rules: The settings.
     """
     linear = [place for place, node in enumerate(nodes) if isinstance(node, LinearLe | LinearEq)]
-    if not 1 < len(linear) <= MOST_ROWS:
+    if not 1 < len(linear) <= rules.most_rows_of_dominated:
         return None
     look()
-    rows = [row for place in linear if (row := _row(place, nodes[place], box)) is not None]
+    most = rules.most_terms_of_dominated
+    rows = [row for place in linear if (row := _row(place, nodes[place], box, most)) is not None]
     of: dict[int, list[_Row]] = defaultdict(list)
     for row in rows:
         for v in row.terms:
@@ -53,7 +54,7 @@ def without_dominated(nodes: Sequence[Propagator], box: Box, finite: int) -> lis
     dropped: set[int] = set()
     work = 0
     for row in rows:
-        if len(row.sides) > 1 or work > MOST_WORK:
+        if len(row.sides) > 1 or work > rules.work_of_dominated:
             continue
         shared = [v for v in row.terms if len(of[v]) > 1]
         if not shared:
@@ -71,10 +72,10 @@ def without_dominated(nodes: Sequence[Propagator], box: Box, finite: int) -> lis
     return [node for place, node in enumerate(nodes) if place not in dropped]
 
 
-def _row(place: int, node: Propagator, box: Box) -> _Row | None:
-    """A row without fixed variables; None where nothing is left of it, or a variable occurs twice."""
+def _row(place: int, node: Propagator, box: Box, most: int) -> _Row | None:
+    """A row without fixed variables; None if it is too long, empty, or has a variable twice."""
     assert isinstance(node, LinearLe | LinearEq)
-    if len(node.terms) > MOST_TERMS:
+    if len(node.terms) > most:
         return None
     lo, hi = box.lo, box.hi
     terms: dict[int, int] = {}

@@ -9,10 +9,9 @@ from typing import Protocol
 
 from constrint.presolve.diophantine import Affine, System, TooHard
 from constrint.propagators import LinearEq, Propagator
+from constrint.settings import DEFAULT, PresolveSettings
 from constrint.store.domains import set_class, set_hi, set_lo
 from constrint.store.state import State
-
-MOST_TERMS = 400  # larger systems are left to propagation
 
 
 class Domains(Protocol):
@@ -31,7 +30,9 @@ class Domains(Protocol):
         """Distances between values."""
 
 
-def narrower_classes(domains: Domains, nodes: Sequence[Propagator]) -> list[tuple[int, int, int]]:
+def narrower_classes(
+    domains: Domains, nodes: Sequence[Propagator], rules: PresolveSettings = DEFAULT.presolve
+) -> list[tuple[int, int, int]]:
     """Residue classes that the equations prove beyond the domains: (variable, modulus, residue).
 
     Modulus 0 means that the variable has the value `residue`. Raises `Infeasible` if the equations have no
@@ -39,7 +40,7 @@ def narrower_classes(domains: Domains, nodes: Sequence[Propagator]) -> list[tupl
     """
     lo, hi, step = domains.lo, domains.hi, domains.step
     found = []
-    for v, affine in parametrised(domains, nodes).items():
+    for v, affine in parametrised(domains, nodes, rules).items():
         modulus = gcd(*affine.terms.values())
         if modulus == 1:
             continue
@@ -64,15 +65,17 @@ def keep_classes(state: State, classes: Iterable[tuple[int, int, int]]) -> bool:
     return True
 
 
-def parametrised(domains: Domains, nodes: Sequence[Propagator]) -> dict[int, Affine]:
+def parametrised(
+    domains: Domains, nodes: Sequence[Propagator], rules: PresolveSettings = DEFAULT.presolve
+) -> dict[int, Affine]:
     """Variables as integer sums over free parameters, for connected systems of equations.
 
     Raises `Infeasible` if the equations have no integer solution.
     """
-    equations = core_equations(domains, nodes)
+    equations = core_equations(domains, nodes, rules.most_terms_of_equations)
     system = System(equations)
     try:
-        system.solve()
+        system.solve(rules.steps_of_equations)
     except TooHard:
         return {}
     found = {}
@@ -89,8 +92,11 @@ def anchor(domains: Domains, v: int) -> int:
     return domains.lo[v] % domains.step[v]
 
 
-def core_equations(domains: Domains, nodes: Sequence[Propagator]) -> list[Affine]:
-    """The equations in units of steps, without those that only define a variable that occurs nowhere else."""
+def core_equations(domains: Domains, nodes: Sequence[Propagator], most_terms: int) -> list[Affine]:
+    """The equations in units of steps, without those that only define a variable that occurs nowhere else.
+
+    None at all where they have more than `most_terms` terms together.
+    """
     equations = []
     lo, hi, step = domains.lo, domains.hi, domains.step
     for node in _without_plain_definitions(domains, [node for node in nodes if type(node) is LinearEq]):
@@ -109,7 +115,7 @@ def core_equations(domains: Domains, nodes: Sequence[Propagator]) -> list[Affine
         if terms:
             equations.append(Affine(terms, constant))
     equations = _without_definitions(equations)
-    return equations if sum([len(equation.terms) for equation in equations]) <= MOST_TERMS else []
+    return equations if sum([len(equation.terms) for equation in equations]) <= most_terms else []
 
 
 def _without_plain_definitions(domains: Domains, nodes: list[LinearEq]) -> list[LinearEq]:

@@ -23,15 +23,10 @@ from constrint.propagators import (
     Product,
     Propagator,
 )
+from constrint.settings import DEFAULT, PresolveSettings
 
 if TYPE_CHECKING:
     from constrint.presolve.simplex import Bound, Simplex
-
-MOST_ROWS = 80
-MOST_VARIABLES = 120
-MOST_BOUNDED = 24  # most variables for which bounds are computed
-PIVOTS = 600
-MOST_CELLS = 4000  # most rows times variables of a system for one bound
 
 Terms = tuple[tuple[int, int], ...]
 Row: TypeAlias = "tuple[Terms, Bound, Bound]"
@@ -107,7 +102,11 @@ def implied_rows(nodes: Iterable[Propagator], lo: Sequence[int], hi: Sequence[in
 
 
 def relaxed_bounds(
-    nodes: Sequence[Propagator], lo: Sequence[int], hi: Sequence[int], v: int
+    nodes: Sequence[Propagator],
+    lo: Sequence[int],
+    hi: Sequence[int],
+    v: int,
+    rules: PresolveSettings = DEFAULT.presolve,
 ) -> tuple[Bound, Bound]:
     """Bounds of one variable from linear constraints and those that others imply; None for no bound.
 
@@ -115,11 +114,11 @@ def relaxed_bounds(
     """
     rows = connected(rows_of(nodes, lo, hi) + implied_rows(nodes, lo, hi), {v})
     inner = {x for terms, _, _ in rows for _, x in terms}
-    if len(rows) < 2 or len(rows) * len(inner) > MOST_CELLS:
+    if len(rows) < 2 or len(rows) * len(inner) > rules.most_cells_of_joint:
         return None, None
     from constrint.presolve.simplex import Contradiction, TooManyPivots
 
-    simplex = system(rows, lo, hi, LIMIT, PIVOTS)
+    simplex = system(rows, lo, hi, LIMIT, rules.pivots_of_joint)
     least: Bound = None
     most: Bound = None
     try:
@@ -136,7 +135,12 @@ def relaxed_bounds(
 
 
 def joint_bounds(
-    nodes: Iterable[Propagator], lo: Sequence[int], hi: Sequence[int], finite: int, wanted: Iterable[int]
+    nodes: Iterable[Propagator],
+    lo: Sequence[int],
+    hi: Sequence[int],
+    finite: int,
+    wanted: Iterable[int],
+    rules: PresolveSettings = DEFAULT.presolve,
 ) -> dict[int, tuple[Bound, Bound]]:
     """Bounds of the wanted variables.
 
@@ -146,6 +150,7 @@ def joint_bounds(
         hi: Upper bounds by variable.
         finite: A bound of at least this absolute value means "no bound".
         wanted: The variables to bound.
+        rules: The settings.
 
     Raises:
         Infeasible: The linear constraints have no rational point.
@@ -153,16 +158,16 @@ def joint_bounds(
     targets = set(wanted)
     rows = connected(rows_of(nodes, lo, hi), targets)
     inner = sorted({v for terms, _, _ in rows for _, v in terms})
-    if len(rows) < 2 or len(rows) > MOST_ROWS or len(inner) > MOST_VARIABLES:
+    if not 2 <= len(rows) <= rules.most_rows_of_joint or len(inner) > rules.most_variables_of_joint:
         return {}
     # Imported late: few models need it, and `fractions` takes time to load.
     from constrint.presolve.simplex import Contradiction, TooManyPivots
 
-    simplex = system(rows, lo, hi, finite, PIVOTS)
+    simplex = system(rows, lo, hi, finite, rules.pivots_of_joint)
     found: dict[int, tuple[Bound, Bound]] = {}
     try:
         simplex.find_point()
-        for v in [v for v in inner if v in targets][:MOST_BOUNDED]:
+        for v in [v for v in inner if v in targets][: rules.most_bounded]:
             least, most = simplex.extreme(v, False), simplex.extreme(v, True)
             found[v] = None if least is None else ceil(least), None if most is None else floor(most)
     except Contradiction:

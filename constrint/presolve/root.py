@@ -22,6 +22,7 @@ from constrint.presolve.joint import joint_bounds
 from constrint.presolve.residues import check_residues
 from constrint.presolve.rows import tightened, without_parallel
 from constrint.propagators import LinearEq, LinearLe, Propagator
+from constrint.settings import DEFAULT, PresolveSettings, Settings
 from constrint.store.domains import set_hi, set_lo
 from constrint.store.state import BITS, CHANGED, WIDER, State
 from constrint.support.deadline import NEVER, Deadline, Pace
@@ -29,12 +30,6 @@ from constrint.support.deadline import NEVER, Deadline, Pace
 if TYPE_CHECKING:
     from constrint.engine.compiled import CompiledSearch
     from constrint.presolve.simplex import Bound
-
-ROOT_PROPAGATIONS = 20_000  # creeping bounds are left to search after this many propagations
-MOST_ROUNDS = 4
-LARGE = 16  # total arity; for smaller models, handing over to the compiled engine costs more than it saves
-MOST_POSTPONED = 300  # most constraints of a model that is searched briefly before root reasoning
-WIDE = 1000  # variables with fewer values are not worth a linear program
 
 
 class OutOfRange(NeedsWiderBounds):
@@ -72,6 +67,7 @@ class Root:
         stable: Whether propagation reached its fixpoint.
         settled: The state after propagation, if a search may continue from it.
         postponed: Whether root reasoning, including propagation, is still to be done.
+        settings: The settings of all that starts here.
     """
 
     box: Box
@@ -81,6 +77,7 @@ class Root:
     stable: bool
     settled: Settled | None = None
     postponed: bool = False
+    settings: Settings = DEFAULT
 
     def begin(self, branch: Branch, may_compile: bool) -> tuple[State, CompiledSearch | None]:
         """The state of a search, and its session if it runs in the compiled engine already."""
@@ -102,7 +99,11 @@ class Root:
 
 
 def presolve(
-    problem: Problem, deadline: Deadline = NEVER, may_compile: bool = False, may_postpone: bool = False
+    problem: Problem,
+    deadline: Deadline = NEVER,
+    may_compile: bool = False,
+    may_postpone: bool = False,
+    settings: Settings = DEFAULT,
 ) -> Root:
     """Propagate at the root.
 
@@ -112,92 +113,97 @@ def presolve(
         may_compile: Whether the compiled engine may be used if this process has loaded it.
         may_postpone: Whether to postpone root reasoning for small problems, because a short search may
             suffice.
+        settings: The settings, which the root keeps.
 
     Raises:
         Infeasible: There is no solution.
         Stopped: The deadline was reached.
     """
+    rules = settings.presolve
     if may_postpone:
-        postponed = _postponed(problem)
+        postponed = _postponed(problem, settings)
         if postponed is not None:
             return postponed
-    joined = with_cliques(problem.nodes, problem.lo, problem.hi)
+    joined = with_cliques(problem.nodes, problem.lo, problem.hi, rules)
     if joined is not None:
         problem.nodes[:] = joined
     merged = without_parallel(problem.nodes)
     if merged is not None:
         problem.nodes[:] = merged
-    add_machines(problem)
+    add_machines(problem, rules)
     tight = tightened(problem.nodes, problem.lo, problem.hi)
     if tight is not None:
         problem.nodes[:] = tight
-    for left in range(MOST_ROUNDS - 1, -1, -1):
-        session, state, outcome = _first_fixpoint(problem, deadline, may_compile)
+    for left in range(rules.rounds - 1, -1, -1):
+        session, state, outcome = _first_fixpoint(problem, deadline, may_compile, rules)
         if outcome == FAILED and state.scalar[WIDER]:
             # Nothing is proven; joint bounds may still end bounds that creep.
-            if left == 0 or not _narrow_jointly(problem, problem.lo, problem.hi):
+            if left == 0 or not _narrow_jointly(problem, rules):
                 raise OutOfRange
             continue
         if outcome != FAILED:
             propagated = state
-            state, outcome = _reason(problem, state, outcome, deadline)
+            state, outcome = _reason(problem, state, outcome, deadline, rules)
             if state is not propagated:
                 session = None
         if outcome == FAILED:
             raise OutOfRange if state.scalar[WIDER] else Infeasible
         box = _box(state)
         _absorb(problem, box)
-        if left == 0 or not list_factors(problem):
+        if left == 0 or not list_factors(problem, rules):
             break
-    return _root(problem, box, state, session, outcome)
+    return _root(problem, box, state, session, outcome, settings)
 
 
-def _postponed(problem: Problem) -> Root | None:
+def _postponed(problem: Problem, settings: Settings) -> Root | None:
     """The root without any reasoning; None for what is not small, narrow and within int64."""
-    if len(problem.nodes) > MOST_POSTPONED or max(map(sub, problem.hi, problem.lo), default=0) >= WIDE:
+    rules = settings.presolve
+    widest = max(map(sub, problem.hi, problem.lo), default=0)
+    if len(problem.nodes) > rules.most_postponed or widest >= rules.wide:
         return None
-    return untouched(problem)
+    return untouched(problem, settings)
 
 
-def untouched(problem: Problem) -> Root | None:
+def untouched(problem: Problem, settings: Settings = DEFAULT) -> Root | None:
     """The root without any reasoning; None where numbers may not fit int64."""
     box = Box(problem.lo, problem.hi, problem.step, problem.values)
     if _exceeds_int64(box, problem.nodes):
         return None
-    return Root(box, problem.nodes, exact=False, huge=LIMIT, stable=True, postponed=True)
+    return Root(box, problem.nodes, exact=False, huge=LIMIT, stable=True, postponed=True, settings=settings)
 
 
 def _first_fixpoint(
-    problem: Problem, deadline: Deadline, may_compile: bool
+    problem: Problem, deadline: Deadline, may_compile: bool, rules: PresolveSettings
 ) -> tuple[CompiledSearch | None, State, int]:
     """Propagate all constraints; with a session, the state has arrays for all fields but the domains."""
     box = Box(problem.lo, problem.hi, problem.step, problem.values)
-    if may_compile and is_loaded() and _is_large(problem.nodes) and not _exceeds_int64(box, problem.nodes):
+    is_large = may_compile and is_loaded() and _is_large(problem.nodes, rules.large)
+    if is_large and not _exceeds_int64(box, problem.nodes):
         from constrint.engine.compiled import CompiledSearch, propagate, read_at_root
 
         session = CompiledSearch(build(box, problem.nodes, Branch()))
-        outcome = _propagate(partial(propagate, session), deadline)
+        outcome = _propagate(partial(propagate, session), deadline, rules)
         return session, read_at_root(session), outcome
     state = build(box, problem.nodes, Branch(), problem.huge)
-    return None, state, _propagate(partial(fixpoint, state), deadline)
+    return None, state, _propagate(partial(fixpoint, state), deadline, rules)
 
 
-def _is_large(nodes: list[Propagator]) -> bool:
+def _is_large(nodes: list[Propagator], least: int) -> bool:
     """Whether handing over to the compiled engine pays."""
     size = 0
     for node in nodes:
         size += len(node.scope())
-        if size >= LARGE:
+        if size >= least:
             return True
     return False
 
 
-def _propagate(advance: Callable[[int], int], deadline: Deadline) -> int:
+def _propagate(advance: Callable[[int], int], deadline: Deadline, rules: PresolveSettings) -> int:
     """Propagate to a fixpoint with checks of the clock; `advance` runs a given number of propagations."""
     if not deadline.is_set:
-        return advance(ROOT_PROPAGATIONS)
-    pace = Pace(ROOT_PROPAGATIONS, deadline)
-    left = ROOT_PROPAGATIONS
+        return advance(rules.propagations)
+    pace = Pace(rules.propagations, deadline)
+    left = rules.propagations
     while True:
         deadline.check()
         pace.begin()
@@ -209,16 +215,18 @@ def _propagate(advance: Callable[[int], int], deadline: Deadline) -> int:
             return outcome
 
 
-def _reason(problem: Problem, state: State, outcome: int, deadline: Deadline) -> tuple[State, int]:
+def _reason(
+    problem: Problem, state: State, outcome: int, deadline: Deadline, rules: PresolveSettings
+) -> tuple[State, int]:
     """Apply number theory and linear algebra to a propagated state, and propagate the results."""
-    classes = narrower_classes(state, problem.nodes)
+    classes = narrower_classes(state, problem.nodes, rules)
     if classes:
         state = _interpretable(state)
         if not keep_classes(state, classes):
             return state, FAILED
     check_residues(state, problem.nodes)
     if classes:
-        outcome = _propagate(partial(fixpoint, state), deadline)
+        outcome = _propagate(partial(fixpoint, state), deadline, rules)
     limit = problem.finite
     if outcome == FAILED or (
         outcome != INTERRUPTED and -limit < min(state.lo, default=0) and max(state.hi, default=0) < limit
@@ -227,11 +235,11 @@ def _reason(problem: Problem, state: State, outcome: int, deadline: Deadline) ->
     if has_negative_cycle(problem.nodes):
         raise Infeasible
     state = _interpretable(state)
-    for v, (low, high) in _joint(problem, state.lo, state.hi).items():
+    for v, (low, high) in _joint(problem, state.lo, state.hi, rules).items():
         if not (low is None or set_lo(state, v, low)) or not (high is None or set_hi(state, v, high)):
             return state, FAILED
     if state.scalar[CHANGED]:
-        outcome = _propagate(partial(fixpoint, state), deadline)
+        outcome = _propagate(partial(fixpoint, state), deadline, rules)
     return state, outcome
 
 
@@ -244,15 +252,18 @@ def _interpretable(state: State) -> State:
     return listed(state)
 
 
-def _joint(problem: Problem, lo: Sequence[int], hi: Sequence[int]) -> dict[int, tuple[Bound, Bound]]:
+def _joint(
+    problem: Problem, lo: Sequence[int], hi: Sequence[int], rules: PresolveSettings
+) -> dict[int, tuple[Bound, Bound]]:
     """Joint bounds of the wide variables from the linear constraints."""
-    wide = [v for v in range(len(lo)) if hi[v] - lo[v] >= WIDE]
-    return joint_bounds(problem.nodes, lo, hi, problem.finite, wide)
+    wide = [v for v in range(len(lo)) if hi[v] - lo[v] >= rules.wide]
+    return joint_bounds(problem.nodes, lo, hi, problem.finite, wide, rules)
 
 
-def _narrow_jointly(problem: Problem, lo: Sequence[int], hi: Sequence[int]) -> bool:
+def _narrow_jointly(problem: Problem, rules: PresolveSettings) -> bool:
     changed = False
-    for v, (low, high) in _joint(problem, lo, hi).items():
+    lo, hi = problem.lo, problem.hi
+    for v, (low, high) in _joint(problem, lo, hi, rules).items():
         if (low is not None and low > lo[v]) or (high is not None and high < hi[v]):
             changed = True
             problem.keep_between(
@@ -286,11 +297,11 @@ def better_than(root: Root, v: int, direction: str, value: int) -> Root | None:
         lo[v], hi[v], values[v] = left[0], left[-1], tuple(left)
     limit = 1 << (root.huge.bit_length() // 2)
     unbounded = [u for u in range(len(lo)) if lo[u] <= -limit or hi[u] >= limit]
-    step = box.step
-    if not unbounded and all(hi[u] - lo[u] < WIDE for u in range(len(lo)) if u != v):
+    step, rules = box.step, root.settings.presolve
+    if not unbounded and all(hi[u] - lo[u] < rules.wide for u in range(len(lo)) if u != v):
         return replace(root, box=Box(lo, hi, box.step, values))  # its search bounds the goal as well
     try:
-        bounds = joint_bounds(root.nodes, lo, hi, limit, [*unbounded, v])
+        bounds = joint_bounds(root.nodes, lo, hi, limit, [*unbounded, v], rules)
     except Infeasible:
         return None
     for u, (low, high) in bounds.items():
@@ -308,7 +319,14 @@ def _absorb(problem: Problem, box: Box) -> None:
     problem.step[:], problem.values[:] = box.step, box.values
 
 
-def _root(problem: Problem, box: Box, state: State, session: CompiledSearch | None, outcome: int) -> Root:
+def _root(
+    problem: Problem,
+    box: Box,
+    state: State,
+    session: CompiledSearch | None,
+    outcome: int,
+    settings: Settings,
+) -> Root:
     nodes = problem.nodes
     if outcome != INTERRUPTED:
         are_fixed = sum(map(eq, box.lo, box.hi)) > 1  # more than the constant 1 is fixed
@@ -317,13 +335,15 @@ def _root(problem: Problem, box: Box, state: State, session: CompiledSearch | No
             for node in nodes
             if not (are_fixed or isinstance(node, LinearLe)) or not _is_decided(node, box)
         ]
-        fewer = None if state.scalar[WIDER] else without_dominated(nodes, box, problem.finite)
-        nodes = nodes if fewer is None else fewer
+        if not state.scalar[WIDER]:
+            fewer = without_dominated(nodes, box, problem.finite, settings.presolve)
+            nodes = nodes if fewer is None else fewer
     exact = session is None and _exceeds_int64(box, nodes)
     settled = None
     if outcome != INTERRUPTED and len(nodes) == len(problem.nodes) and can_resume(state, box):
         settled = Settled(box, nodes, state, session)
-    return Root(box, nodes, exact, problem.huge if exact else LIMIT, outcome != INTERRUPTED, settled)
+    huge = problem.huge if exact else LIMIT
+    return Root(box, nodes, exact, huge, outcome != INTERRUPTED, settled, settings=settings)
 
 
 def _box(state: State) -> Box:

@@ -12,16 +12,9 @@ from collections.abc import Hashable, Iterator, Sequence
 from itertools import pairwise
 
 from constrint.presolve.structure import Item, Structure, key_of
+from constrint.settings import DEFAULT, PresolveSettings
 from constrint.support.deadline import look
 
-MOST_ITEMS = 40_000  # larger problems are not looked at
-ROUNDS = 6  # of colour refinement
-WORK = 30_000  # items looked at by exchanges
-WORK_FOR_EACH = 10_000  # more of them for each exchange found
-WORK_OF_ONE = 30_000
-SHORT = 50  # items of a fact that is looked at for each vertex that moves
-MOST_EXCHANGES = 400
-PASSES = 3
 MODULUS = (1 << 61) - 1
 
 Exchange = dict[int, int]
@@ -34,12 +27,13 @@ class Symmetries:
         found: The exchanges: for each vertex that moves the vertex in whose place it comes.
     """
 
-    def __init__(self, structure: Structure) -> None:
+    def __init__(self, structure: Structure, rules: PresolveSettings = DEFAULT.presolve) -> None:
         self._structure = structure
+        self._rules = rules
         self._keys = {key_of(fact) for fact in structure.facts}
         self._tags: dict[Hashable, int] = {}
         self._colour = self._refined()
-        self._left = WORK
+        self._left = rules.work_of_exchanges
         self.found: list[Exchange] = []
         self._known: set[tuple[int, int]] = set()
         self._orbit = {v: v for v in self._colour}
@@ -60,7 +54,7 @@ class Symmetries:
             for kind, items in structure.facts
         ]
         count = len(set(colour.values()))
-        for _ in range(ROUNDS):
+        for _ in range(self._rules.refinements):
             look()
             sums = dict.fromkeys(colour, 0)
             for kind, items in tagged:
@@ -88,11 +82,12 @@ class Symmetries:
             (members for members in classes.values() if len(members) > 1),
             key=lambda members: (members[0] not in self._structure.values, members[0]),
         )
-        for _ in range(PASSES):
+        most = self._rules.most_exchanges
+        for _ in range(self._rules.passes):
             before = len(self.found)
             for members in wanted:
                 for u, w in self._neighbours(members):
-                    if self._left < 0 or len(self.found) >= MOST_EXCHANGES:
+                    if self._left < 0 or len(self.found) >= most:
                         return
                     self._try(u, w)
             if len(self.found) == before:
@@ -119,7 +114,7 @@ class Symmetries:
         exchange = self._exchange(u, w)
         if exchange is not None:
             self.found.append(exchange)
-            self._left += WORK_FOR_EACH
+            self._left += self._rules.work_for_exchange
             for v, image in exchange.items():
                 self._known.add((v, image))
                 first, second = sorted((self._top(v), self._top(image)))
@@ -139,7 +134,7 @@ class Symmetries:
                 break
             done, number, v = changed
             added = self._matched(number, structure.at[moved[v]], moved)
-            if not added or before - self._left > WORK_OF_ONE:
+            if not added or before - self._left > self._rules.work_of_exchange:
                 return None
             queue += added
         start = structure.start
@@ -154,12 +149,12 @@ class Symmetries:
 
         Returns how many vertices are done, the fact, and a vertex in it that moves.
         """
-        structure = self._structure
+        structure, short = self._structure, self._rules.short_fact
         for place in range(done, len(queue)):
             v = queue[place]
             for number in structure.at[v]:
                 touched[number] = None
-                if len(structure.facts[number][1]) <= SHORT and self._is_changed(number, moved):
+                if len(structure.facts[number][1]) <= short and self._is_changed(number, moved):
                     return place, number, v
         for number in touched:  # all: what was exchanged since may change the image of a fact
             if self._is_changed(number, moved):

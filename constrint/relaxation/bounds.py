@@ -54,7 +54,7 @@ def safe_bounds(root: Root, v: int) -> tuple[int | None, int | None]:
         least, most = (_least(rows, root, v, sign) for sign in (1, -1))
         if least is not None and most is not None:
             return least, -most
-    return relaxed_bounds(root.nodes, lo, hi, v)
+    return relaxed_bounds(root.nodes, lo, hi, v, root.settings.presolve)
 
 
 def _is_moderate(row: Row) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from constrint import propagators as c
 from constrint.presolve import Root
-from constrint.presolve.cliques import LEAST_CLIQUE, MOST_PAIRS, cliques
+from constrint.presolve.cliques import cliques
 from constrint.presolve.joint import implied_rows
 from constrint.propagators import Propagator
 from constrint.relaxation.columns import ZERO, Affine, Columns, TooLarge, total
@@ -75,6 +75,7 @@ class _Rows:
 
     def __init__(self, root: Root) -> None:
         self._box = root.box
+        self._settings = root.settings
         self._columns = Columns(root.box, root.nodes, MOST_COLUMNS)
         self.relaxation = Relaxation(self._columns)
         self._encoded: set[int] = set()
@@ -138,9 +139,10 @@ class _Rows:
             for node in nodes
             if isinstance(node, c.Clause) and len(node.literals) == 2
         }
-        if len(pairs) > MOST_PAIRS:
+        rules = self._settings.presolve
+        if len(pairs) > rules.most_pairs_of_cliques:
             return
-        for clique in cliques({pair for pair in pairs if len(pair) == 2}, LEAST_CLIQUE):
+        for clique in cliques({pair for pair in pairs if len(pair) == 2}, rules.least_clique):
             self._between(total((1, self._columns.literal(literal)) for literal in clique), None, 1)
 
     # Members

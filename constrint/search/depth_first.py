@@ -63,7 +63,8 @@ class Run(Stepper):
         state, session = root.begin(branch, not root.exact and options.engine != "interpreted")
         if most_work is not None and any(is_unbounded(state, v) for v in state.branch):
             most_work = None  # interruptions are handled by the whole search, not a share of it
-        limits = Limits(Deadline(options.time_limit, started), most_nodes, most_work, most_failures)
+        deadline = Deadline(options.time_limit, started)
+        limits = Limits(deadline, most_nodes, most_work, most_failures, root.settings)
         super().__init__(state, options.engine, root.exact, limits, session)
         if most_work is not None:
             state.scalar[RECORDING] = 1  # the caller will ask for the remaining subtree

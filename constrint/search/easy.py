@@ -96,7 +96,7 @@ def by_diving(prepared: Prepared, root: Root, options: Options) -> Assignment | 
     rules = [GREATEST if rising[v] else LEAST for v in variables]
     branch = Branch(variables, rules, groups=[(len(variables), IN_ORDER)])
     outer = present()
-    limits = Limits(Deadline(SHARE * outer.left), len(variables) + MORE_NODES)
+    limits = Limits(Deadline(SHARE * outer.left), len(variables) + MORE_NODES, settings=root.settings)
     try:
         state = build(root.box, root.nodes, branch, root.huge)
         found = _Dive(state, options.engine, False, limits).solution(prepared)

@@ -53,7 +53,7 @@ def _bounded(box: Box, variables: list[int], limit: int, distance: int) -> Box:
 
 def _on_parameters(root: Root, unbounded: set[int]) -> Root | None:
     """The root with the parameters of its linear equations as further variables."""
-    solution = parametrised(root.box, root.nodes)
+    solution = parametrised(root.box, root.nodes, root.settings.presolve)
     if unbounded.isdisjoint(solution):
         return None
     parameters = sorted({p for affine in solution.values() for p in affine.terms})

@@ -12,7 +12,7 @@ from constrint.engine import cache, dfs
 from constrint.engine.build import grow
 from constrint.modelling.result import Statistics
 from constrint.preparing.search import GaveUp
-from constrint.presolve import LARGE
+from constrint.settings import DEFAULT, Settings
 from constrint.store.state import (
     BOUND,
     FAILURES,
@@ -54,12 +54,14 @@ class Limits:
         work: Limit of propagator runs and nodes. The search ends at the same node in either engine and for
             any slices.
         failures: Limit of failures; looked at when nodes are.
+        settings: The settings, of which some size the slices.
     """
 
     deadline: Deadline = NEVER
     nodes: int | None = None
     work: int | None = None
     failures: int | None = None
+    settings: Settings = DEFAULT
 
     def first_look(self, propagators: int) -> int | None:
         """The number of nodes at which the limit of nodes is checked first; None without one."""
@@ -129,7 +131,7 @@ class Stepper:
 
     def _is_large(self) -> bool:
         """Whether handing over at once pays, because this process has loaded the compiled engine."""
-        large = len(self._state.watch_constraint) >= LARGE
+        large = len(self._state.watch_constraint) >= self._limits.settings.presolve.large
         return large and self._wanted == "auto" and cache.is_loaded()
 
     def _is_long(self) -> bool:
