@@ -22,7 +22,7 @@ from constrint.modelling.objectives import Direction, Goal, Target, Units, as_go
 from constrint.modelling.scopes import Snapshot, pop, scope
 from constrint.modelling.soft import Soft, Weight, soft, violation
 from constrint.modelling.with_intervals import WithIntervals
-from constrint.settings import DEFAULT, Settings
+from constrint.settings import Settings, of_new_models
 
 if TYPE_CHECKING:
     from constrint.expr.rational import Rational
@@ -63,7 +63,7 @@ class Declarations(WithIntervals):
         self.weights: dict[Constraint, Soft] = {}
         self.units: Units = {}
         self.symbols: dict[str, Symbol] = {}
-        self.settings: Settings = DEFAULT
+        self.settings: Settings = of_new_models()
         self._scopes: list[Snapshot] = []
 
     def __str__(self) -> str:

@@ -13,9 +13,7 @@ from constrint.relaxation.highs import has_highs
 if TYPE_CHECKING:
     from constrint.relaxation.program import Program
 
-FEW_CELLS = 100  # rows times variables of a system that exact arithmetic solves before HiGHS is loaded
-MOST_ENTRIES = 50_000  # of a system for HiGHS
-MOST_NUMBER = 1 << 60
+FAR = 1 << 60  # numbers from here on are near the ends of int64
 
 
 def program_of(rows: Sequence[Row], root: Root, v: int, sign: int) -> tuple[Program, list[int]]:
@@ -49,7 +47,8 @@ def safe_bounds(root: Root, v: int) -> tuple[int | None, int | None]:
     rows = connected(rows_of(root.nodes, lo, hi) + implied_rows(root.nodes, lo, hi), {v})
     cells = len(rows) * len({x for terms, _, _ in rows for _, x in terms})
     entries = sum(len(terms) for terms, _, _ in rows)
-    worth = len(rows) > 1 and cells > FEW_CELLS and entries <= MOST_ENTRIES
+    rules = root.settings.relaxation
+    worth = len(rows) > 1 and cells > rules.few_cells and entries <= rules.most_entries_of_bounds
     if worth and all(map(_is_moderate, rows)) and has_highs():
         least, most = (_least(rows, root, v, sign) for sign in (1, -1))
         if least is not None and most is not None:
@@ -60,7 +59,7 @@ def safe_bounds(root: Root, v: int) -> tuple[int | None, int | None]:
 def _is_moderate(row: Row) -> bool:
     """Whether the numbers of a row are far from the ends of int64."""
     terms, low, high = row
-    return max(*(abs(a) for a, _ in terms), abs(low or 0), abs(high or 0)) < MOST_NUMBER
+    return max(*(abs(a) for a, _ in terms), abs(low or 0), abs(high or 0)) < FAR
 
 
 def _least(rows: Sequence[Row], root: Root, v: int, sign: int) -> int | None:

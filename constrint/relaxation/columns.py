@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 from constrint.engine.build import Box
 from constrint.propagators import LinearEqIf, Propagator
-
-MOST_VALUES = 100  # variables with more values have no member columns
+from constrint.settings import DEFAULT
 
 
 class TooLarge(Exception):  # noqa: N818 - an answer, not a fault
@@ -60,11 +59,18 @@ class Columns:
         literals: The literal of ``v == value`` by (v, value), for those that the model has.
     """
 
-    def __init__(self, box: Box, nodes: Sequence[Propagator], most: int) -> None:
+    def __init__(
+        self,
+        box: Box,
+        nodes: Sequence[Propagator],
+        most: int,
+        most_values: int = DEFAULT.relaxation.most_values,
+    ) -> None:
         self.box = box
         self.variable: list[int] = []
         self.value: list[int | None] = []
         self._most = most
+        self._most_values = most_values
         self._column: dict[tuple[int, int | None], int] = {}
         self.literals: dict[tuple[int, int], int] = {}
         for node in nodes:
@@ -116,7 +122,7 @@ class Columns:
 
     def is_small(self, v: int) -> bool:
         """Whether a variable has few enough values for members."""
-        return len(self.values(v)) <= MOST_VALUES
+        return len(self.values(v)) <= self._most_values
 
     def equals(self, v: int, value: int) -> Affine:
         """1 if a variable has a value, else 0."""

@@ -16,9 +16,6 @@ from constrint.relaxation.rows import Relaxation, Row
 if TYPE_CHECKING:
     import numpy as np
 
-LEAST_VIOLATION = 0.02
-MOST_CUTS = 40
-
 
 def cuts(relaxation: Relaxation, point: np.ndarray[Any, Any]) -> list[Row]:
     """Rows that the point violates."""
@@ -29,7 +26,7 @@ def cuts(relaxation: Relaxation, point: np.ndarray[Any, Any]) -> list[Row]:
 
 
 def _subtours(relaxation: Relaxation, successors: Sequence[int], point: np.ndarray[Any, Any]) -> list[Row]:
-    columns = relaxation.columns
+    columns, rules = relaxation.columns, relaxation.rules
     n = len(successors)
     weight: dict[tuple[int, int], float] = {}
     for i, v in enumerate(successors):
@@ -43,7 +40,7 @@ def _subtours(relaxation: Relaxation, successors: Sequence[int], point: np.ndarr
     rows: list[Row] = []
     arcs = sorted(weight, key=lambda arc: (-weight[arc], arc))
     for a, b in arcs:
-        if parts[a] is parts[b] or len(rows) >= MOST_CUTS:
+        if parts[a] is parts[b] or len(rows) >= rules.most_subtours:
             continue
         joined = parts[a] | parts[b]
         for i in joined:
@@ -51,7 +48,7 @@ def _subtours(relaxation: Relaxation, successors: Sequence[int], point: np.ndarr
         if not 2 <= len(joined) <= n - 2:
             continue
         leaving = sum(flow for (i, j), flow in weight.items() if i in joined and j not in joined)
-        if leaving < 1 - LEAST_VIOLATION:
+        if leaving < 1 - rules.least_violation:
             rows.append(_leaves(relaxation, successors, joined))
     return rows
 

@@ -17,12 +17,9 @@ from constrint.engine.build import LIMIT
 from constrint.presolve import Root
 from constrint.presolve.joint import Row, connected, rows_of, system
 from constrint.propagators import LinearLe
-from constrint.relaxation.bounds import FEW_CELLS, MOST_ENTRIES, program_of
+from constrint.relaxation.bounds import program_of
 from constrint.relaxation.highs import has_highs
 
-MOST_CELLS = 4000  # most rows times variables for the exact simplex method
-PIVOTS = 300
-LEAST_GAIN = 1e-6  # of the bound of the objective: a row that gives less only takes time
 SCALES = (1024, 64)  # denominators to which multipliers are rounded
 
 
@@ -44,11 +41,12 @@ def _multipliers(rows: Sequence[Row], root: Root, v: int, direction: str) -> Map
     """A multiplier for each row at the optimum of the linear program; empty if it was not found."""
     inner = {x for terms, _, _ in rows for _, x in terms}
     cells = len(rows) * len(inner)
-    if cells > FEW_CELLS and has_highs():
-        if sum(len(terms) for terms, _, _ in rows) > MOST_ENTRIES:
+    rules = root.settings.relaxation
+    if cells > rules.few_cells and has_highs():
+        if sum(len(terms) for terms, _, _ in rows) > rules.most_entries_of_bounds:
             return {}
         return _rounded(rows, root, v, direction)
-    return _exact(rows, root, v, direction) if cells <= MOST_CELLS else {}
+    return _exact(rows, root, v, direction) if cells <= rules.most_exact_cells else {}
 
 
 def _exact(rows: Sequence[Row], root: Root, v: int, direction: str) -> Mapping[int, float]:
@@ -56,7 +54,7 @@ def _exact(rows: Sequence[Row], root: Root, v: int, direction: str) -> Mapping[i
     from constrint.presolve.simplex import Contradiction, TooManyPivots
 
     lo, hi = root.box.lo, root.box.hi
-    simplex = system(rows, lo, hi, LIMIT, PIVOTS)
+    simplex = system(rows, lo, hi, LIMIT, root.settings.relaxation.exact_pivots)
     # An own bound of the objective would end the linear program for no reason.
     simplex.lo[v] = simplex.hi[v] = None
     try:
@@ -80,7 +78,8 @@ def _rounded(rows: Sequence[Row], root: Root, v: int, direction: str) -> Mapping
     if program.solve(np.array(lower, np.int64), np.array(upper, np.int64)) != OPTIMAL:
         return {}
     best = float(program.point[inner.index(v)])
-    if (box.hi[v] - best if direction == "max" else best - box.lo[v]) < LEAST_GAIN:
+    gain = box.hi[v] - best if direction == "max" else best - box.lo[v]
+    if gain < root.settings.relaxation.least_gain:
         return {}  # the program says no more of the objective than propagation
     # HiGHS's multipliers are positive if the lower side is tight.
     return {number: -float(dual) for number, dual in enumerate(program.dual) if dual}

@@ -16,12 +16,9 @@ from constrint import propagators as c
 from constrint.engine.build import Box
 from constrint.propagators import Propagator
 from constrint.relaxation.columns import ONE, Affine, Columns, total
+from constrint.settings import RelaxationSettings
 
-MOST_COMBINATIONS = 400  # of the values of a sum's terms
-MOST_LINKED = 40  # values of a variable that gets members for its equations alone
-MOST_MEMBERS = 3_000  # of such variables together
 ALL_DIFFERENT = (c.AllDifferent, c.AllDifferentBounds, c.AllDifferentDomain)
-ROUNDS = 4  # of passing members on through equations
 
 Follows = dict[int, set[int]]
 Between = Callable[[Affine, "int | None", "int | None"], None]
@@ -38,6 +35,7 @@ class Links:
         encoded: The variables with members.
         encode: Gives a variable members.
         between: Adds a row.
+        rules: The settings.
     """
 
     columns: Columns
@@ -46,13 +44,14 @@ class Links:
     encoded: set[int]
     encode: Callable[[int], None]
     between: Between
+    rules: RelaxationSettings
     _members: int = 0
 
     def pass_on(self) -> None:
         """Give members to variables that equations connect with those that have some."""
         looked_up = {node.index for node in self.nodes if isinstance(node, c.Element)}
         linked = [node for node in self.nodes if isinstance(node, c.LinearEq | c.LinearEqIf | c.Selection)]
-        for _ in range(ROUNDS):
+        for _ in range(self.rules.linking_rounds):
             before = len(self.encoded)
             for node in linked:
                 for v in self._reached(node, looked_up):
@@ -76,7 +75,7 @@ class Links:
         if v in self.encoded or self._is_fixed(v):
             return
         size = len(self.columns.values(v))
-        if size <= MOST_LINKED and self._members + size <= MOST_MEMBERS:
+        if size <= self.rules.most_linked and self._members + size <= self.rules.most_members:
             self._members += size
             self.encode(v)
 
@@ -98,7 +97,7 @@ class Links:
         if whole is None:
             return None
         count = prod(len(self.columns.values(v)) for _, v in terms if v != whole[1])
-        return whole if count <= MOST_COMBINATIONS else None
+        return whole if count <= self.rules.most_combinations else None
 
     # Rows
 

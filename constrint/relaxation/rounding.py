@@ -19,13 +19,6 @@ from constrint.relaxation.rows import Relaxation, Row, Terms
 if TYPE_CHECKING:
     import numpy as np
 
-MOST_SUMMED = 6  # rows in one sum
-MOST_DIVISORS = 6
-MOST_CUTS = 30  # in a round
-MOST_TERMS = 200  # of a sum
-LARGEST = 1 << 20  # factor of a cut
-LEAST_DEPTH = 0.02  # distance of the point from a cut
-MOST_WORK = 60_000  # terms looked at in one round
 NEAR = 1e-6
 
 
@@ -50,6 +43,7 @@ class Rounding:
 
     def __init__(self, relaxation: Relaxation, goal: int) -> None:
         columns = relaxation.columns
+        self._rules = relaxation.rules
         box = columns.box
         plain = [value is None for value in columns.value]
         self._lo = [box.lo[v] if p else 0 for v, p in zip(columns.variable, plain, strict=True)]
@@ -87,7 +81,7 @@ class Rounding:
         """Rows that the point violates, the deepest first."""
         found: dict[tuple[object, ...], tuple[float, Row]] = {}
         values = point.tolist()
-        most = self.work + MOST_WORK
+        most = self.work + self._rules.work_of_rounding
         for start, (terms, limit, is_equality) in enumerate(self._rows):
             if self.work > most:
                 break
@@ -96,7 +90,7 @@ class Rounding:
             for sign in (1, -1) if is_equality else (1,):
                 self._from_row(start, {x: sign * a for x, a in terms.items()}, sign * limit, values, found)
         best = sorted(found.values(), key=lambda each: -each[0])
-        return [row for _, row in best[:MOST_CUTS]]
+        return [row for _, row in best[: self._rules.most_roundings]]
 
     def _from_row(
         self,
@@ -106,14 +100,16 @@ class Rounding:
         values: list[float],
         found: dict[tuple[object, ...], tuple[float, Row]],
     ) -> None:
-        used = {start}
-        while len(terms) <= MOST_TERMS:
+        used, rules = {start}, self._rules
+        while len(terms) <= rules.most_terms_of_sum:
             cut = self._rounded(terms, limit, values)
             if cut is not None:
                 depth, row = cut
                 found[tuple(sorted(row.terms.items())), row.high] = depth, row
                 return
-            following = self._summed(terms, limit, values, used) if len(used) < MOST_SUMMED else None
+            if len(used) >= rules.most_summed:
+                return
+            following = self._summed(terms, limit, values, used)
             if following is None:
                 return
             terms, limit = following
@@ -122,6 +118,7 @@ class Rounding:
         self, terms: Terms, limit: int, values: list[float], used: set[int]
     ) -> tuple[Terms, int] | None:
         """The sum with another row, without the wide column that is farthest from its bounds."""
+        most, largest = self._rules.most_terms_of_sum, self._rules.largest_factor
         wide = [(self._room(x, values), x) for x in terms if not self._is_binary(x)]
         for room, x in sorted(wide, key=lambda each: (-each[0], each[1])):
             if room < NEAR:
@@ -130,7 +127,7 @@ class Rounding:
             for place in self._of[x]:
                 other, other_limit, is_equality = self._rows[place]
                 self.work += 1
-                if place in used or len(other) > MOST_TERMS or not (is_equality or a * other[x] < 0):
+                if place in used or len(other) > most or not (is_equality or a * other[x] < 0):
                     continue
                 if len(other) == 2 and x in self._switch and not is_equality:
                     continue  # it is used in place of a bound
@@ -140,7 +137,7 @@ class Rounding:
                     whole[y] = whole.get(y, 0) + theirs * b
                 total = mine * limit + theirs * other_limit
                 whole = {y: b for y, b in whole.items() if b}
-                if not whole or max(map(abs, whole.values())) > LARGEST:
+                if not whole or max(map(abs, whole.values())) > largest:
                     continue
                 used.add(place)
                 return whole, total
@@ -183,7 +180,7 @@ class Rounding:
         rest = limit - sum(a * made[x].offset for x, a in merged.items())
         divisors = {abs(a) for x, a in factors.items() if self._lo[x] + NEAR < values[x] < self._hi[x] - NEAR}
         best: tuple[float, Row] | None = None
-        for divisor in sorted(divisors, reverse=True)[:MOST_DIVISORS]:
+        for divisor in sorted(divisors, reverse=True)[: self._rules.most_divisors]:
             self.work += 2 * len(factors)
             quotient, r = divmod(rest, divisor)
             if r == 0:
@@ -193,8 +190,8 @@ class Rounding:
                 x: p * scale + max(0, t - r) for x, a in factors.items() for p, t in [divmod(a, divisor)]
             }
             row = _in_columns(rounded, quotient * scale, made)
-            depth = _depth(row, values)
-            if depth > LEAST_DEPTH and (best is None or depth > best[0]):
+            depth = _depth(row, values, self._rules.largest_factor)
+            if depth > self._rules.least_depth and (best is None or depth > best[0]):
                 best = depth, row
         return best
 
@@ -214,9 +211,9 @@ def _in_columns(rounded: Terms, limit: int, made: dict[int, _Distance]) -> Row:
     return Row({x: a // common for x, a in terms.items()}, None, limit // common)
 
 
-def _depth(row: Row, values: list[float]) -> float:
+def _depth(row: Row, values: list[float], largest: int) -> float:
     """How far a point lies beyond a row; 0 where the numbers are too large for the program."""
-    if not row.terms or max(map(abs, row.terms.values())) > LARGEST:
+    if not row.terms or max(map(abs, row.terms.values())) > largest:
         return 0.0
     assert row.high is not None
     excess = sum(a * values[x] for x, a in row.terms.items()) - row.high

@@ -17,11 +17,8 @@ from constrint.presolve.joint import implied_rows
 from constrint.propagators import Propagator
 from constrint.relaxation.columns import ZERO, Affine, Columns, TooLarge, total
 from constrint.relaxation.linked import Links
+from constrint.settings import RelaxationSettings
 from constrint.support.deadline import look
-
-MOST_COLUMNS = 20_000
-MOST_ENTRIES = 200_000
-MOST_TABLE_ROWS = 300  # a table with more has no columns for them
 
 Terms = dict[int, int]
 ALL_DIFFERENT = (c.AllDifferent, c.AllDifferentBounds, c.AllDifferentDomain)
@@ -48,11 +45,13 @@ class Relaxation:
 
     Attributes:
         columns: Its columns.
+        rules: The settings.
         rows: Its rows.
         circuits: The successors of each circuit, for subtour cuts.
     """
 
     columns: Columns
+    rules: RelaxationSettings
     rows: list[Row] = field(default_factory=list)
     circuits: list[tuple[int, ...]] = field(default_factory=list)
 
@@ -75,9 +74,9 @@ class _Rows:
 
     def __init__(self, root: Root) -> None:
         self._box = root.box
-        self._settings = root.settings
-        self._columns = Columns(root.box, root.nodes, MOST_COLUMNS)
-        self.relaxation = Relaxation(self._columns)
+        self._rules = rules = root.settings.relaxation
+        self._columns = Columns(root.box, root.nodes, rules.most_columns, rules.most_values)
+        self.relaxation = Relaxation(self._columns, rules)
         self._encoded: set[int] = set()
         self._tables = 0
         self._known: set[tuple[object, ...]] = set()
@@ -85,14 +84,20 @@ class _Rows:
         for node in root.nodes:
             self._encode(node)
         links = Links(
-            self._columns, root.box, root.nodes, self._encoded, self._encode_variable, self._between
+            self._columns,
+            root.box,
+            root.nodes,
+            self._encoded,
+            self._encode_variable,
+            self._between,
+            rules,
         )
         links.pass_on()
         for node in root.nodes:
             look()
             self._add(node)
         links.state()
-        self._exclude(root.nodes)
+        self._exclude(root)
         for terms, low, high in implied_rows(root.nodes, root.box.lo, root.box.hi):
             self._between(self._columns.sum(terms), low, high)
 
@@ -111,7 +116,7 @@ class _Rows:
             return
         self._known.add(key)
         self._entries += len(whole.terms)
-        if self._entries > MOST_ENTRIES:
+        if self._entries > self._rules.most_entries:
             raise TooLarge
         self.relaxation.rows.append(Row(dict(whole.terms), low, high))
 
@@ -132,14 +137,14 @@ class _Rows:
         """1 where a variable has one of some values."""
         return total((1, self._columns.equals(v, value)) for value in values)
 
-    def _exclude(self, nodes: Sequence[Propagator]) -> None:
+    def _exclude(self, root: Root) -> None:
         """At most one of the literals that binary clauses exclude pairwise is true."""
         pairs = {
             frozenset(literal ^ 1 for literal in node.literals)
-            for node in nodes
+            for node in root.nodes
             if isinstance(node, c.Clause) and len(node.literals) == 2
         }
-        rules = self._settings.presolve
+        rules = root.settings.presolve
         if len(pairs) > rules.most_pairs_of_cliques:
             return
         for clique in cliques({pair for pair in pairs if len(pair) == 2}, rules.least_clique):
@@ -312,7 +317,7 @@ class _Rows:
         """Each member of a domain is in one of the rows that have it: with a column for each row."""
         columns = self._columns
         truth = (self._box.lo[node.literal >> 1], self._box.hi[node.literal >> 1])
-        if truth != (1 - (node.literal & 1),) * 2 or len(node.rows) > MOST_TABLE_ROWS:
+        if truth != (1 - (node.literal & 1),) * 2 or len(node.rows) > self._rules.most_rows_of_table:
             return
         if not all(self._has_members(v) for v in node.variables):
             return

@@ -55,10 +55,6 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 NEAR = 1e-6  # of an integer
-CUT_ROUNDS_OF_ROOT, CUT_ROUNDS = 30, 3
-ROUNDING_ROUNDS = 12  # at the root, while they raise the bound
-WORTH_A_ROUND = 1e-3  # least part by which a round of rounding raises the bound
-COST_OF_PROGRAM = 800  # units of work, beside those of its pivots
 
 
 class RelaxedRun(Run):
@@ -89,6 +85,7 @@ class RelaxedRun(Run):
         self._known = self._sign * known_bound(prepared, root, goal)
         columns = relaxation.columns
         self._relaxation = relaxation
+        self._rules = relaxation.rules
         self._bounds = Bounds(columns, self._state)
         self._cost = next(iter(columns.of(goal[0]).terms))
         self._program = Program(relaxation.rows, len(columns.variable), self._cost, self._sign)
@@ -98,7 +95,7 @@ class RelaxedRun(Run):
         self._plain_columns = set(self._column.values())
         self._free_columns = np.array([v < 0 for v in columns.variable], bool)
         self._rounding: Rounding | None = None
-        self._rounds_left = ROUNDING_ROUNDS
+        self._rounds_left = self._rules.rounding_rounds
         self._value_before = -math.inf
         self._optimum: NDArray[np.float64] | None = None  # the last one, at any node
         self._has_point = False
@@ -167,12 +164,13 @@ class RelaxedRun(Run):
         program = self._program
         self._has_point = False
         is_root = int(state.scalar[LEVEL]) == 0
-        rounds = CUT_ROUNDS_OF_ROOT if is_root else CUT_ROUNDS
+        rules = self._rules
+        rounds = rules.cut_rounds_of_root if is_root else rules.cut_rounds
         while True:
             outcome = program.solve(lower, upper)
             if self.allowed is not None:
                 self.allowed -= (
-                    COST_OF_PROGRAM + len(lower) // 2 + program.iterations * (8 + len(lower) // 100)
+                    rules.cost_of_program + len(lower) // 2 + program.iterations * (8 + len(lower) // 100)
                 )
             if outcome == INFEASIBLE:
                 proof = program.refutation(lower, upper)
@@ -208,7 +206,7 @@ class RelaxedRun(Run):
         if not (np.abs(point - np.rint(point)) > NEAR)[~self._free_columns].any():
             return []
         value = self._sign * float(self._program.point[self._cost])
-        if value - self._value_before < WORTH_A_ROUND * max(1.0, abs(value)):
+        if value - self._value_before < self._rules.worth_a_round * max(1.0, abs(value)):
             self._rounds_left = 0
             return []
         self._value_before = value

@@ -1,19 +1,30 @@
 """Settings: the numbers that decide when a member, rule, cut or replacement takes part.
 
 `Settings` has a record for each part of the solver. A model's attribute `settings` is `DEFAULT` unless a
-test, or an experiment, sets another one. Settings change what is tried and for how long, never what an answer
-means.
+test, or an experiment, sets another one, or makes the model within `using`. Settings change what is tried and
+for how long, never what an answer means.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, Self
 
 from constrint.settings.presolve import PresolveSettings
 from constrint.settings.record import Record
+from constrint.settings.relaxation import RelaxationSettings
 
-__all__ = ["DEFAULT", "PresolveSettings", "Record", "Settings"]
+__all__ = [
+    "DEFAULT",
+    "PresolveSettings",
+    "Record",
+    "RelaxationSettings",
+    "Settings",
+    "of_new_models",
+    "using",
+]
 
 
 class Settings(Record):
@@ -21,9 +32,11 @@ class Settings(Record):
 
     Attributes:
         presolve: Of reasoning at the root.
+        relaxation: Of linear relaxations.
     """
 
     presolve: PresolveSettings = PresolveSettings()
+    relaxation: RelaxationSettings = RelaxationSettings()
 
     def with_fields(self, **records: Mapping[str, Any]) -> Self:
         """Settings with other values in some records: ``with_fields(presolve={"rounds": 1})``."""
@@ -31,3 +44,20 @@ class Settings(Record):
 
 
 DEFAULT = Settings()
+
+_present: ContextVar[Settings] = ContextVar("settings of new models", default=DEFAULT)
+
+
+def of_new_models() -> Settings:
+    """The settings of models that are made now."""
+    return _present.get()
+
+
+@contextmanager
+def using(settings: Settings) -> Iterator[None]:
+    """Give models that are made in a `with` block, by this thread, other settings."""
+    token = _present.set(settings)
+    try:
+        yield
+    finally:
+        _present.reset(token)

@@ -14,12 +14,12 @@ from constrint import Model, sum_
 from constrint.answers.options import options_of
 from constrint.modelling.objectives import as_goals
 from constrint.preparing.prepared import Prepared
-from constrint.relaxation import rounding
 from constrint.relaxation.domains import Bounds
 from constrint.relaxation.program import OPTIMAL, Program
 from constrint.relaxation.rounding import Rounding
 from constrint.relaxation.rows import relaxed
 from constrint.search.depth_first import Run
+from constrint.settings import DEFAULT
 
 ROUNDS = 6
 
@@ -117,9 +117,9 @@ def test_optima_with_cuts(kind):
         assert (None if value is None else factor * value + constant) == wanted
 
 
-def test_work_ends_a_round(monkeypatch):
-    monkeypatch.setattr(rounding, "MOST_WORK", 0)
+def test_work_ends_a_round():
     m, cost = lots(1)
+    m.settings = DEFAULT.with_fields(relaxation={"work_of_rounding": 0})
     prepared = Prepared(m, as_goals([(cost, "min")]), ())
     finder = Rounding(relaxed(prepared.root), -1)
     finder.cuts(np.full(len(finder._lo), 0.3))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -12,6 +13,7 @@ from constrint.preparing.prepared import Prepared
 from constrint.presolve.joint import relaxed_bounds
 from constrint.relaxation import bounds
 from constrint.relaxation.highs import has_highs
+from constrint.settings import DEFAULT
 
 pytestmark = pytest.mark.skipif(not has_highs(), reason="HiGHS is not installed")
 DRAWN = 150
@@ -33,15 +35,14 @@ def drawn(seed: int) -> tuple[Prepared, int] | None:
     return None if prepared.root is None else (prepared, prepared.goals[0][0])
 
 
-def test_they_agree_with_exact_arithmetic(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounds, "FEW_CELLS", 0)
+def test_they_agree_with_exact_arithmetic() -> None:
     used = tight = 0
     for seed in range(DRAWN):
         made = drawn(seed)
         if made is None or made[0].root.exact:
             continue
         prepared, v = made
-        root = prepared.root
+        root = replace(prepared.root, settings=DEFAULT.with_fields(relaxation={"few_cells": 0}))
         try:
             exact = relaxed_bounds(root.nodes, root.box.lo, root.box.hi, v)
         except Infeasible:

@@ -9,7 +9,7 @@ import pytest
 
 from constrint import Model
 from constrint.preparing.prepared import Prepared
-from constrint.settings import DEFAULT, PresolveSettings, Settings
+from constrint.settings import DEFAULT, PresolveSettings, Settings, using
 
 
 def test_fields_have_defaults_and_do_not_change() -> None:
@@ -52,3 +52,12 @@ def test_models_hand_their_settings_on() -> None:
     root = Prepared(m.copy(), [], []).root
     assert root is not None
     assert root.settings is m.settings
+
+
+def test_new_models_have_those_in_use() -> None:
+    changed = DEFAULT.with_fields(presolve={"rounds": 1})
+    with using(changed):
+        assert Model().settings is Model.from_text("x in 1..3").settings is changed
+        with using(DEFAULT):
+            assert Model().settings is DEFAULT
+    assert Model().settings is DEFAULT

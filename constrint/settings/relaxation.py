@@ -1,0 +1,55 @@
+"""`RelaxationSettings`: how large linear relaxations may be, and how much work their cuts may do."""
+
+from __future__ import annotations
+
+from constrint.settings.record import Record
+
+
+class RelaxationSettings(Record):
+    """Settings of `constrint.relaxation` and of the search that a relaxation leads (`search.relaxed`).
+
+    The search wins "jobs to agents, 60 x 10": 0.71 s, over the limit without. Sizes bound the memory and the
+    time of one program; larger relaxations are not made.
+    """
+
+    # Size
+    most_columns: int = 20_000
+    most_entries: int = 200_000  # factors in rows
+    most_values: int = 100  # of a variable that gets a column for each of its values
+    most_rows_of_table: int = 300  # a table with more has no columns for its rows
+
+    # Members of several variables linked by equations. They win "orders with changes": 1.44 s, over the limit
+    # without; the bound of lots with change-overs rises from 12 to 238 of 408.
+    most_combinations: int = 400  # of the values of a sum's terms
+    most_linked: int = 40  # values of a variable that gets members for its equations alone
+    most_members: int = 3_000  # of such variables together
+    linking_rounds: int = 4  # of passing members on through equations
+
+    # Cuts by mixed-integer rounding. They prove "lots 12" in 0.55 to 0.85 s, not proved in 7.4 s without: 174
+    # cuts in eight rounds. With 400,000 terms a round, tours and assignments took 0.3 to 0.4 s more.
+    most_summed: int = 6  # rows in one sum
+    most_divisors: int = 6  # tried for a sum
+    most_roundings: int = 30  # cuts in a round
+    most_terms_of_sum: int = 200
+    largest_factor: int = 1 << 20  # of a cut: floating point stays exact enough
+    least_depth: float = 0.02  # distance of the point from a cut; less is likely to be an error of rounding
+    work_of_rounding: int = 60_000  # terms looked at in one round
+    rounding_rounds: int = 12  # at the root, while they raise the bound
+    worth_a_round: float = 1e-3  # least part by which a round raises the bound
+
+    # Subtours of circuits
+    least_violation: float = 0.02  # of a cut by the point
+    most_subtours: int = 40  # cuts of a circuit in a round
+    cut_rounds_of_root: int = 30
+    cut_rounds: int = 3  # at other nodes, where they are paid for each time
+
+    # Bounds of one variable, and the dual row of an objective. With HiGHS in place of exact pivots, knapsack
+    # 300 takes 0.207 s, 1.05 without.
+    few_cells: int = 100  # rows times variables that exact arithmetic solves before HiGHS is loaded
+    most_entries_of_bounds: int = 50_000  # factors in a system for HiGHS
+    most_exact_cells: int = 4000  # rows times variables for the exact simplex method
+    exact_pivots: int = 300
+    least_gain: float = 1e-6  # of the objective's bound: a row that gives less only takes time
+
+    # What a program counts, beside its pivots: measured, 0.5 ms a node.
+    cost_of_program: int = 800
