@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from constrint.search.solver import Solver
     from constrint.search.warm_start import Start
 
-MOST_RESTARTS = 3
-BRIEF = 1000  # nodes before the dual row is added
-
 
 class Climb:
     """A running optimisation: the objective, and the best solution so far."""
@@ -91,8 +88,9 @@ class Climb:
         box = None if near is None else at_point(prepared, root, near)
         if box is None:
             return root
+        most = root.settings.search.nodes_before_dual
         run = Run(
-            prepared, replace(root, box=box), solver.options, solver.started, self._goal, most_nodes=BRIEF
+            prepared, replace(root, box=box), solver.options, solver.started, self._goal, most_nodes=most
         )
         try:
             self._improve(run)
@@ -146,7 +144,8 @@ class Climb:
             The remaining root, and the search that continues there if it has begun.
         """
         solver = self._solver
-        brief = Run(self._prepared, root, solver.options, solver.started, self._goal, most_nodes=BRIEF)
+        most = root.settings.search.nodes_before_dual
+        brief = Run(self._prepared, root, solver.options, solver.started, self._goal, most_nodes=most)
         resumed: Search | None = None
         try:
             self._improve(brief)
@@ -184,7 +183,7 @@ class Climb:
                 near = solver.nearby(self._prepared, root, self._goal)
             except Infeasible:
                 return None  # the equations have no better solution
-            if near is None or self._restarts > MOST_RESTARTS:
+            if near is None or self._restarts > root.settings.search.most_restarts:
                 raise
             self._note_found(*near)
             solver.tell(near[0], run.statistics())

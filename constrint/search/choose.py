@@ -33,7 +33,6 @@ ARITHMETIC = (CeilDiv, Divides, DivMod, Gcd, Lcm, Power, Product)
 SHARE_OF_ARITHMETIC = 1 / 8
 LEAST_COMBINATIONS = 16_384  # combinations of values; smaller searches end before numpy is loaded (80 ms)
 MOST_COLUMNS = 4096  # open variables of a search by tables; what others depend on is noted for each
-FARTHEST = 1 << 40  # models with bounds beyond this do not alternate
 
 
 @dataclass(frozen=True)
@@ -132,6 +131,7 @@ def _suits_descent(case: Case) -> bool:
 
 def _suits_portfolio(case: Case) -> bool:
     root, options = case.root, case.options
+    farthest = root.settings.search.farthest
     return (
         options.learn == "auto"
         and options.brancher.decide is None
@@ -141,7 +141,7 @@ def _suits_portfolio(case: Case) -> bool:
         and not root.exact
         and root.stable
         and all(
-            low > -FARTHEST and high < FARTHEST for low, high in zip(root.box.lo, root.box.hi, strict=True)
+            low > -farthest and high < farthest for low, high in zip(root.box.lo, root.box.hi, strict=True)
         )
     )
 

@@ -19,10 +19,6 @@ from constrint.search.choose import Method
 from constrint.search.depth_first import Run
 from constrint.tables.swept import Swept, sweep
 
-MOST_NODES = 100
-MOST_FAILURES = 4
-"""With more failures the preferred values contradict each other, and tables are better."""
-
 
 def answered_early(
     prepared: Prepared,
@@ -44,7 +40,12 @@ def answered_early(
     """
     begun: Run | None = None
     if "descent" in methods:
-        run = Run(prepared, root, options, started, most_nodes=MOST_NODES, most_failures=MOST_FAILURES)
+        rules = root.settings.search
+        run = Run(
+            *(prepared, root, options, started),
+            most_nodes=rules.nodes_of_descent,
+            most_failures=rules.failures_of_descent,
+        )
         try:
             best = run.next()
             return Swept(best, True, run.statistics(solutions=int(best is not None))), None

@@ -26,10 +26,7 @@ if TYPE_CHECKING:
     from constrint.preparing.options import Options
     from constrint.preparing.prepared import Prepared
     from constrint.presolve import Root
-
-SMALL = 500  # variables and constraints: the first solution of a model with fewer is left to its search
-SHARE = 0.5  # of the time that is left may go into a dive
-MORE_NODES = 200  # of a dive, beside one for each variable
+    from constrint.settings import SearchSettings
 
 
 def at_an_end(model: Declarations, goals: Iterable[Goal]) -> Assignment | None:
@@ -85,7 +82,8 @@ def by_diving(prepared: Prepared, root: Root, options: Options) -> Assignment | 
 
     Each variable takes the end of its domain that satisfies more of the inequalities and equations.
     """
-    if is_small(prepared.variables, root.nodes) or root.exact or options.proof is not None:
+    search = root.settings.search
+    if is_small(prepared.variables, root.nodes, search) or root.exact or options.proof is not None:
         return None
     rising = _rising(root)
     box = root.box
@@ -96,7 +94,8 @@ def by_diving(prepared: Prepared, root: Root, options: Options) -> Assignment | 
     rules = [GREATEST if rising[v] else LEAST for v in variables]
     branch = Branch(variables, rules, groups=[(len(variables), IN_ORDER)])
     outer = present()
-    limits = Limits(Deadline(SHARE * outer.left), len(variables) + MORE_NODES, settings=root.settings)
+    most = len(variables) + search.more_nodes_of_dive
+    limits = Limits(Deadline(search.share_of_dive * outer.left), most, settings=root.settings)
     try:
         state = build(root.box, root.nodes, branch, root.huge)
         found = _Dive(state, options.engine, False, limits).solution(prepared)
@@ -108,9 +107,9 @@ def by_diving(prepared: Prepared, root: Root, options: Options) -> Assignment | 
     return found
 
 
-def is_small(variables: Sized, constraints: Sized) -> bool:
+def is_small(variables: Sized, constraints: Sized, rules: SearchSettings) -> bool:
     """Whether the first solution of a model is left to its search."""
-    return len(variables) + len(constraints) < SMALL
+    return len(variables) + len(constraints) < rules.small
 
 
 def _rising(root: Root) -> list[bool]:

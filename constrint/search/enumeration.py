@@ -15,7 +15,7 @@ from constrint.preparing.checks import Assignment
 from constrint.preparing.prepared import WIDEST_BITS
 from constrint.preparing.search import GaveUp
 from constrint.search.depth_first import Run
-from constrint.search.near_zero import NEARBY_NODES, nearby_roots
+from constrint.search.near_zero import nearby_roots
 from constrint.search.projected import projected, solutions
 from constrint.search.solver import Solver
 from constrint.support.deadline import Deadline, Stopped, until
@@ -82,7 +82,8 @@ class Enumeration(Solver):
         prepared = self._prepare((), (), is_every=True)
         roots = iter(()) if prepared.root is None else nearby_roots(prepared, prepared.root)
         for root in roots:
-            run = Run(prepared, root, self.options, self.started, most_nodes=NEARBY_NODES)
+            most = root.settings.search.nodes_near_zero
+            run = Run(prepared, root, self.options, self.started, most_nodes=most)
             with suppress(GaveUp, NeedsWiderBounds, UnboundedError):
                 while (found := run.next()) is not None:
                     values = tuple(found.values())

@@ -1,4 +1,4 @@
-"""Failure weighting after 100 failures: short searches need no lists of credits."""
+"""Failure weighting after some failures: short searches need no lists of credits."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from constrint.store.state import COUNT_FAILURES, FAILURE_LIMIT, WEIGHING, State
 
 if TYPE_CHECKING:
     from constrint.presolve import Root
-
-FAILURES_OF_SHORT = 100
 
 
 class LateWeights:
@@ -35,7 +33,7 @@ class LateWeights:
 
     def begin(self, state: State) -> State:
         """Prepare the state of a search that has not begun."""
-        state.scalar[FAILURE_LIMIT] = FAILURES_OF_SHORT
+        state.scalar[FAILURE_LIMIT] = self._root.settings.search.failures_before_weights
         return state
 
     def solved(self) -> None:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING
 
+from constrint.settings import DEFAULT, NeighbourhoodSettings
 from constrint.store.state import (
     FAILURE_LIMIT,
     FAILURES,
@@ -34,16 +35,6 @@ from constrint.store.state import (
 if TYPE_CHECKING:
     from constrint.relaxation.point import Point
 
-FAILURES_OF_NEIGHBOURHOOD = 200
-FAILURES_OF_WHOLE = 500
-WHOLE_GROWS = 1.5
-WHOLE_EVERY = 20  # neighbourhoods between two searches of the whole space
-FIRST_SHARE = 0.15
-LEAST_SHARE = 0.04
-LARGER, SMALLER = 1.15, 0.93
-AGREED = 0.9  # how much of the relaxation has a value that it agrees on
-FADING = 0.9  # factor by which past successes of a way fade
-
 
 @dataclass
 class _Way:
@@ -56,33 +47,42 @@ class _Way:
     """
 
     order: Callable[[], Sequence[int]]
-    share: float = FIRST_SHARE
+    share: float
     worth: float = 1.0
 
 
 class Neighbourhoods:
     """Steers one search from neighbourhood to neighbourhood."""
 
-    def __init__(self, seed: int, reached: Sequence[Sequence[int]], better: Sequence[int]) -> None:
+    def __init__(
+        self,
+        seed: int,
+        reached: Sequence[Sequence[int]],
+        better: Sequence[int],
+        rules: NeighbourhoodSettings = DEFAULT.neighbourhoods,
+    ) -> None:
         """Make the neighbourhoods of a model.
 
         Args:
             seed: Seed of all choices.
             reached: For each decision variable, the numbers of the constraints that it reaches.
             better: For each of them, -1 if the objective improves as it rises, 1 as it falls, else 0.
+            rules: The settings.
         """
+        self._rules = rules
+        share = rules.first_share
         self._random = Random(seed)
         self._reached = reached
         self._better = better
         self._gaps: list[int] = []
         self._agreements: list[float] = []
         self._root: tuple[list[int], list[int]] = [], []
-        self._ways = [_Way(self._at_random), _Way(self._connected), _Way(self._towards_goal)]
+        self._ways = [_Way(order, share) for order in (self._at_random, self._connected, self._towards_goal)]
         self._way: _Way | None = None
-        self._whole = FAILURES_OF_WHOLE
+        self._whole = rules.failures_of_whole
         self._number = 0
         self._point: Point | None = None
-        self._led = _Way(self._by_relaxation)
+        self._led = _Way(self._by_relaxation, share)
         self._tried: list[tuple[int, int]] = []  # places that try other values first, and their best values
         self._has_best = True  # whether the values to search near are those of a solution
 
@@ -102,7 +102,7 @@ class Neighbourhoods:
     def followed(self) -> None:
         """Note that the values to search near are those of a new solution."""
         if not self._has_best:
-            self._led.share = FIRST_SHARE
+            self._led.share = self._rules.first_share
         self._tried, self._has_best = [], True
 
     def lead(self, point: Point) -> None:
@@ -114,8 +114,8 @@ class Neighbourhoods:
     def cut(self, state: State) -> State:
         """Continue in another neighbourhood: the failure limit is reached."""
         if self._way is not None:
-            least = min(2 / len(state.branch), LEAST_SHARE)
-            self._way.share = max(least, self._way.share * SMALLER)
+            least = min(2 / len(state.branch), self._rules.least_share)
+            self._way.share = max(least, self._way.share * self._rules.smaller)
         self._next(state)
         return state
 
@@ -124,36 +124,36 @@ class Neighbourhoods:
         if state.scalar[FLOOR] == 0:
             return True
         if self._way is not None:
-            self._way.share *= LARGER
+            self._way.share *= self._rules.larger
         self._next(state)
         return False
 
     def _next(self, state: State) -> None:
         """Choose the next neighbourhood."""
-        scalar = state.scalar
+        scalar, rules = state.scalar, self._rules
         count = len(state.branch)
         self._number += 1
         self._way = None
         self._restore(state)
         free = count
-        if scalar[HAS_PHASE] and scalar[GOAL] and self._number % WHOLE_EVERY:
+        if scalar[HAS_PHASE] and scalar[GOAL] and self._number % rules.whole_every:
             for way in self._ways:
-                way.worth = max(0.1, way.worth * FADING)
+                way.worth = max(0.1, way.worth * rules.fading)
             self._way = self._random.choices(self._ways, [way.worth for way in self._ways])[0]
             if not self._has_best:
                 self._way = self._led
             if self._way is self._led:
                 self._agreements = self._agreements_of(state)
-                differ = sum(agreed < AGREED for agreed in self._agreements)
-                free = max(2, round(differ * self._way.share / FIRST_SHARE))
+                differ = sum(agreed < rules.agreed for agreed in self._agreements)
+                free = max(2, round(differ * self._way.share / rules.first_share))
                 if free >= count:
-                    self._way.share = FIRST_SHARE
+                    self._way.share = rules.first_share
             else:
                 free = max(2, round(self._way.share * count))
         if self._way is None or free >= count:
             self._way = None
             write(state.keep, 0, [0] * count)
-            self._whole = int(self._whole * WHOLE_GROWS)
+            self._whole = int(self._whole * rules.whole_grows)
             scalar[FAILURE_LIMIT] = scalar[FAILURES] + self._whole
         else:
             self._gaps = self._gaps_of(state)
@@ -163,7 +163,7 @@ class Neighbourhoods:
             write(state.keep, 0, keep)
             if self._way is self._led:
                 self._try_others(state, keep)
-            scalar[FAILURE_LIMIT] = scalar[FAILURES] + FAILURES_OF_NEIGHBOURHOOD
+            scalar[FAILURE_LIMIT] = scalar[FAILURES] + rules.failures
         scalar[PHASE] = RELAX
 
     def _restore(self, state: State) -> None:
@@ -193,7 +193,7 @@ class Neighbourhoods:
         found = [
             self._point.agreement(int(v), int(x)) for v, x in zip(state.branch, state.phase, strict=True)
         ]
-        return [AGREED if agreed is None else agreed for agreed in found]
+        return [self._rules.agreed if agreed is None else agreed for agreed in found]
 
     def _gaps_of(self, state: State) -> list[int]:
         """The distance of each variable from the end that the objective prefers."""
@@ -226,5 +226,6 @@ class Neighbourhoods:
 
     def _by_relaxation(self) -> Sequence[int]:
         """First what the relaxation agrees on least; what it agrees on in random order."""
-        keys = [(agreed if agreed < AGREED else 1.0, self._random.random()) for agreed in self._agreements]
+        least = self._rules.agreed
+        keys = [(agreed if agreed < least else 1.0, self._random.random()) for agreed in self._agreements]
         return sorted(range(len(keys)), key=keys.__getitem__)

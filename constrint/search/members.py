@@ -18,15 +18,7 @@ if TYPE_CHECKING:
     from constrint.relaxation.rows import Relaxation, Row
     from constrint.search.jumping import JumpingRun
     from constrint.search.relaxed import RelaxedRun
-
-TURN = 100  # nodes between two looks at the work of a search by branching
-# Units that each of what a member counts is worth, by the time that it takes: measured.
-UNITS_OF_STEP = 0.75  # of the learning search
-UNITS_OF_PROGRAM = 30.0  # for what a linear program counts
-UNITS_OF_JUMP = 0.5  # of the local search
-FADING = 0.5  # of a member's merit with each turn
-MOST_MERIT = 4.0
-NEAR_FADES, LEAST_OF_NEAR = 0.8, 0.1  # of the weight of large neighbourhoods
+    from constrint.settings import PortfolioSettings
 
 
 @dataclass
@@ -35,12 +27,14 @@ class Member:
 
     Attributes:
         weight: Its share of the work, relative to the other members.
+        rules: The settings.
         merit: Its recent success.
         spent: Units of work in its turns, by which the next turn is assigned.
         found: The better solutions that it found in the present turn.
     """
 
     weight: float
+    rules: PortfolioSettings
     merit: float = field(default=0.0, init=False)
     spent: float = field(default=0.0, init=False)
     found: int = field(default=0, init=False)
@@ -65,7 +59,8 @@ class Member:
 
     def over(self) -> None:
         """End a turn: whether it found better solutions makes its merit."""
-        self.merit = min(MOST_MERIT, FADING * self.merit + 2 * (self.found > 0))
+        rules = self.rules
+        self.merit = min(rules.most_merit, rules.fading * self.merit + 2 * (self.found > 0))
         self.found = 0
 
     def follow(self, values: Mapping[int, int]) -> None:
@@ -109,12 +104,12 @@ class Branching(Member):
         """Begin a turn of `work` units."""
         self._noted = self.work
         self._until = self.work + work
-        self.search.turn_ends = self._nodes + TURN
+        self.search.turn_ends = self._nodes + self.rules.nodes_of_turn
 
     def goes_on(self) -> bool:
         """Whether a pause is within the turn; otherwise the turn is over."""
         if self.work < self._until:
-            self.search.turn_ends = self._nodes + TURN
+            self.search.turn_ends = self._nodes + self.rules.nodes_of_turn
             return True
         self.spent += self.work - self._noted
         return False
@@ -135,7 +130,9 @@ class Near(Branching):
 
     def over(self) -> None:
         """End a turn, as `Member.over`."""
-        self.weight = self._full if self.found else max(LEAST_OF_NEAR, self.weight * NEAR_FADES)
+        rules = self.rules
+        faded = max(rules.least_of_near, self.weight * rules.near_fades)
+        self.weight = self._full if self.found else faded
         super().over()
 
 

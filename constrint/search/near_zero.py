@@ -17,9 +17,6 @@ from constrint.propagators import LinearEq, Propagator
 if TYPE_CHECKING:
     from constrint.preparing.prepared import Prepared
 
-NEARBY_NODES = 400  # nodes of search for each pair of bounds
-DISTANCES = (1 << 3, 1 << 7, 1 << 12, 1 << 24, 1 << 48)
-
 
 def nearby_roots(prepared: Prepared, root: Root) -> Iterator[Root]:
     """The root with finite bounds for unbounded variables, tight ones first."""
@@ -27,7 +24,7 @@ def nearby_roots(prepared: Prepared, root: Root) -> Iterator[Root]:
     lo, hi = root.box.lo, root.box.hi
     unbounded = [v for v in prepared.variables.values() if lo[v] <= -limit or hi[v] >= limit]
     general = _on_parameters(root, set(unbounded))
-    for distance in DISTANCES:
+    for distance in root.settings.search.distances:
         yield replace(root, box=_bounded(root.box, unbounded, limit, distance))
         if general is not None:
             added = range(len(lo), len(general.box.lo))

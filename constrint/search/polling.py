@@ -23,10 +23,6 @@ if TYPE_CHECKING:
     from constrint.preparing.prepared import Prepared
     from constrint.presolve import Root
 
-MOST_VARIABLES = 12
-MOST_CONSTRAINTS = 40
-WIDE = 1 << 10  # least width of a domain that is not left to search
-MOST_POINTS = 4000
 STARTS = (0, *[sign << power for power in range(1, 21, 3) for sign in (1, -1)])
 """Values near which the first points lie; each of them is the same for all variables."""
 
@@ -47,11 +43,15 @@ def polled(prepared: Prepared, root: Root, goal: Goal) -> Assignment | None:
     variables = list(prepared.variables)
     numbers = [prepared.variables[variable] for variable in variables]
     expressions = [goal[0], *[constraint.expr for constraint in model.constraints]]
-    if len(variables) > MOST_VARIABLES or len(expressions) > MOST_CONSTRAINTS or _is_linear(goal[0]):
+    rules = root.settings.search
+    if len(variables) > rules.most_polled_variables or len(expressions) > rules.most_polled_constraints:
+        return None
+    if _is_linear(goal[0]):
         return None
     widths = [box.hi[v] - box.lo[v] for v in numbers]
     limit = 1 << (root.huge.bit_length() // 2)
-    if not WIDE <= max(widths, default=0) < limit or not all(map(is_light, expressions)):
+    is_wide = rules.least_polled_width <= max(widths, default=0) < limit
+    if not is_wide or not all(map(is_light, expressions)):
         return None
 
     def worth(point: Point) -> int | None:
@@ -70,7 +70,7 @@ def polled(prepared: Prepared, root: Root, goal: Goal) -> Assignment | None:
     if not values:
         return None
     value, point = min(values)
-    return dict(zip(variables, _improved(point, value, worth, widths, steps), strict=True))
+    return dict(zip(variables, _improved(point, value, worth, widths, steps, rules.most_points), strict=True))
 
 
 def _is_linear(expr: IntExpr) -> bool:
@@ -113,9 +113,10 @@ def _nearest(near: int, lo: int, hi: int, step: int) -> int:
     return lo + (min(max(near, lo), hi) - lo) // step * step
 
 
-def _improved(point: Point, value: int, worth: Worth, widths: list[int], steps: list[int]) -> Point:
-    """The best point that is reached from one by ever shorter ways."""
-    left = MOST_POINTS
+def _improved(
+    point: Point, value: int, worth: Worth, widths: list[int], steps: list[int], left: int
+) -> Point:
+    """The best point that is reached from one by ever shorter ways, with at most so many points tried."""
     distance = max(width // step for width, step in zip(widths, steps, strict=True))
     distance = 1 << max(0, distance.bit_length() - 1)
     while distance and left > 0:

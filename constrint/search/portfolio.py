@@ -23,26 +23,8 @@ from constrint.preparing.restart_rules import Restarts
 from constrint.preparing.search import GaveUp
 from constrint.presolve.breaking import Broken, without_symmetries
 from constrint.search.depth_first import Run
-from constrint.search.members import (
-    UNITS_OF_JUMP,
-    UNITS_OF_PROGRAM,
-    UNITS_OF_STEP,
-    Branching,
-    Counting,
-    Learning,
-    Member,
-    Near,
-)
-from constrint.search.weights import (
-    ALONE,
-    ON_OTHERS,
-    ON_SCHEDULES,
-    ON_TOURS,
-    alone,
-    equated,
-    learning_share,
-    on_domains,
-)
+from constrint.search.members import Branching, Counting, Learning, Member, Near
+from constrint.search.weights import alone, equated, kind_of, on_domains
 from constrint.support.deadline import Deadline, Paused
 
 if TYPE_CHECKING:
@@ -53,21 +35,9 @@ if TYPE_CHECKING:
     from constrint.presolve import Root
     from constrint.relaxation.point import Point
     from constrint.relaxation.rows import Relaxation, Row
+    from constrint.settings.portfolio import Kind
 
-LEAST_TURN = 100_000  # units of work
-TURN_OF_ALL = 20  # a turn is that part of all work so far, if that is more
-# On tours and others it fades: what it proves, it mostly proves soon, and then weighs no more than the rest.
-HALF_OF_LEARNING = 60_000_000  # units after which its weight is half
-RELAXED = 16.0  # the weight of the search that a relaxation leads, where its bound is the best value
-WORK_OF_TRIAL = 15_000_000  # units after which that weight is less where the bound is far from the best value
-ON_EQUATIONS = 10.0  # where any solution of many equations is wanted
-STEEP = 8.0  # the power of the part of the gap that its bound closes
-LEAST_WEIGHT = 0.1
-NEAR_BEST = 1.0  # the weight of large neighbourhoods, which fade while they find nothing
-NEAR_AFTER = 14_000_000  # units of learning, on schedules
-RESTARTING = 1.0  # the weight of the search with restarts, while there is no solution
-JUMPING = 1.0  # the weight of the local search, while there is no solution
-HALF_OF_JUMPS = 20_000_000  # units after which it is half
+
 LED_BY_FAILURES = Brancher("dom_w_deg", "best_so_far")
 
 
@@ -95,12 +65,14 @@ class AlternatingRun:
             options = options.watched(lambda _: watch(present) if (present := this()) else None)
         self.prepared = prepared
         self._root = root
+        self._rules = root.settings.portfolio
         self._broken = Broken(root, root)  # without symmetric solutions, once turns are taken
         self._options = options
         self._started = started
         self._deadline = Deadline(options.time_limit, started)
         self._goal = goal
-        # These two are computed at the end of the first turn, which most searches do not reach.
+        # These are computed at the end of the first turn, which most searches do not reach.
+        self._kind: Kind | None = None
         self._share = 0.0
         self._alone = 0
         self._best: int | None = None
@@ -111,7 +83,7 @@ class AlternatingRun:
             branching = begun
             branching.go_on(options)
             self._best = begun.best
-        self._branching = Branching(1.0, branching)
+        self._branching = Branching(1.0, self._rules, branching)
         self._members: list[Member] = [self._branching]
         self._tried: set[str] = set()
         self._joined: list[Member] = []  # those that joined, even where they have left
@@ -205,22 +177,25 @@ class AlternatingRun:
 
     def _take_turns(self) -> None:
         """End the present turn: choose who is next, and the amount of work."""
-        if self._share == 0:
-            self._share = learning_share(self._root.nodes)
+        rules = self._rules
+        if self._kind is None:
+            self._kind = kind_of(self._root.nodes)
+            self._share = rules.weight_of_learning(self._kind)
             self._broken = without_symmetries(self._root, self._goal, self.prepared.variables.values())
-            self._alone = alone(self._root, self._share)
+            self._alone = alone(self._root, self._kind)
             self._branching.price = cost(self._root.nodes)
         for member in self._playing:
             member.over()
-        if self._share in (ON_TOURS, ON_OTHERS):
+        if self._kind in ("tours", "others"):
             for learner in self._learners:
-                learner.weight = self._share / (1 + learner.spent / HALF_OF_LEARNING)
+                learner.weight = self._share / (1 + learner.spent / rules.half_of_learning)
         if self._jumping is not None:
-            self._jumping.weight = JUMPING / (1 + self._jumping.spent / HALF_OF_JUMPS)
+            self._jumping.weight = rules.jumping / (1 + self._jumping.spent / rules.half_of_jumps)
         self._ask_bound()
         self._join()
         self._playing = sorted(self._members, key=lambda member: member.claim)[: self.workers]
-        work = max(LEAST_TURN, int(sum(member.spent for member in self._members)) // TURN_OF_ALL)
+        spent = int(sum(member.spent for member in self._members))
+        work = max(rules.least_turn, spent // rules.turn_of_all)
         for member in self._playing:
             if isinstance(member, Near) and (point := self._point()) is not None:
                 member.search.lead(point)
@@ -245,22 +220,24 @@ class AlternatingRun:
         if self._best is not None:
             closed = abs(self._bound - trivial) / max(1, abs(self._best - trivial))
             # A first solution that is far off says nothing of the bound: it is given time to find one.
-            least = 1.0 if member.spent < WORK_OF_TRIAL else LEAST_WEIGHT
-            member.weight = max(least, RELAXED * min(1.0, closed) ** STEEP)
+            rules = self._rules
+            least = 1.0 if member.spent < rules.trial_of_relaxed else rules.least_weight
+            member.weight = max(least, rules.relaxed * min(1.0, closed) ** rules.steep)
 
     def _join(self) -> None:
         """Add the members whose time has come."""
+        rules = self._rules
         branched = int(self._branching.price * self._branching.run.propagations)
-        is_linear = self._share != ON_SCHEDULES  # a relaxation says nothing of orders of tasks
-        if branched >= ALONE and self._best is None and is_linear and self._is_due("jumping"):
+        is_linear = self._kind != "schedules"  # a relaxation says nothing of orders of tasks
+        if branched >= rules.alone and self._best is None and is_linear and self._is_due("jumping"):
             self._jumping = self._jumper()
         if self._goal is not None and is_linear and self._is_due("relaxed"):
             self._relaxed = self._relaxation(self._goal)
-        if self._goal is None and branched >= ALONE and self._is_due("relaxed"):
+        if self._goal is None and branched >= rules.alone and self._is_due("relaxed"):
             towards = equated(self._root)
             if towards is not None:
                 self._relaxation((towards, "min"), True)
-        if branched >= ALONE and self._best is None and self._is_due("restarting"):
+        if branched >= rules.alone and self._best is None and self._is_due("restarting"):
             self._restarter()
         if self._point() is not None and self._is_due("near"):
             self._neighbour()
@@ -269,8 +246,8 @@ class AlternatingRun:
         if self._may_learn() and self._is_due("learning"):
             self._learner()
         # On schedules learning finds good solutions by itself, at first.
-        learned = NEAR_AFTER if is_linear or not self._learners else self._learners[0].spent
-        if self._goal is None or self._best is None or learned < NEAR_AFTER:
+        learned = rules.near_after if is_linear or not self._learners else self._learners[0].spent
+        if self._goal is None or self._best is None or learned < rules.near_after:
             return
         if self._is_due("near"):
             self._neighbour()
@@ -305,7 +282,7 @@ class AlternatingRun:
         rows = self._rows()
         if rows is not None:
             run.consult(*rows)
-        member = Learning(self._share, run, UNITS_OF_STEP)
+        member = Learning(self._share, self._rules, run, self._rules.units_of_step)
         self._learners.append(member)
         self._admit(member)
 
@@ -322,7 +299,8 @@ class AlternatingRun:
         if run is None:
             return None
         run.may_give_up = not is_any
-        member = Counting(ON_EQUATIONS if is_any else 1.0, run, UNITS_OF_PROGRAM)
+        rules = self._rules
+        member = Counting(rules.on_equations if is_any else 1.0, rules, run, rules.units_of_program)
         self._admit(member)
         return member
 
@@ -330,9 +308,10 @@ class AlternatingRun:
         """Add the search for a first solution with restarts and domain consistency where possible."""
         options = replace(self._options, restarts=Restarts("luby"), brancher=LED_BY_FAILURES)
         root = self._broken.root
-        root = replace(root, nodes=[on_domains(node, root.box) for node in root.nodes])
+        most = self._rules.most_matched
+        root = replace(root, nodes=[on_domains(node, root.box, most) for node in root.nodes])
         run = Run(self.prepared, root, options, self._started, self._goal)
-        self._admit(Branching(RESTARTING, run, cost(root.nodes)))
+        self._admit(Branching(self._rules.restarting, self._rules, run, cost(root.nodes)))
 
     def _jumper(self) -> Counting | None:
         """The local search for a first solution; None where constraints have no rows for it."""
@@ -341,7 +320,7 @@ class AlternatingRun:
         run = jumping_run(self.prepared, self._root, self._options, self._started, self._goal)
         if run is None:
             return None
-        member = Counting(JUMPING, run, UNITS_OF_JUMP)
+        member = Counting(self._rules.jumping, self._rules, run, self._rules.units_of_jump)
         self._admit(member)
         return member
 
@@ -350,7 +329,7 @@ class AlternatingRun:
         seed += self._options.seed
         options = replace(self._options, lns=True, restarts=None, brancher=LED_BY_FAILURES, seed=seed)
         run = Run(self.prepared, self._root, options, self._started, self._goal)
-        member = Near(NEAR_BEST, run, self._branching.price)
+        member = Near(self._rules.near_best, self._rules, run, self._branching.price)
         self._admit(member)
         if self._best is not None and (self._has_solution or not options.is_solution):  # else the hint leads
             member.follow({v: self.value(v) for v in member.decided})

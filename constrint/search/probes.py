@@ -24,12 +24,6 @@ if TYPE_CHECKING:
     from constrint.presolve import Root
     from constrint.search.solver import Solver
 
-NODES = 60  # nodes of a probe
-MOST_HALVES = 1000  # most nodes of a probe with wide domains
-MOST_NODES = 2000  # most nodes of all probes of an objective
-MOST_FAILURES = 3  # most consecutive probes without an answer
-LEAST_RANGE = 4096  # objectives with fewer values are not probed
-
 
 @dataclass
 class Probes:
@@ -52,13 +46,19 @@ class Probes:
     note: Callable[[Assignment, int, Run], None]
     value: int | None = None
     is_over: bool = False
-    _left: int = MOST_NODES
+    _left: int = 0  # nodes
+
+    def __post_init__(self) -> None:
+        self._rules = self.root.settings.search
+        self._left = self._rules.most_nodes_of_probes
 
     def run(self) -> None:
         """Probe until the objective is decided, or the nodes are spent."""
         low, high = self._range()
         huge = self.root.huge
-        if high - low < LEAST_RANGE or max(-low, high) >= (huge if huge == LIMIT else isqrt(huge)):
+        if high - low < self._rules.least_range or max(-low, high) >= (
+            huge if huge == LIMIT else isqrt(huge)
+        ):
             return
         if not self.root.exact and not self._bound_jointly():
             self.is_over = True
@@ -93,8 +93,8 @@ class Probes:
     def _by_halves(self, low: int, high: int) -> tuple[int, int]:
         """Probe the better half, or the half near the best solution; returns the remaining range."""
         hopeful = low  # the least cost that is likely to be found soon
-        failures = 0
-        while hopeful <= high and self._left > 0 and failures < MOST_FAILURES:
+        failures, most = 0, self._rules.most_failed_probes
+        while hopeful <= high and self._left > 0 and failures < most:
             middle = (hopeful + high) // 2
             outcome = self._probe(low, middle)
             if outcome:
@@ -126,7 +126,7 @@ class Probes:
         """Nodes of a probe: enough for a probe without failures to finish, even if domains are halved."""
         lo, hi = self.root.box.lo, self.root.box.hi
         halves = sum([(hi[v] - lo[v]).bit_length() for v in set(self.prepared.variables.values())])
-        return NODES + min(2 * halves, MOST_HALVES)
+        return self._rules.nodes_of_probe + min(2 * halves, self._rules.most_halves)
 
     def _sign(self) -> int:
         return 1 if self.goal[1] == "min" else -1

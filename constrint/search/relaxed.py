@@ -85,7 +85,6 @@ class RelaxedRun(Run):
         self._known = self._sign * known_bound(prepared, root, goal)
         columns = relaxation.columns
         self._relaxation = relaxation
-        self._rules = relaxation.rules
         self._bounds = Bounds(columns, self._state)
         self._cost = next(iter(columns.of(goal[0]).terms))
         self._program = Program(relaxation.rows, len(columns.variable), self._cost, self._sign)
@@ -95,7 +94,7 @@ class RelaxedRun(Run):
         self._plain_columns = set(self._column.values())
         self._free_columns = np.array([v < 0 for v in columns.variable], bool)
         self._rounding: Rounding | None = None
-        self._rounds_left = self._rules.rounding_rounds
+        self._rounds_left = self._relaxation.rules.rounding_rounds
         self._value_before = -math.inf
         self._optimum: NDArray[np.float64] | None = None  # the last one, at any node
         self._has_point = False
@@ -164,7 +163,7 @@ class RelaxedRun(Run):
         program = self._program
         self._has_point = False
         is_root = int(state.scalar[LEVEL]) == 0
-        rules = self._rules
+        rules = self._relaxation.rules
         rounds = rules.cut_rounds_of_root if is_root else rules.cut_rounds
         while True:
             outcome = program.solve(lower, upper)
@@ -206,7 +205,7 @@ class RelaxedRun(Run):
         if not (np.abs(point - np.rint(point)) > NEAR)[~self._free_columns].any():
             return []
         value = self._sign * float(self._program.point[self._cost])
-        if value - self._value_before < self._rules.worth_a_round * max(1.0, abs(value)):
+        if value - self._value_before < self._relaxation.rules.worth_a_round * max(1.0, abs(value)):
             self._rounds_left = 0
             return []
         self._value_before = value

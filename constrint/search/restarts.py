@@ -6,6 +6,7 @@ from collections import deque
 
 from constrint.preparing.restart_rules import Restarts
 from constrint.search.subtree import Item, decisions_of
+from constrint.settings import SearchSettings
 from constrint.store.state import (
     FAILURE_LIMIT,
     FAILURES,
@@ -17,15 +18,12 @@ from constrint.store.state import (
     write,
 )
 
-# Most decisions of all kept paths together, and most paths: every node walks along all of them.
-MOST_DECISIONS = 1 << 14
-MOST_PATHS = 32
-
 
 class Restarter:
     """Restarts one search, and keeps the nogoods of its paths."""
 
-    def __init__(self, restarts: Restarts) -> None:
+    def __init__(self, restarts: Restarts, rules: SearchSettings) -> None:
+        self._most_decisions, self._most_paths = rules.most_decisions, rules.most_paths
         self._limits = restarts.limits()
         self._paths: deque[list[Item]] = deque()
         self._used = 0
@@ -36,12 +34,13 @@ class Restarter:
         state.scalar[RECORDING] = 1
         state.scalar[FAILURE_LIMIT] = next(self._limits)
         return state._replace(
-            **{name: [0] * MOST_DECISIONS for name in names}, path_start=[0] * (MOST_PATHS + 1)
+            **{name: [0] * self._most_decisions for name in names},
+            path_start=[0] * (self._most_paths + 1),
         )
 
     def cut(self, state: State) -> State:
         """Restart: the failure limit is reached."""
-        self._keep(state, path_of(state)[:MOST_DECISIONS])
+        self._keep(state, path_of(state)[: self._most_decisions])
         scalar = state.scalar
         scalar[PHASE] = RESTART
         scalar[FAILURE_LIMIT] = scalar[FAILURES] + next(self._limits)
@@ -59,7 +58,7 @@ class Restarter:
             return
         paths = self._paths
         first = len(paths)
-        while self._used + len(path) > MOST_DECISIONS or len(paths) >= MOST_PATHS:
+        while self._used + len(path) > self._most_decisions or len(paths) >= self._most_paths:
             # Keep the later half. Nogoods are optional: termination rests on growing failure limits.
             for _ in range((len(paths) + 1) // 2):
                 self._used -= len(paths.popleft())

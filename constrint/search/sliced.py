@@ -31,17 +31,8 @@ if TYPE_CHECKING:
     from constrint.engine.compiled import CompiledSearch
     from constrint.preparing.options import Engine
 
-SLICE = (100, 20_000)  # most nodes and propagations of a slice
-FIRST_SLICE = (2, 60)  # if the compiled engine is loaded: the cost of handing over
-COMPILED_SLICE = (5_000, 1_000_000)
-PROPAGATIONS_OF_NODE = 50  # propagations per node in searches of few nodes
 WORK_OF_NODE = 20  # work of a node, in addition to its propagator runs
 COST, COMPILED_COST = 2e-7, 5e-9  # seconds of a propagator's run for each word of its arguments
-MISSED = 0.02  # seconds that a slice may take even if less is left
-LEAST_OF_NODE = 5  # propagations that a node counts as when slices are sized
-NODE_LOOKS = 5  # checks of the propagations before the node limit
-FEW, SMALL = 100, 300  # nodes that a model of at most so many propagators is given: each check ends a slice
-LOOKS = 400  # checks of the work before its limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +58,9 @@ class Limits:
         """The number of nodes at which the limit of nodes is checked first; None without one."""
         if self.nodes is None:
             return None
-        return min(self.nodes, FEW if self.failures is None and propagators <= SMALL else 1)
+        rules = self.settings.search
+        is_late = self.failures is None and propagators <= rules.few_propagators
+        return min(self.nodes, rules.first_look if is_late else 1)
 
 
 class Stepper:
@@ -91,9 +84,10 @@ class Stepper:
         self.engine = "interpreted"
         self._wanted = engine
         self._limits = limits
+        self._rules = rules = limits.settings.search
         self.turn_ends: int | None = None
-        self._pace = Pace(SLICE[1], limits.deadline)
-        self._node_pace = Pace(SLICE[0], limits.deadline)
+        self._pace = Pace(rules.slice[1], limits.deadline)
+        self._node_pace = Pace(rules.slice[0], limits.deadline)
         self._node_look = limits.first_look(len(state.kind))
         self._look = 0  # number of the node before which the work is checked next
         self._session = session
@@ -110,8 +104,8 @@ class Stepper:
 
     def _set_pace(self) -> None:
         """Reset the size of slices: from now on the search runs compiled."""
-        self._pace = Pace(COMPILED_SLICE[1], self._limits.deadline)
-        self._node_pace = Pace(COMPILED_SLICE[0], self._limits.deadline)
+        self._pace = Pace(self._rules.compiled_slice[1], self._limits.deadline)
+        self._node_pace = Pace(self._rules.compiled_slice[0], self._limits.deadline)
 
     def _adopt(self, state: State) -> None:
         """Continue with a state that may have other arrays."""
@@ -171,23 +165,25 @@ class Stepper:
             raise Paused
         # Check only at certain nodes, because a slice may end anywhere.
         if limits.nodes is not None and self._node_look is not None and nodes >= self._node_look:
-            if nodes >= limits.nodes or propagations >= limits.nodes * PROPAGATIONS_OF_NODE:
+            rules = self._rules
+            if nodes >= limits.nodes or propagations >= limits.nodes * rules.propagations_of_node:
                 raise GaveUp
             if limits.failures is not None and scalar[FAILURES] > limits.failures:
                 raise GaveUp
-            self._node_look = min(limits.nodes, nodes + max(1, limits.nodes // NODE_LOOKS))
+            self._node_look = min(limits.nodes, nodes + max(1, limits.nodes // rules.looks_of_nodes))
         if limits.work is not None and nodes >= self._look:
             if propagations + WORK_OF_NODE * nodes >= limits.work:
                 raise GaveUp
-            self._look = nodes + max(1, limits.work // WORK_OF_NODE // LOOKS)
+            self._look = nodes + max(1, limits.work // WORK_OF_NODE // self._rules.looks_of_work)
 
     def _slice(self) -> int:
         """Run one slice."""
+        rules = self._rules
         nodes, propagations = self._node_pace.work, self._pace.work
         if self._session is None and self._wanted == "auto" and not self.exact and cache.is_loaded():
-            nodes, propagations = min(nodes, FIRST_SLICE[0]), FIRST_SLICE[1]
+            nodes, propagations = min(nodes, rules.first_slice[0]), rules.first_slice[1]
         propagations = min(propagations, self._in_time())
-        nodes = min(nodes, max(1, propagations // LEAST_OF_NODE))
+        nodes = min(nodes, max(1, propagations // rules.least_of_node))
         look = None if self._limits.work is None else self._look
         for end in (self.turn_ends, self._node_look, look):
             if end is not None:
@@ -208,12 +204,12 @@ class Stepper:
         """How many runs of the longest propagator fit into the time that is left; at least one."""
         deadline = self._limits.deadline
         if not deadline.is_set:
-            return COMPILED_SLICE[1]
+            return self._rules.compiled_slice[1]
         if self._longest is None:
             start = self._state.start
             self._longest = int(max(map(sub, islice(start, 1, None), start), default=1))
         cost = self._longest * (COST if self._session is None else COMPILED_COST)
-        return max(1, int(max(deadline.left, MISSED) / max(cost, 1e-9)))
+        return max(1, int(max(deadline.left, self._rules.missed) / max(cost, 1e-9)))
 
     @property
     def seconds(self) -> float:

@@ -27,7 +27,7 @@ from constrint.search.choose import Case, Choice, choose, first_methods, main_me
 from constrint.search.depth_first import Run
 from constrint.search.descent import answered_early
 from constrint.search.easy import at_an_end, by_diving, is_small
-from constrint.search.near_zero import NEARBY_NODES, nearby_roots
+from constrint.search.near_zero import nearby_roots
 from constrint.search.portfolio import AlternatingRun
 from constrint.search.warm_start import Start, hinted_solution, is_as_good, near_hints, restricted
 from constrint.support.deadline import Deadline, Stopped, until
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from constrint.modelling.objectives import Goal
 
 __all__ = ["Options", "Prepared", "Run", "Solver"]
-
-BRIEFEST = 100  # nodes before the equations are solved together
 
 
 class Solver:
@@ -87,14 +85,18 @@ class Solver:
     def _dive(self, prepared: Prepared, root: Root) -> None:
         """Search briefly for a solution that is easy to find, unless one is known."""
         if self._easy is None and not self._has_dived:
-            self._has_dived = not (root.exact or is_small(prepared.variables, root.nodes))
+            self._has_dived = not (
+                root.exact or is_small(prepared.variables, root.nodes, root.settings.search)
+            )
             self._easy = by_diving(prepared, root, self.options)
             self._stop_if_answered()
 
     def _stop_if_answered(self) -> None:
         """Raise `Stopped` if the easy solution answers the call: any will do, and the model is large."""
         model, options = self.model, self.options
-        if self._easy is None or self._targets or model.hints or is_small(model.variables, model.constraints):
+        if self._easy is None or self._targets or model.hints:
+            return
+        if is_small(model.variables, model.constraints, model.settings.search):
             return
         is_free = options.engine == "auto" and options.brancher == PLAIN and options.proof is None
         if is_free and may_search_briefly(options):
@@ -316,7 +318,8 @@ class Solver:
         """A solution; the preferred one if the prepared model has preferences."""
         left: Root | None = root
         if root.postponed:
-            run = Run(prepared, root, self.options, self.started, most_nodes=BRIEFEST)
+            most = root.settings.search.nodes_before_presolve
+            run = Run(prepared, root, self.options, self.started, most_nodes=most)
             try:
                 return self._first_of(prepared, root, run)
             except GaveUp:
@@ -352,8 +355,9 @@ class Solver:
         self, prepared: Prepared, root: Root, goal: tuple[int, str] | None
     ) -> tuple[Assignment, int] | None:
         """A solution near 0 that is better than others there, and the value of its objective."""
+        most = root.settings.search.nodes_near_zero
         for bounded in nearby_roots(prepared, root):
-            run = Run(prepared, bounded, self.options, self.started, goal, most_nodes=NEARBY_NODES)
+            run = Run(prepared, bounded, self.options, self.started, goal, most_nodes=most)
             best: tuple[Assignment, int] | None = None
             try:
                 while (found := run.next()) is not None:

@@ -39,12 +39,15 @@ def steering_of(
         sign = 1 if goal[1] == "min" else -1
         better = directions(goal[0], prepared.inputs)
         return Neighbourhoods(
-            options.seed, [reached[v] for v in variables], [sign * better.get(v, 0) for v in variables]
+            options.seed,
+            [reached[v] for v in variables],
+            [sign * better.get(v, 0) for v in variables],
+            root.settings.neighbourhoods,
         )
     if options.restarts is not None:
         from constrint.search.restarts import Restarter
 
-        return Restarter(options.restarts)
+        return Restarter(options.restarts, root.settings.search)
     if options.brancher.learns_later:
         from constrint.search.late_weights import LateWeights
 

@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from constrint.presolve import Root
     from constrint.search.solver import Solver
 
-NODES = 1000  # of a search near the hints, beside two for each variable
-FAILURES = 200
-
 
 @dataclass(frozen=True)
 class Start:
@@ -73,8 +70,12 @@ def warm_start(solver: Solver, prepared: Prepared, root: Root) -> Start | None:
     for part in (restricted(near, hinted), near):
         if part is None:
             continue
-        nodes = NODES + 2 * len(prepared.variables)
-        run = Run(prepared, part, options, solver.started, most_nodes=nodes, most_failures=FAILURES)
+        rules = part.settings.search
+        run = Run(
+            *(prepared, part, options, solver.started),
+            most_nodes=rules.nodes_near_hints + 2 * len(prepared.variables),
+            most_failures=rules.failures_near_hints,
+        )
         found: Assignment | None = None
         try:
             found = run.next()

@@ -22,23 +22,13 @@ from constrint.propagators import (
     Rectangles,
     Subcircuit,
 )
+from constrint.settings.portfolio import Kind
 
-# What branching does alone, in propagations: most models need no more, and for them nothing changes.
-ALONE = 100_000
-# Units of work that come before learning, for each part into which it decomposes the constraints: about a
-# third of the time that building it takes; on schedules it is worth more.
-BEFORE_EACH_PART, BEFORE_EACH_PART_OF_SCHEDULES = 200, 8
-# The weight of the learning search beside branching.
-ON_SCHEDULES, ON_TOURS, ON_OTHERS, ON_PRODUCTS = 40.0, 16.0, 4.0, 0.75
 DIFFERENT = (AllDifferent, AllDifferentBounds, AllDifferentDomain)  # permutations are stated twice
-# Equations of three open variables and more, and their part of the constraints, for a relaxation to lead to
-# any solution.
-LEAST_EQUATIONS, SHARE_OF_EQUATIONS = 3, 0.25
-MOST_MATCHED = 200  # most values for which the search with restarts makes `all_different` domain consistent
 
 
-def learning_share(nodes: list[Propagator]) -> float:
-    """The weight of the learning search relative to branching.
+def kind_of(nodes: list[Propagator]) -> Kind:
+    """What most constraints are about, which says how well learning suits them.
 
     Learning suits orders of tasks and positions of boxes (conditional sums over two or more variables). It
     does not suit constraints that it explains by all bounds, such as products.
@@ -54,31 +44,32 @@ def learning_share(nodes: list[Propagator]) -> float:
         elif isinstance(node, Product | DivMod | Power):
             others += 1
     if 3 * orders >= len(nodes) and orders > 2 * others:
-        return ON_SCHEDULES
+        return "schedules"
     if any(isinstance(node, Circuit | Subcircuit) for node in nodes):
-        return ON_TOURS
-    return ON_PRODUCTS if 8 * others >= len(nodes) else ON_OTHERS
+        return "tours"
+    return "products" if 8 * others >= len(nodes) else "others"
 
 
-def alone(root: Root, share: float) -> int:
+def alone(root: Root, kind: Kind) -> int:
     """The work of all others that comes before the learning search is built."""
+    rules = root.settings.portfolio
     stated = {
         (node.scope(), "apart" if isinstance(node, DIFFERENT) else place): node
         for place, node in enumerate(root.nodes)
     }
     size = sum(parts(node, root.box) for node in stated.values())
-    if share == ON_SCHEDULES:
-        return BEFORE_EACH_PART_OF_SCHEDULES * size
-    return max(ALONE, BEFORE_EACH_PART * size)
+    if kind == "schedules":
+        return rules.before_each_part_of_schedules * size
+    return max(rules.alone, rules.before_each_part * size)
 
 
-def on_domains(node: Propagator, box: Box) -> Propagator:
-    """The constraint, on domains instead of bounds where that is an `all_different` of few values."""
+def on_domains(node: Propagator, box: Box, most: int) -> Propagator:
+    """The constraint, on domains where it is an `all_different` on bounds, of at most so many values."""
     if not isinstance(node, AllDifferentBounds):
         return node
     ends = [a * x + b for a, v, b in node.views for x in (box.lo[v], box.hi[v])]
     width = max(ends) - min(ends) + 1
-    return AllDifferentDomain(node.views, min(ends), width) if width <= MOST_MATCHED else node
+    return AllDifferentDomain(node.views, min(ends), width) if width <= most else node
 
 
 def equated(root: Root) -> int | None:
@@ -89,6 +80,7 @@ def equated(root: Root) -> int | None:
         for node in root.nodes
         if isinstance(node, LinearEq) and len(opened := [v for v in node.scope() if lo[v] < hi[v]]) > 2
     ]
-    if len(equations) < LEAST_EQUATIONS or len(equations) < SHARE_OF_EQUATIONS * len(root.nodes):
+    rules = root.settings.portfolio
+    if len(equations) < max(rules.least_equations, rules.share_of_equations * len(root.nodes), 1):
         return None
     return max(equations, key=len)[0]

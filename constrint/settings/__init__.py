@@ -12,15 +12,21 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Self
 
+from constrint.settings.neighbourhoods import NeighbourhoodSettings
+from constrint.settings.portfolio import PortfolioSettings
 from constrint.settings.presolve import PresolveSettings
 from constrint.settings.record import Record
 from constrint.settings.relaxation import RelaxationSettings
+from constrint.settings.search import SearchSettings
 
 __all__ = [
     "DEFAULT",
+    "NeighbourhoodSettings",
+    "PortfolioSettings",
     "PresolveSettings",
     "Record",
     "RelaxationSettings",
+    "SearchSettings",
     "Settings",
     "of_new_models",
     "using",
@@ -33,10 +39,16 @@ class Settings(Record):
     Attributes:
         presolve: Of reasoning at the root.
         relaxation: Of linear relaxations.
+        search: Of short searches, and of slices.
+        portfolio: Of several searches in turns.
+        neighbourhoods: Of large-neighbourhood search.
     """
 
     presolve: PresolveSettings = PresolveSettings()
     relaxation: RelaxationSettings = RelaxationSettings()
+    search: SearchSettings = SearchSettings()
+    portfolio: PortfolioSettings = PortfolioSettings()
+    neighbourhoods: NeighbourhoodSettings = NeighbourhoodSettings()
 
     def with_fields(self, **records: Mapping[str, Any]) -> Self:
         """Settings with other values in some records: ``with_fields(presolve={"rounds": 1})``."""

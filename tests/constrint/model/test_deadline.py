@@ -21,6 +21,7 @@ from constrint import (
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
 from constrint.search import easy, sliced
+from constrint.settings import DEFAULT
 from constrint.support import deadline
 from constrint.support.deadline import Deadline, Pace, Stopped
 from constrint.tuning.spaces import from_tune_params
@@ -189,16 +190,16 @@ def test_an_easy_solution_satisfies_all_or_is_none():
     assert easy.at_an_end(m, []) is None
 
 
-def test_a_dive_finds_what_ends_do_not(monkeypatch):
-    monkeypatch.setattr(easy, "SMALL", 20)
+def test_a_dive_finds_what_ends_do_not():
     m = Model()
+    m.settings = DEFAULT.with_fields(search={"small": 20})
     n = 30
     x = [m.int_var(f"x{i}", 0, n) for i in range(n)]
     m.add(
         *[b >= a + 1 for a, b in itertools.pairwise(x)], *[a + b != 3 * n for a, b in itertools.pairwise(x)]
     )
     prepared = Prepared(m, [(x[-1], "min")], [])
-    assert not easy.is_small(prepared.variables, prepared.root.nodes)
+    assert not easy.is_small(prepared.variables, prepared.root.nodes, m.settings.search)
     assert easy.at_an_end(m, []) is None
     with deadline.until(Deadline(1e6)):
         found = easy.by_diving(prepared, prepared.root, Options(engine="interpreted"))
@@ -352,4 +353,4 @@ def test_slices_of_long_propagators_are_short_where_little_time_is_left(monkeypa
     model.solve(time_limit=0.3, engine="interpreted")
     assert runs
     cost = sliced.COST * 2 * 2000
-    assert all(propagations <= 1 + max(left, sliced.MISSED) / cost for propagations, left in runs)
+    assert all(propagations <= 1 + max(left, DEFAULT.search.missed) / cost for propagations, left in runs)

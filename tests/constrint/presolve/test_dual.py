@@ -13,8 +13,10 @@ from constrint import Model, Status, all_different, sum_
 from constrint.preparing.prepared import Prepared
 from constrint.relaxation import dual
 from constrint.relaxation.dual import with_dual_row
-from constrint.search import branch_and_bound as climb
 from constrint.search import relaxed
+from constrint.settings import DEFAULT, using
+
+AT_ONCE = DEFAULT.with_fields(search={"nodes_before_dual": 1})
 
 
 def knapsacks(items: int, sacks: int, seed: int) -> tuple[Model, list, list[int]]:
@@ -83,18 +85,18 @@ def test_every_solution_satisfies_the_row(block):
 
 
 @pytest.mark.parametrize("block", range(3))
-def test_optima_of_random_models_that_get_the_row_at_once(block, monkeypatch):
-    monkeypatch.setattr(climb, "BRIEF", 1)
+def test_optima_of_random_models_that_get_the_row_at_once(block):
     for seed in range(130_000 + 100 * block, 130_000 + 100 * (block + 1)):
-        assert wrong_answers(draw_model(seed), engine="interpreted") == [], f"seed {seed}"
+        with using(AT_ONCE):
+            assert wrong_answers(draw_model(seed), engine="interpreted") == [], f"seed {seed}"
 
 
 @pytest.mark.parametrize("block", range(3))
-def test_optima_of_linear_models_that_get_the_row_at_once(block, monkeypatch):
-    monkeypatch.setattr(climb, "BRIEF", 1)
+def test_optima_of_linear_models_that_get_the_row_at_once(block):
     for seed in range(1000 + 60 * block, 1000 + 60 * (block + 1)):
         random = Random(seed)
         model, xs, rows, ranges = linear_model(random)
+        model.settings = AT_ONCE
         goal = [random.randint(-9, 9) for _ in xs]
         holds = {"<=": int.__le__, ">=": int.__ge__, "==": int.__eq__}
         worth = [
@@ -127,7 +129,7 @@ def test_without_a_row_search_goes_on_where_it_was(monkeypatch, engine, learn):
     model.add(*[b - a <= marks[-1] - 1 for a, b in itertools.combinations(marks[:-1], 2)])
     steps = []
     for brief in (100, 10**9):
-        monkeypatch.setattr(climb, "BRIEF", brief)
+        model.settings = DEFAULT.with_fields(search={"nodes_before_dual": brief})
         monkeypatch.setattr(dual, "with_dual_row", lambda root, *_: root)
         monkeypatch.setattr(relaxed, "relaxed_run", lambda *_: None)  # it would take turns from then on
         told: list[int] = []

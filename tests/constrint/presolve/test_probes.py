@@ -12,8 +12,8 @@ from constrint import Model, Status, max_, min_
 from constrint.engine.build import Box
 from constrint.presolve import Root
 from constrint.presolve.joint import relaxed_bounds
-from constrint.search import branch_and_bound as climb
 from constrint.search import probes
+from constrint.settings import DEFAULT, using
 
 DRAWN = int(os.environ.get("CONSTRINT_DRAWN_OBJECTIVES", "60"))
 
@@ -57,14 +57,18 @@ def brute_force(m: Model, x, goal, way: str):
 
 
 @pytest.fixture(params=[(1, 0, 10**6), (1, 3, 12), (3, 1, 2000)], ids=["exact", "few nodes", "after some"])
-def eager(request, monkeypatch):
+def eager(request):
     """Probes wherever there is a goal: every answer of theirs, and of none, is met."""
     nodes, brief, most = request.param
-    monkeypatch.setattr(probes, "LEAST_RANGE", 2)
-    monkeypatch.setattr(probes, "NODES", nodes if most != 10**6 else 10**5)
-    monkeypatch.setattr(probes, "MOST_HALVES", 0)
-    monkeypatch.setattr(probes, "MOST_NODES", most)
-    monkeypatch.setattr(climb, "BRIEF", max(1, brief))
+    given = {
+        "least_range": 2,
+        "nodes_of_probe": nodes if most != 10**6 else 10**5,
+        "most_halves": 0,
+        "most_nodes_of_probes": most,
+        "nodes_before_dual": max(1, brief),
+    }
+    with using(DEFAULT.with_fields(search=given)):
+        yield
 
 
 @pytest.mark.parametrize("options", [{}, {"learn": True}, {"lns": True}], ids=str)

@@ -6,6 +6,7 @@ import itertools
 
 import pytest
 from drawn_job_shops import MT06, draw_jobs, job_shop, least_span
+from lowered import hasty as hasty_settings
 from random_models import build, draw_model
 
 from constrint import (
@@ -21,22 +22,19 @@ from constrint import (
 from constrint.learning import build as learn_build
 from constrint.learning import session
 from constrint.preparing.prepared import Prepared
-from constrint.search import members
-from constrint.search import portfolio as alternate
-from constrint.search.weights import ON_OTHERS, ON_PRODUCTS, ON_SCHEDULES, learning_share
+from constrint.search.weights import kind_of
+from constrint.settings import DEFAULT, using
+from constrint.settings.portfolio import Kind
 from constrint.support.deadline import Pace
+
+NO_MACHINES = {"least_tasks": 1 << 60}
 
 
 @pytest.fixture
-def hasty(monkeypatch):
+def hasty():
     """Turns of a node, and of a few units of work, from the first node on."""
-    monkeypatch.setattr(members, "TURN", 1)
-    monkeypatch.setattr(alternate, "LEAST_TURN", 1)
-    monkeypatch.setattr(alternate, "ALONE", 0)
-    monkeypatch.setattr(alternate, "alone", lambda root, share: 0)
-    monkeypatch.setattr(
-        "constrint.search.branch_and_bound.BRIEF", 0
-    )  # sums of linear models are tried for some nodes first
+    with using(hasty_settings()):
+        yield
 
 
 @pytest.mark.parametrize("block", range(4))
@@ -68,9 +66,10 @@ def test_job_shops(hasty, seed):
 
 
 @pytest.fixture
-def without_machines(monkeypatch):
+def without_machines():
     """Job shops stay sets of disjunctions, which take longer."""
-    monkeypatch.setattr("constrint.presolve.root.add_machines", lambda problem: False)
+    with using(DEFAULT.with_fields(presolve=NO_MACHINES)):
+        yield
 
 
 def test_short_searches_are_branching_alone(without_machines):
@@ -105,14 +104,17 @@ def test_who_says_how_to_branch_has_his_way(hasty):
 
 
 @pytest.mark.timeout(900)  # the first use on a machine compiles
-def test_the_path_depends_on_neither_engine_nor_clock(monkeypatch, without_machines):
-    monkeypatch.setattr(alternate, "LEAST_TURN", 700)
-    monkeypatch.setattr("constrint.search.branch_and_bound.BRIEF", 0)
+def test_the_path_depends_on_neither_engine_nor_clock(monkeypatch):
+    given = DEFAULT.with_fields(
+        presolve=NO_MACHINES, portfolio={"least_turn": 700}, search={"nodes_before_dual": 0}
+    )
     walks = []
     for engine, most in (("interpreted", 20_000), ("interpreted", 7), ("compiled", 20_000)):
         monkeypatch.setattr(Pace, "FIRST", most)
         monkeypatch.setattr(Pace, "adapt", lambda *_: None)
-        s = (r := job_shop(draw_jobs(1, 6, 4)).solve(engine=engine, learn="auto")).statistics
+        with using(given):
+            m = job_shop(draw_jobs(1, 6, 4))
+        s = (r := m.solve(engine=engine, learn="auto")).statistics
         assert (s.engine, s.method) == (engine, "portfolio")
         walks.append((dict(r.values), s.nodes, s.failures, s.propagations, s.learned))
     assert walks[0] == walks[1] == walks[2]
@@ -128,21 +130,21 @@ def test_search_goes_on_without_learning_where_reasons_are_too_many(hasty, monke
 
 
 def test_the_share_follows_the_structure():
-    def share(m: Model) -> int:
+    def kind(m: Model) -> Kind:
         root = Prepared(m, (), ()).root
         assert root is not None
-        return learning_share(root.nodes)
+        return kind_of(root.nodes)
 
-    assert share(job_shop(MT06)) == ON_SCHEDULES
+    assert kind(job_shop(MT06)) == "schedules"
     m = Model()
     s = [m.int_var(f"s{i}", 0, 30) for i in range(6)]
     m.add(no_overlap(s[:3], [3, 4, 5]), cumulative(s, [4] * 6, [2, 3, 1, 2, 2, 1], 4))
-    assert share(m) == ON_SCHEDULES
+    assert kind(m) == "schedules"
     m = Model()
     x = [m.int_var(f"x{i}", 0, 9) for i in range(6)]
     m.add(*(a * b != 30 for a, b in itertools.pairwise(x)), sum_(x) == 20)
-    assert share(m) == ON_PRODUCTS
+    assert kind(m) == "products"
     m = Model()
     b = [m.bool_var(f"b{i}") for i in range(9)]
     m.add(*(p | ~q | r for p, q, r in zip(b, b[1:], b[2:], strict=False)))
-    assert share(m) == ON_OTHERS
+    assert kind(m) == "others"

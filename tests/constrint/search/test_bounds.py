@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from lowered import hasty
 from random_models import build, draw_model
 
 from constrint import Model, Status, sum_
-from constrint.search import branch_and_bound, portfolio
 from constrint.support.deadline import Stopped
 
 
@@ -23,14 +23,12 @@ class StopAfter:
 
 
 @pytest.mark.parametrize("learn", [False, True, "auto"])
-def test_bounds_of_stopped_searches_hold(learn, monkeypatch):
-    monkeypatch.setattr(branch_and_bound, "BRIEF", 0)
-    monkeypatch.setattr(portfolio, "alone", lambda root, share: 0)
-    monkeypatch.setattr(portfolio, "LEAST_TURN", 1)
+def test_bounds_of_stopped_searches_hold(learn):
     stopped = 0
     for seed in range(300, 400):
         drawn = draw_model(seed)
         m = drawn.build()
+        m.settings = hasty()
         goal = build(drawn.objective, {**m.variables, **m.lets})
         worth = [x for s in drawn.solutions() if (x := drawn.value(drawn.objective, s)) is not None]
         if not worth:

@@ -12,6 +12,7 @@ from constrint.answers.options import options_of
 from constrint.answers.plan import explain_methods
 from constrint.search import descent, solver
 from constrint.search.solver import Solver
+from constrint.settings import DEFAULT
 
 SIZE = 21  # values of each of four variables: more combinations than the least for tables
 
@@ -42,12 +43,13 @@ def drawn(seed: int) -> tuple[Model, list[tuple[int, ...]]]:
 @pytest.mark.parametrize("limits", [(100, 4), (2, 0)], ids=["as it is", "gives up early"])
 @pytest.mark.parametrize("tables", [True, False], ids=["then tables", "then search"])
 def test_preferences_are_met_in_their_order(monkeypatch, limits, tables):
-    monkeypatch.setattr(descent, "MOST_NODES", limits[0])
-    monkeypatch.setattr(descent, "MOST_FAILURES", limits[1])
+    nodes, failures = limits
+    given = {"nodes_of_descent": nodes, "failures_of_descent": failures}
     if not tables:
         monkeypatch.setattr(descent, "sweep", lambda plan, root: None)
     for seed in range(8):
         m, solutions = drawn(seed)
+        m.settings = DEFAULT.with_fields(search=given)
         rng = Random(seed)
         order = rng.sample(range(4), 4)
         ways = [rng.choice(("min", "max")) for _ in order]
@@ -71,10 +73,10 @@ def test_a_descent_that_gave_up_is_continued_where_tables_do_not_suit(monkeypatc
         begun.append(found)
         return found
 
-    monkeypatch.setattr(descent, "MOST_NODES", 2)
     monkeypatch.setattr(descent, "sweep", lambda plan, root: None)
     monkeypatch.setattr(solver, "answered_early", noted)
     m, solutions = drawn(1)
+    m.settings = DEFAULT.with_fields(search={"nodes_of_descent": 2})
     a, b, c, d = m.variables.values()
     result = m.solve(prefer=[(d, "min"), (a, "min"), (c, "max"), (b, "max")])
     ((swept, run),) = begun

@@ -8,6 +8,7 @@ from time import perf_counter
 
 import numpy as np
 import pytest
+from lowered import hasty
 
 from constrint import Model, Status, element, sum_
 from constrint.answers.options import options_of
@@ -19,15 +20,17 @@ from constrint.preparing.prepared import Prepared
 from constrint.relaxation.columns import Columns
 from constrint.relaxation.highs import has_highs
 from constrint.relaxation.point import Point
-from constrint.search import lns
 from constrint.search import portfolio as alternate
 from constrint.search.depth_first import Run
 from constrint.search.lns import Neighbourhoods
 from constrint.search.relaxed import relaxed_run
+from constrint.settings import DEFAULT, NeighbourhoodSettings, using
 from constrint.store.state import FLOOR, GOAL, HAS_PHASE
 from constrint.support.deadline import Paused
 
 COUNT = 8
+RULES = NeighbourhoodSettings(whole_every=1000)
+SHORT = DEFAULT.with_fields(neighbourhoods={"failures": 3, "failures_of_whole": 4})
 needs_highs = pytest.mark.skipif(not has_highs(), reason="needs HiGHS")
 
 
@@ -47,17 +50,16 @@ def point_of(*values: float) -> Point:
     return Point(columns, values)
 
 
-def led(monkeypatch, state) -> Neighbourhoods:
+def led(state) -> Neighbourhoods:
     """Neighbourhoods that are all led by the relaxation."""
-    monkeypatch.setattr(lns, "WHOLE_EVERY", 1000)
-    found = Neighbourhoods(0, [[]] * COUNT, [0] * COUNT)
+    found = Neighbourhoods(0, [[]] * COUNT, [0] * COUNT, RULES)
     found.begin(state)
     found._ways = []
     return found
 
 
-def test_what_agrees_is_kept_and_the_others_try_the_relaxation(monkeypatch, state):
-    around = led(monkeypatch, state)
+def test_what_agrees_is_kept_and_the_others_try_the_relaxation(state):
+    around = led(state)
     best = [1, 2, 3, 4, 5, 6, 7, 8]
     state.phase[:] = best
     state.scalar[HAS_PHASE] = 1
@@ -70,13 +72,13 @@ def test_what_agrees_is_kept_and_the_others_try_the_relaxation(monkeypatch, stat
     assert (state.keep.count(0), state.phase) == (2, best)
 
 
-def test_values_that_were_tried_do_not_come_back_after_a_better_solution(monkeypatch, state):
-    around = led(monkeypatch, state)
+def test_values_that_were_tried_do_not_come_back_after_a_better_solution(state):
+    around = led(state)
     state.phase[:] = [1] * COUNT
     state.scalar[HAS_PHASE] = 1
     around.lead(point_of(*[5] * COUNT))
     for tell in (around.solved, around.followed):
-        around._led.share = lns.FIRST_SHARE / 2
+        around._led.share = RULES.first_share / 2
         around.cut(state)
         assert 5 in state.phase
         state.phase[:] = [2] * COUNT
@@ -85,8 +87,8 @@ def test_values_that_were_tried_do_not_come_back_after_a_better_solution(monkeyp
         assert state.phase == [2] * COUNT
 
 
-def test_without_a_solution_what_is_integral_is_kept(monkeypatch, state):
-    around = led(monkeypatch, state)
+def test_without_a_solution_what_is_integral_is_kept(state):
+    around = led(state)
     around.lead(point_of(1, 2.5, 3, 4.25, 5, 6))
     around.cut(state)
     assert state.keep == [1, 0, 1, 0, 1, 1, 1, 1]
@@ -101,10 +103,9 @@ def test_without_a_solution_what_is_integral_is_kept(monkeypatch, state):
     assert state.phase == [7] * COUNT
 
 
-def unled(state, monkeypatch, way: str, **given) -> Neighbourhoods:
+def unled(state, way: str, **given) -> Neighbourhoods:
     """Neighbourhoods without a relaxation, all of one kind."""
-    monkeypatch.setattr(lns, "WHOLE_EVERY", 1000)
-    found = Neighbourhoods(0, given.get("reached", [[]] * COUNT), given.get("better", [0] * COUNT))
+    found = Neighbourhoods(0, given.get("reached", [[]] * COUNT), given.get("better", [0] * COUNT), RULES)
     found.begin(state)
     found._ways = [kept for kept in found._ways if kept.order.__name__ == way]
     state.phase[:] = [1] * COUNT
@@ -112,19 +113,19 @@ def unled(state, monkeypatch, way: str, **given) -> Neighbourhoods:
     return found
 
 
-def test_variables_of_the_same_constraints_are_searched_together(monkeypatch, state):
+def test_variables_of_the_same_constraints_are_searched_together(state):
     reached = [[0, place % 2 + 1] for place in range(COUNT)]
-    around = unled(state, monkeypatch, "_connected", reached=reached)
-    around._ways[0].share = 4 / COUNT / lns.SMALLER
+    around = unled(state, "_connected", reached=reached)
+    around._ways[0].share = 4 / COUNT / RULES.smaller
     for _ in range(10):
-        around._ways[0].share = 4 / COUNT / lns.SMALLER
+        around._ways[0].share = 4 / COUNT / RULES.smaller
         around.cut(state)
         searched = {place for place, kept in enumerate(state.keep) if not kept}
         assert searched in ({0, 2, 4, 6}, {1, 3, 5, 7})
 
 
-def test_terms_far_from_their_better_end_are_searched_more_often(monkeypatch, state):
-    around = unled(state, monkeypatch, "_towards_goal", better=[1, -1] * (COUNT // 2))
+def test_terms_far_from_their_better_end_are_searched_more_often(state):
+    around = unled(state, "_towards_goal", better=[1, -1] * (COUNT // 2))
     state.phase[:] = [
         0,
         9,
@@ -137,7 +138,7 @@ def test_terms_far_from_their_better_end_are_searched_more_often(monkeypatch, st
     ]  # places 4 and 5 are at the worse ends, the others at the better
     searched = [0] * COUNT
     for _ in range(50):
-        around._ways[0].share = 2 / COUNT / lns.SMALLER
+        around._ways[0].share = 2 / COUNT / RULES.smaller
         around.cut(state)
         assert state.keep.count(0) == 2
         searched = [times + 1 - kept for times, kept in zip(searched, state.keep, strict=True)]
@@ -145,8 +146,8 @@ def test_terms_far_from_their_better_end_are_searched_more_often(monkeypatch, st
     assert max(searched[:4] + searched[6:]) < 15
 
 
-def test_random_neighbourhoods_grow_when_exhausted_and_shrink_when_cut(monkeypatch, state):
-    around = unled(state, monkeypatch, "_at_random")
+def test_random_neighbourhoods_grow_when_exhausted_and_shrink_when_cut(state):
+    around = unled(state, "_at_random")
     (way,) = around._ways
     around.cut(state)
     sizes, drawn_places = [], set()
@@ -163,16 +164,15 @@ def test_random_neighbourhoods_grow_when_exhausted_and_shrink_when_cut(monkeypat
     assert 0 < way.share <= 1
 
 
-def test_kinds_that_find_better_solutions_are_chosen_more_often(monkeypatch, state):
-    monkeypatch.setattr(lns, "WHOLE_EVERY", 1000)
-    around = Neighbourhoods(1, [[]] * COUNT, [0] * COUNT)
+def test_kinds_that_find_better_solutions_are_chosen_more_often(state):
+    around = Neighbourhoods(1, [[]] * COUNT, [0] * COUNT, RULES)
     around.begin(state)
     state.phase[:] = [1] * COUNT
     state.scalar[HAS_PHASE] = 1
     around.lead(point_of(*[2] * COUNT))
     chosen = []
     for _ in range(200):
-        around._led.share = lns.FIRST_SHARE / 2  # a share that leaves something to keep
+        around._led.share = RULES.first_share / 2  # a share that leaves something to keep
         around.cut(state)
         name = around._way.order.__name__
         chosen.append(name)
@@ -216,6 +216,7 @@ def optimum_of(
     m: Model, goal: object, direction: str, is_led: bool = True, seed: int = 0
 ) -> tuple[int | None, list[tuple[int, ...]]]:
     """The best value found by neighbourhoods alone, and all that was found, in order."""
+    m.settings = SHORT
     prepared = Prepared(m, as_goals([(goal, direction[:3])]), [])
     if prepared.root is None:
         return None, []
@@ -242,8 +243,6 @@ def optimum_of(
 
 @needs_highs
 def test_drawn_programs_against_brute_force(monkeypatch):
-    monkeypatch.setattr(lns, "FAILURES_OF_NEIGHBOURHOOD", 3)
-    monkeypatch.setattr(lns, "FAILURES_OF_WHOLE", 4)
     way = Neighbourhoods._by_relaxation
     used = []
     monkeypatch.setattr(
@@ -256,9 +255,7 @@ def test_drawn_programs_against_brute_force(monkeypatch):
 
 
 @pytest.mark.parametrize("is_led", [pytest.param(True, marks=needs_highs), False])
-def test_neighbourhoods_depend_on_the_seed_alone(monkeypatch, is_led):
-    monkeypatch.setattr(lns, "FAILURES_OF_NEIGHBOURHOOD", 3)
-    monkeypatch.setattr(lns, "FAILURES_OF_WHOLE", 4)
+def test_neighbourhoods_depend_on_the_seed_alone(is_led):
     differ = 0
     for number in range(12):
         runs = [optimum_of(*drawn(number)[:3], is_led, seed) for seed in (1, 1, 2)]
@@ -279,18 +276,18 @@ def cover(seed: int) -> tuple[Model, object]:
 
 
 @pytest.fixture
-def turns(monkeypatch):
+def turns():
     """Portfolios whose members take turns at once."""
-    monkeypatch.setattr(alternate, "LEAST_TURN", 50)
-    monkeypatch.setattr(alternate, "ALONE", 20)
-    monkeypatch.setattr(alternate, "alone", lambda root, share: 0)
-    monkeypatch.setattr(alternate, "NEAR_BEST", 50.0)
-    monkeypatch.setattr(alternate, "ON_OTHERS", 0.01)
-    monkeypatch.setattr(alternate, "UNITS_OF_PROGRAM", 1.0)
-    monkeypatch.setattr("constrint.search.members.TURN", 4)
-    monkeypatch.setattr("constrint.search.branch_and_bound.BRIEF", 0)
-    monkeypatch.setattr(lns, "FAILURES_OF_WHOLE", 2)
-    monkeypatch.setattr(lns, "FAILURES_OF_NEIGHBOURHOOD", 2)
+    portfolio = {
+        "alone": 20,
+        "near_best": 50.0,
+        "on_others": 0.01,
+        "units_of_program": 1.0,
+        "nodes_of_turn": 4,
+    }
+    near = {"failures": 2, "failures_of_whole": 2}
+    with using(hasty(least_turn=50, portfolio=portfolio, neighbourhoods=near)):
+        yield
 
 
 @needs_highs
@@ -322,20 +319,19 @@ def test_a_relaxation_that_had_no_turn_yet_stays(monkeypatch, turns):
 
 @needs_highs
 def test_the_answer_depends_on_the_seed_alone_and_a_limit_keeps_the_best_solution(monkeypatch, clock):
-    monkeypatch.setattr(alternate, "LEAST_TURN", 500)
-    monkeypatch.setattr(alternate, "ALONE", 100)
-    monkeypatch.setattr(alternate, "alone", lambda root, share: 0)
-    monkeypatch.setattr("constrint.search.branch_and_bound.BRIEF", 0)
+    given = hasty(least_turn=500, portfolio={"alone": 100, "nodes_of_turn": DEFAULT.portfolio.nodes_of_turn})
     lead, led_at = Run.lead, []
     monkeypatch.setattr(Run, "lead", lambda self, point: (led_at.append(point), lead(self, point))[1])
     answers = []
     for _ in range(2):
         m, goal = cover(3)
+        m.settings = given
         r = m.solve(minimize=goal, engine="interpreted", seed=5)
         answers.append((dict(r.values), r.objective, r.statistics.nodes, r.statistics.failures))
     assert answers[0] == answers[1]
     assert led_at
     m, goal = cover(3)
+    m.settings = given
     told = []
     r = m.solve(minimize=goal, engine="interpreted", time_limit=150, on_solution=told.append)
     assert r.status in (Status.FEASIBLE, Status.OPTIMAL)

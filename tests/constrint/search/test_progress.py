@@ -17,6 +17,7 @@ from constrint.preparing.prepared import Prepared
 from constrint.search.depth_first import Run
 from constrint.search.progress import Progress, shown
 from constrint.search.solver import Solver
+from constrint.settings import DEFAULT
 
 
 def knapsack(n: int) -> tuple[ci.Model, ci.IntExpr]:
@@ -28,9 +29,9 @@ def knapsack(n: int) -> tuple[ci.Model, ci.IntExpr]:
     return m, ci.sum_(draw.randint(5, 50) * x for x in xs)
 
 
-def test_the_same_seed_gives_the_same_neighbourhoods(monkeypatch):
-    monkeypatch.setattr("constrint.search.lns.FAILURES_OF_WHOLE", 3)
+def test_the_same_seed_gives_the_same_neighbourhoods():
     m, goal = knapsack(30)
+    m.settings = DEFAULT.with_fields(neighbourhoods={"failures_of_whole": 3})
 
     def path(seed: int, engine: ci.model.Engine) -> list[int]:
         improved: list[int] = []

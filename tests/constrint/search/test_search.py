@@ -14,6 +14,7 @@ import constrint as ci
 from constrint.search import depth_first as running
 from constrint.search import sliced as stepper
 from constrint.search import solver as search
+from constrint.settings import DEFAULT
 
 
 def queens(n: int) -> ci.Model:
@@ -91,7 +92,7 @@ def test_engines_walk_the_same_tree():
 def test_hand_over_goes_on_where_it_stood(monkeypatch):
     model = queens(8)
     whole = [tuple(r.values.values()) for r in model.iter_solutions(engine="interpreted")]
-    monkeypatch.setattr(stepper, "SLICE", (5, 20_000))
+    model.settings = DEFAULT.with_fields(search={"slice": (5, 20_000)})
     for slices in (1, 7, 40):
         calls = iter(range(10**9))
         monkeypatch.setattr(

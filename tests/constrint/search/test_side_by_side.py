@@ -11,6 +11,7 @@ from math import inf
 
 import pytest
 from drawn_job_shops import MT06, draw_jobs, job_shop, least_span
+from lowered import hasty as hasty_settings
 from random_models import build, draw_model
 from shared_models import endless
 
@@ -20,9 +21,9 @@ from constrint.learning.session import LearningRun
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
 from constrint.preparing.search import GaveUp
-from constrint.search import members, rounds
-from constrint.search import portfolio as alternate
+from constrint.search import rounds
 from constrint.search.rounds import Turn
+from constrint.settings import using
 from constrint.support.deadline import Pace, Paused
 
 pytestmark = pytest.mark.timeout(900)  # the first use on a machine compiles
@@ -31,13 +32,10 @@ pytestmark = pytest.mark.timeout(900)  # the first use on a machine compiles
 @pytest.fixture
 def hasty(monkeypatch):
     """Turns of a node, and of a few units of work, from the first node on."""
-    monkeypatch.setattr(members, "TURN", 1)
-    monkeypatch.setattr(alternate, "LEAST_TURN", 3)
-    monkeypatch.setattr(alternate, "ALONE", 0)
-    monkeypatch.setattr(alternate, "alone", lambda root, share: 0)
-    monkeypatch.setattr("constrint.search.branch_and_bound.BRIEF", 0)
     # Small models are answered by tables before anyone searches.
     monkeypatch.setattr("constrint.search.descent.sweep", lambda *arguments: None)
+    with using(hasty_settings(least_turn=3)):
+        yield
 
 
 @pytest.fixture
@@ -84,8 +82,6 @@ def test_job_shops(hasty, heard, workers):
 
 
 def test_the_answer_depends_on_neither_speed_nor_engine(hasty, monkeypatch):
-    monkeypatch.setattr(alternate, "LEAST_TURN", 300)
-    monkeypatch.setattr("constrint.presolve.root.add_machines", lambda problem: False)
     start = Turn.start
     walks = []
     for engine, most, is_slow in (("auto", 20_000, False), ("auto", 50, True), ("compiled", 20_000, False)):
@@ -98,7 +94,9 @@ def test_the_answer_depends_on_neither_speed_nor_engine(hasty, monkeypatch):
         monkeypatch.setattr(Turn, "start", later)
         monkeypatch.setattr(Pace, "FIRST", most)
         monkeypatch.setattr(Pace, "adapt", lambda *_: None)
-        s = (r := job_shop(draw_jobs(1, 6, 4)).solve(engine=engine, workers=3)).statistics
+        m = job_shop(draw_jobs(1, 6, 4))
+        m.settings = hasty_settings(300, presolve={"least_tasks": 1 << 60})
+        s = (r := m.solve(engine=engine, workers=3)).statistics
         assert s.method == "portfolio"
         walks.append((dict(r.values), s.nodes, s.failures, s.propagations, s.learned))
     assert walks[0] == walks[1] == walks[2]

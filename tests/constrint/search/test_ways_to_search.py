@@ -16,6 +16,7 @@ from constrint.preparing.prepared import Prepared
 from constrint.preparing.restart_rules import luby
 from constrint.search.depth_first import Run
 from constrint.search.solver import Solver
+from constrint.settings import DEFAULT, Settings
 from constrint.store.state import NOGOODS
 from constrint.support.deadline import Stopped
 
@@ -118,12 +119,12 @@ def test_engines_and_numbers_walk_the_same_tree(variables):
 
 @pytest.mark.parametrize("engine", ["interpreted", "compiled"])
 @pytest.mark.parametrize("room", [None, 5])
-def test_nogoods_exclude_what_was_searched_and_nothing_else(engine, room, monkeypatch):
+def test_nogoods_exclude_what_was_searched_and_nothing_else(engine, room):
     """With every restart a path, the search for all solutions meets each exactly once."""
-    if room is not None:
-        monkeypatch.setattr("constrint.search.sliced.SLICE", (room, 20_000))
+    slice_ = DEFAULT.search.slice if room is None else (room, 20_000)
     for seed in range(12):
         m, xs, _ = random_model(seed)
+        m.settings = DEFAULT.with_fields(search={"slice": slice_})
         for values in ("min", "random", "middle"):
             options = Options(
                 engine=engine,
@@ -139,10 +140,9 @@ def test_nogoods_exclude_what_was_searched_and_nothing_else(engine, room, monkey
             assert sorted(found) == solutions_of(m, xs)
 
 
-def test_paths_are_kept_within_their_room(monkeypatch):
-    monkeypatch.setattr("constrint.search.restarts.MOST_PATHS", 3)
-    monkeypatch.setattr("constrint.search.restarts.MOST_DECISIONS", 40)
+def test_paths_are_kept_within_their_room():
     m, _ = pigeons()
+    m.settings = DEFAULT.with_fields(search={"most_paths": 3, "most_decisions": 40})
     prepared = Prepared(m, (), ())
     assert prepared.root is not None
     run = Run(prepared, prepared.root, Options(engine="interpreted", restarts=ci.Restarts("luby", 2)), 0.0)
@@ -152,9 +152,10 @@ def test_paths_are_kept_within_their_room(monkeypatch):
 
 
 @pytest.mark.parametrize("engine", ["interpreted", "compiled"])
-def test_failures_count_once_a_search_is_long(engine, monkeypatch):
-    def nodes(selector: VariableSelector) -> int:
+def test_failures_count_once_a_search_is_long(engine):
+    def nodes(selector: VariableSelector, settings: Settings = DEFAULT) -> int:
         m, _ = pigeons(5)
+        m.settings = settings
         # These have nothing to do with it, but few values, and much depends on them.
         a, b, c, d = (m.bool_var(name) for name in "abcd")
         m.add(a | b | c | d, ~a | b | c, a | ~b | d, ~c | a | d, b | ~d | c, ~a | ~b | ~c | ~d)
@@ -165,8 +166,7 @@ def test_failures_count_once_a_search_is_long(engine, monkeypatch):
     thrashing = nodes("dom_deg")
     assert nodes("auto") < thrashing / 2
     assert nodes("dom_w_deg") < thrashing / 2
-    monkeypatch.setattr("constrint.search.late_weights.FAILURES_OF_SHORT", 10**9)
-    assert nodes("auto") == thrashing
+    assert nodes("auto", DEFAULT.with_fields(search={"failures_before_weights": 10**9})) == thrashing
 
 
 def test_luby():
