@@ -1,6 +1,10 @@
 """`python -m kerneltune`: the `kerneltune` command."""
 
-from kerneltune.cli.main import main
+from constrint.support.children import leave_current_folder
 
 if __name__ == "__main__":
+    leave_current_folder()
+
+    from kerneltune.cli.main import main
+
     main()

@@ -9,7 +9,6 @@ continues interpreted, and is handed over if the machine code is ready before th
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 import threading
@@ -29,7 +28,7 @@ BEGIN_AFTER = 0.5  # seconds of interpreted search
 # Seconds that loading machine code may take: no search begins that later than this before its end.
 LOADING = 1.0
 LOOK = 0.05
-COMPILER = "constrint.learning.compile_part"  # the module whose program compiles a part
+COMPILER = "import sys; from constrint.learning.compile_part import main; main(sys.argv[1])"
 
 _started: dict[str, subprocess.Popen[bytes]] = {}
 _STARTING = threading.Lock()
@@ -78,7 +77,9 @@ def begin(part: str) -> bool:
         process = _started.get(part)
         if process is not None:
             return process.poll() is None or cache.is_filled(part)
-        if getattr(sys, "frozen", False) or not sys.executable or cache.writable() is None:
+        from constrint.support.children import can_start, environment, python_command
+
+        if not can_start() or cache.writable() is None:
             return False
         if claims.is_claimed(part):
             return True
@@ -86,9 +87,9 @@ def begin(part: str) -> bool:
 
         try:
             _started[part] = subprocess.Popen(
-                [sys.executable, "-m", COMPILER, part],
+                python_command(COMPILER, part),
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                env={**os.environ, "PYTHONPATH": _path()}, start_new_session=True,
+                env=environment(), start_new_session=True,
             )  # fmt: skip
         except OSError:
             return False
@@ -151,11 +152,3 @@ def wait(part: str, deadline: Deadline) -> None:
     while not cache.is_loaded(part) and not cache.is_filled(part) and begin(part):
         deadline.check()
         sleep(LOOK)
-
-
-def _path() -> str:
-    """The path on which the other process finds this package."""
-    from pathlib import Path
-
-    own = str(Path(__file__).resolve().parents[2])
-    return os.pathsep.join([own, *filter(None, [os.environ.get("PYTHONPATH")])])

@@ -19,6 +19,7 @@ from threading import Lock
 from typing import Any, TypeAlias
 
 from constrint.errors import InternalError
+from constrint.support.children import environment, python_command
 
 Child: TypeAlias = "subprocess.Popen[str]"
 
@@ -67,16 +68,16 @@ class Processes(Executor):
             return self._idle.get_nowait()
         module, name = self._function.__module__, self._function.__qualname__
         program = (
-            f"import sys; sys.path[:] = {sys.path!r}; "
             f"from constrint.parallel.processes import serve; from {module} import {name}; serve({name})"
         )
         with self._lock:
             if self._is_over:
                 raise BrokenExecutor("shut down")
             child = subprocess.Popen(
-                [sys.executable, "-c", program],
+                python_command(program),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
+                env=environment(),
                 start_new_session=True,
                 encoding="utf-8",
             )

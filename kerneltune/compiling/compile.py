@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import shutil
 import subprocess
 import tempfile
 import time
@@ -12,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from constrint.support.children import program_on_path
 from kerneltune.compiling.cubin_cache import CubinCache, content_key
 from kerneltune.compiling.report import CompileReport, CompilerOutput, report
 from kerneltune.compiling.source import translation_unit
@@ -180,7 +180,7 @@ def _cuda_headers() -> list[str]:
 
 
 def _nvcc() -> tuple[str, Build]:
-    nvcc = shutil.which("nvcc")
+    nvcc = program_on_path("nvcc")
     if nvcc is None:
         raise CompilationError("nvcc is not on PATH: use --compiler nvrtc, which needs no CUDA toolkit")
     banner = subprocess.run([nvcc, "--version"], capture_output=True, text=True, check=False).stdout

@@ -6,7 +6,6 @@ import base64
 import hashlib
 import os
 import re
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from constrint.support.children import search_path
 from kerneltune.compiling.compiler_output import CompilerOutput
 from kerneltune.compiling.cubin_cache import CubinCache
 from kerneltune.errors import CompilationError, MissingExtraError
@@ -147,9 +147,7 @@ def header_options() -> tuple[str, ...]:
         return ()
     found = [find_nvidia_header_directory(name) for name in ("cudart", "cccl")]
     # Parts of the toolkit may be installed in several places: mma.h in one, crt/mma.h in another.
-    found += [
-        str(place) for one in sys.path for place in sorted(Path(one or ".").glob("nvidia/cu1*/include"))
-    ]
+    found += [str(place) for one in search_path() for place in sorted(Path(one).glob("nvidia/cu1*/include"))]
     toolkit = os.environ.get("CUDA_HOME") or os.environ.get("CUDA_PATH") or "/usr/local/cuda"
     found += [str(place) for place in [Path(toolkit) / "include"] if place.is_dir()]
     return tuple(f"-I{folder}" for folder in dict.fromkeys(found) if folder is not None)

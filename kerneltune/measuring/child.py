@@ -34,7 +34,7 @@ def main() -> None:
         return
     try:
         set_up = json.loads(first)
-        sys.path[:0] = [folder for folder in set_up.get("path", []) if folder not in sys.path]
+        sys.path += [folder for folder in set_up.get("path", []) if folder not in sys.path]
         server, facts = _served(set_up)
     except KernelTuneError as error:
         say(answers, {"failure": str(error), "exit_code": error.exit_code})

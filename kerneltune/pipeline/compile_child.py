@@ -48,7 +48,7 @@ def _warmed_up(order: dict[str, Any]) -> dict[str, Any]:
 
     from kerneltune.measuring.triton_backend import warmed_up
 
-    sys.path[:0] = [folder for folder in order.get("path", []) if folder not in sys.path]
+    sys.path += [folder for folder in order.get("path", []) if folder not in sys.path]
     started = time.perf_counter()
     return {**warmed_up(order), "seconds": time.perf_counter() - started}
 

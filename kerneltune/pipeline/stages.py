@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 import threading
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,9 +14,10 @@ from typing import Any, Protocol
 
 from kerneltune.errors import KernelTuneError
 from kerneltune.pipeline.children import Child, LostError
+from kerneltune.running.child_process import MODULE
 
-COMPILE_CHILD = (sys.executable, "-m", "kerneltune.pipeline.compile_child")
-MEASURING_CHILD = (sys.executable, "-m", "kerneltune.measuring.child")
+COMPILE_CHILD = (MODULE, "kerneltune.pipeline.compile_child")
+MEASURING_CHILD = (MODULE, "kerneltune.measuring.child")
 Answer = dict[str, Any]
 
 

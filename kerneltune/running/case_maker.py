@@ -11,7 +11,6 @@ import json
 import math
 import os
 import queue
-import sys
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -29,11 +28,11 @@ from kerneltune.inputs.scan_problem import ScanProblem
 from kerneltune.running import scan_arrays
 from kerneltune.running.case import made_case
 from kerneltune.running.case_files import create_array, open_array, write_manifest
-from kerneltune.running.child_process import ChildProcess, SilentError
+from kerneltune.running.child_process import MODULE, ChildProcess, SilentError
 from kerneltune.running.drawn_input import Allocate, random_arrays
 from kerneltune.running.reference import SUMS, Block, expected_shapes, fill, made_inputs
 
-WORKER = (sys.executable, "-m", "kerneltune.running.reference_child")
+WORKER = (MODULE, "kerneltune.running.reference_child")
 ROWS_OF_A_BLOCK = 16  # least rows of a block; with fewer, reading R takes longer than its products
 OPERATIONS_PER_SECOND = 2e10  # of a core, to estimate whether processes pay
 SECONDS_OF_A_VALUE = 2e-8  # time of a gate's elementwise part

@@ -13,6 +13,8 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import IO
 
+from constrint.support.children import environment as own_environment
+from constrint.support.children import python_command
 from kerneltune.running.child_output import LONGEST
 from kerneltune.running.lifeline import Lifeline
 
@@ -24,6 +26,7 @@ POLL_SECONDS = 0.05  # interval of checks whether a silent child lives
 DRAIN_SECONDS = 0.5  # waiting time for output of a child that has ended
 CLOSED_SECONDS = 5.0  # most time between the end of a child's output and its exit
 ENDING_SECONDS = 10.0  # time for a child to exit after its last answer
+MODULE = "module of this package:"  # first word of a command that is made where the child is started
 
 
 class SilentError(Exception):
@@ -38,7 +41,7 @@ class ChildProcess:
     """A child process with the threads that write to it and read from it, in its own process group.
 
     Args:
-        command: Its command.
+        command: Its command, or `MODULE` and the name of a module of this package whose `main` it calls.
         job: Its standard input; None keeps it open for `send`.
         environment: Additional environment variables.
         longest: Bytes of a line that are given at most.
@@ -53,6 +56,8 @@ class ChildProcess:
     ) -> None:
         self._lifeline = Lifeline()
         self._asked = job is None  # its standard input is open
+        if command[0] == MODULE:
+            command = python_command(f"from {command[1]} import main; main()")
         own_group = {"process_group": 0} if os.name == "posix" else {}
         try:
             self._process = subprocess.Popen(  # type: ignore[call-overload]
@@ -61,7 +66,7 @@ class ChildProcess:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 pass_fds=self._lifeline.descriptors,
-                env={**os.environ, **(environment or {}), **self._lifeline.environment()},
+                env={**own_environment(), **(environment or {}), **self._lifeline.environment()},
                 **own_group,
             )
         except BaseException:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -20,13 +19,13 @@ from kerneltune.inputs.hardware import HardwareProfile
 from kerneltune.inputs.request import Request
 from kerneltune.running.answers import BadAnswerError, Failed, Measured, Ready, Started, parsed
 from kerneltune.running.case_maker import case_bytes, make_case
-from kerneltune.running.child_process import ChildProcess, SilentError
+from kerneltune.running.child_process import MODULE, ChildProcess, SilentError
 from kerneltune.running.measure import Measurement, TrialPlan
 from kerneltune.running.runner import other_gpu
 from kerneltune.running.scratch import scratch_folder
 from kerneltune.tiling.candidate import Candidate
 
-CHILD = (sys.executable, "-m", "kerneltune.running.child")
+CHILD = (MODULE, "kerneltune.running.child")
 BYTES_AT_A_TIME = 1 << 28  # bytes of input and references on disk at a time; a larger request is alone
 LOADED_PER_SECOND = 1e8  # least rate at which a child reads them, in bytes
 

@@ -6,12 +6,12 @@ import hashlib
 import json
 import math
 import re
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from constrint.solutions.solutionset import SolutionSet
+from constrint.support.children import search_path
 from kerneltune.errors import InfeasibleError, InputError
 from kerneltune.inputs.hardware import HardwareProfile
 from kerneltune.sources.arguments import Argument
@@ -105,7 +105,7 @@ class Kernel:
             order["symbols"] = list(self.symbols)
         elif self.kind == TRITON:
             order["signature"] = [_signature(one) for one in self.arguments]
-            order["path"] = sys.path
+            order["path"] = search_path()
         return order
 
     def _for_cuda(

@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import os
 import sys
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,7 @@ def resolved(reference: str) -> Any:
     module, file, name = _parts(reference)
     try:
         if module and module not in ("__main__", MAIN):
-            loaded = importlib.import_module(module)
+            loaded = _imported(module, Path(file))
         else:
             loaded = _from_file(Path(file))
         return _found(loaded, name)
@@ -84,10 +85,31 @@ def _from_file(path: Path) -> Any:
         raise InputError(f"{path} is no Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[MAIN] = module
-    if str(path.parent) not in sys.path:
-        sys.path.insert(0, str(path.parent))
+    _make_known(path.parent)
     spec.loader.exec_module(module)
     return module
+
+
+def _imported(module: str, file: Path) -> Any:
+    """A module that the parent had from this file; where the file is, its package is taken from there."""
+    top, *rest = module.split(".")
+    root = file.parents[len(rest) + (file.stem == "__init__")]
+    spec = None if top in sys.modules else PathFinder.find_spec(top, [str(root)])
+    if spec is not None and spec.loader is not None:
+        _make_known(root)
+        sys.modules[top] = importlib.util.module_from_spec(spec)
+        try:
+            spec.loader.exec_module(sys.modules[top])
+        except BaseException:
+            del sys.modules[top]
+            raise
+    return importlib.import_module(module)
+
+
+def _make_known(folder: Path) -> None:
+    """Let a user's file import its neighbours: after all else, so that a `json.py` there replaces nothing."""
+    if str(folder) not in sys.path:
+        sys.path.append(str(folder))
 
 
 def _found(module: Any, name: str) -> Any:

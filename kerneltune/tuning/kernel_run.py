@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import closing
@@ -13,6 +12,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from constrint.support.children import search_path
 from kerneltune.errors import InputError, RunError
 from kerneltune.inputs import rules
 from kerneltune.inputs.rules import either, flag, number, optional, text, whole
@@ -237,7 +237,7 @@ def _devices(kernel: Kernel, case: Case, folder: Path, options: RunOptions) -> M
         "kind": kernel.kind,
         "plan": options.plan.to_json(),
         "observers": [_reference(one) for one in options.observers],
-        "path": sys.path,
+        "path": search_path(),
     }
     numbers: list[int | None] = list(options.devices) if options.devices else [None]
     if options.executor is not None:
