@@ -16,6 +16,7 @@ from constrint.cli.inputs import budget_of, read_text, shown_name
 from constrint.cli.options import HELP, limit_options, memory_option
 from constrint.frontends.flatzinc import read_flatzinc
 from constrint.support.limits import Limits, ReadingStopped
+from constrint.support.placing import replace
 from constrint.support.version import version
 
 
@@ -93,7 +94,7 @@ def write_description(folder: Path | None = None) -> Path:
     folder = folder or Path.home() / ".minizinc" / "solvers"
     folder.mkdir(parents=True, exist_ok=True)
     place = folder / "constrint.msc"
-    place.write_text(json.dumps(description(), indent=2) + "\n", encoding="utf-8")
+    replace(place, (json.dumps(description(), indent=2) + "\n").encode())
     return place
 
 

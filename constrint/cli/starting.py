@@ -46,7 +46,12 @@ def new(*, file: Path, example: str) -> None:
     text = files("constrint.cli").joinpath("examples", f"{example}.constrint").read_text("utf-8")
     try:
         with path.open("x", encoding="utf-8") as out:
-            out.write(text)
+            try:
+                out.write(text)
+                out.flush()
+            except OSError:  # a full disk: what is half written is no model
+                path.unlink()
+                raise
     except FileExistsError:
         raise BadInputError(f"{path} exists: give another name") from None
     except OSError as error:

@@ -8,7 +8,6 @@ a check is removed and made again.
 from __future__ import annotations
 
 import os
-import stat
 import sys
 import threading
 from contextlib import suppress
@@ -35,7 +34,6 @@ VERSIONS = ("llvmlite/_version.py", "numpy/version.py")  # files that say them
 MAGIC = b"constrint machine code 4\n"
 DIGEST = 32  # bytes of the checksum at the head of a file
 ABANDONED = 3600.0  # seconds after which an unfinished file is removed
-OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 HEAD_OF_CPUINFO = 16_384  # bytes: enough for the first processor
 
 # Held while compiled parts are imported, loaded or made: LLVM compiles for one thread at a time.
@@ -98,15 +96,11 @@ def _processor() -> str:
 
 def folders() -> Iterable[Path]:
     """The folders that may hold machine code: the user's cache, then one in the temporary folder."""
-    from pathlib import Path
-
     from constrint.support.caching import user_cache
+    from constrint.support.own_files import temporary_folder
 
     yield user_cache()
-    import tempfile  # late: most need the first folder only
-
-    user = os.getuid() if hasattr(os, "getuid") else "user"
-    yield Path(tempfile.gettempdir()) / f"constrint-{user}"
+    yield temporary_folder("constrint")
 
 
 def name(part: str) -> str:
@@ -114,52 +108,24 @@ def name(part: str) -> str:
     return f"{part}-{key(part)}.nbc"
 
 
-def _is_own(status: os.stat_result) -> bool:
-    """Whether this user or root owns a file or folder."""
-    return not hasattr(os, "geteuid") or status.st_uid in (os.geteuid(), 0)
-
-
-def _is_trusted(path: Path) -> bool:
-    """Whether the owner of a folder, and of the link that leads there, is this user or root."""
-    try:
-        return _is_own(path.lstat()) and _is_own(path.stat()) and path.is_dir()
-    except OSError:
-        return False
-
-
-def _opened(path: Path) -> tuple[bytes, os.stat_result] | None:
-    """A file's content and status; None if anyone but this user and root may have written it."""
-    try:
-        file = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
-    except OSError:
-        return None
-    with os.fdopen(file, "rb") as opened:
-        status = os.fstat(opened.fileno())
-        others = hasattr(os, "geteuid") and status.st_mode & OTHERS_WRITE
-        if not stat.S_ISREG(status.st_mode) or not _is_own(status) or others:
-            return None
-        try:
-            return opened.read(), status
-        except OSError:
-            return None
-
-
 def read(part: str) -> bytes | None:
     """A part's machine code; None if it is missing. Damaged or untrusted files are removed."""
     from hashlib import sha256
 
+    from constrint.support.own_files import is_own_folder, read_own
+
     for folder in folders():
         path = folder / name(part)
-        if not _is_trusted(folder) or not os.path.lexists(path):
+        if not is_own_folder(folder) or not os.path.lexists(path):
             continue
-        found = _opened(path)
+        found = read_own(path)
         if found is not None:
             content, status = found
             head = len(MAGIC) + DIGEST
             if content[:head] == MAGIC + sha256(content[head:]).digest():
                 _known[path] = (status.st_ino, status.st_size, status.st_mtime_ns)
                 return content[head:]
-        with suppress(OSError):
+        with suppress(OSError):  # a folder of that name stays, and nothing can be kept
             path.unlink()
     return None
 
@@ -177,31 +143,24 @@ def is_filled(part: str = "engine") -> bool:
 
 def discard(part: str) -> None:
     """Remove a part's files, because they cannot be used here."""
+    from constrint.support.own_files import is_own_folder
+
     for folder in folders():
-        if _is_trusted(folder):
+        if is_own_folder(folder):
             with suppress(OSError):
                 (folder / name(part)).unlink()
-
-
-def _prepared(folder: Path) -> None:
-    """Make a folder for this user alone; raises `OSError` if that is impossible."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with suppress(FileExistsError):
-        folder.mkdir(mode=0o700)
-    if not _is_trusted(folder):
-        raise PermissionError(f"{folder} belongs to another user, or is no folder")
-    if hasattr(os, "geteuid") and folder.stat().st_uid == os.geteuid() and folder.stat().st_mode & 0o077:
-        folder.chmod(0o700)
 
 
 def writable() -> Path | None:
     """The folder for new machine code; None if there is none. Reports the problem once."""
     import tempfile
 
+    from constrint.support.own_files import own_folder
+
     reason = ""
     for folder in folders():
         try:
-            _prepared(folder)
+            own_folder(folder)
             tempfile.TemporaryFile(dir=folder).close()
         except OSError as error:
             reason = reason or f"{folder}: {error.strerror or error}"
@@ -222,23 +181,16 @@ def _say_once(text: str) -> None:
 
 def write(part: str, code: bytes) -> bool:
     """Write a part's machine code to a temporary file and rename it; returns whether that worked."""
-    import tempfile
     from hashlib import sha256
+
+    from constrint.support.own_files import write_own
 
     folder = writable()
     if folder is None:
         return False
     _sweep(folder)
     try:
-        file, aside = tempfile.mkstemp(prefix=f"{part}-", suffix=".tmp", dir=folder)
-        try:
-            with os.fdopen(file, "wb") as opened:
-                opened.write(MAGIC + sha256(code).digest() + code)
-            os.replace(aside, folder / name(part))
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(aside)
-            raise
+        write_own(folder / name(part), MAGIC + sha256(code).digest() + code)
     except OSError as error:
         _say_once(f"cannot keep machine code in {folder}: {error.strerror or error}")
         return False
@@ -247,7 +199,7 @@ def write(part: str, code: bytes) -> bool:
 
 def _sweep(folder: Path) -> None:
     """Remove files that killed processes left behind."""
-    for path in folder.glob("*.tmp"):
+    for path in [*folder.glob("*.tmp"), *folder.glob(".*.nbc")]:
         with suppress(OSError):
             if time() - path.lstat().st_mtime > ABANDONED:
                 path.unlink()

@@ -42,11 +42,13 @@ def _lock(file: int, is_waiting: bool) -> bool:
 
 
 def _open(part: str) -> int | None:
+    from constrint.support.own_files import open_lock
+
     folder = cache.writable()
     if folder is None:
         return None
     try:
-        return os.open(folder / f"{cache.name(part)}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+        return open_lock(folder / f"{cache.name(part)}.lock")
     except OSError:
         return None
 

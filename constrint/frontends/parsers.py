@@ -8,7 +8,6 @@ mistakes are parsed by `Tables`; lark is imported for what is wrong with the oth
 from __future__ import annotations
 
 import json
-import os
 import pkgutil
 from contextlib import suppress
 from functools import cache
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from constrint.frontends.tables import Tables, described
 from constrint.support.caching import user_cache
+from constrint.support.own_files import is_own_folder, own_folder, read_own, write_own
 
 if TYPE_CHECKING:
     from lark import Lark, Tree
@@ -94,7 +94,10 @@ def _kept(place: Path, grammar: str, options: dict[str, Any]) -> Lark | None:
     from lark.exceptions import LarkError
 
     try:
-        kept = json.loads(place.read_bytes(), object_pairs_hook=_with_numbers)
+        found = read_own(place) if is_own_folder(place.parent) else None
+        if found is None:
+            return None
+        kept = json.loads(found[0], object_pairs_hook=_with_numbers)
         if kept["grammar"] != grammar:
             return None
         # lark's stand-alone parsers are loaded by this call, too.
@@ -122,11 +125,5 @@ def _keep(place: Path, grammar: str, parser: Lark) -> None:
 
 def _write(place: Path, text: str) -> None:
     """Write a file whole, or not at all."""
-    aside = place.with_name(f".{place.name}.{os.getpid()}")
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        aside.write_text(text, encoding="utf-8")
-        aside.replace(place)
-    except OSError:
-        with suppress(OSError):
-            aside.unlink(missing_ok=True)
+    with suppress(OSError):
+        write_own(own_folder(place.parent) / place.name, text.encode())

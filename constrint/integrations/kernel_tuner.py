@@ -22,6 +22,7 @@ from kernel_tuner.searchspace import Searchspace
 from constrint.diagrams.listing import without_collection
 from constrint.errors import ConstrintError, ModelError
 from constrint.solutions.solutionset import SolutionSet
+from constrint.support.placing import placed
 from constrint.tuning.spaces import from_tune_params
 
 _BUILDER = "_Searchspace__build_searchspace"
@@ -53,7 +54,7 @@ def uninstall() -> None:
 
 def write_cache(space: SolutionSet, path: str | Path) -> None:
     """Write configurations as the `;`-separated file that Kernel Tuner's framework "ATF_cache" reads."""
-    with Path(path).open("w", newline="", encoding="utf-8") as file:
+    with placed(path) as aside, aside.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, delimiter=";")
         writer.writerow(space.names)
         writer.writerows(space.to_tuples())

@@ -12,6 +12,7 @@ import click
 from kerneltune.cli.failures import print_json, reporting
 from kerneltune.cli.options import FILE, HELP, json_option, kernels_option
 from kerneltune.cli.tune import opened_store, store_path_option
+from kerneltune.cli.writing import write_file
 from kerneltune.errors import InputError
 from kerneltune.inputs.hardware import load_profile
 
@@ -60,7 +61,7 @@ def fit(
         of_cell = [tiling for tiling in tilings if tiling.problem.cell in (cell or ("lstm",))]
         found = fitted(CostModel(profile, discover(kernels_root)), of_cell, only)
         if update is not None:
-            _update(update, with_costs(_text(update), found.constants))
+            write_file(update, with_costs(_text(update), found.constants))
         if as_json:
             print_json({"gpu": profile.name, **found.to_json()})
             return
@@ -114,10 +115,3 @@ def _text(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"cannot read {path}: {error}") from None
-
-
-def _update(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror}") from None

@@ -15,6 +15,7 @@ from click.exceptions import Exit
 from constrint.errors import ConstrintError
 from kerneltune.cli.failures import print_json, reporting
 from kerneltune.cli.options import FILE, HELP, gpu_option, json_option, store_option, timeout_option
+from kerneltune.cli.writing import write_file
 from kerneltune.errors import InputError, RunError
 
 if TYPE_CHECKING:
@@ -138,11 +139,10 @@ def space(*, folder: Path, gpu: str | None, size: tuple[str, ...], to_t1: Path |
         if not isinstance(found, Space):
             raise InputError("--to-t1: T1 has no constraint files: give tune_params and restrictions")
         try:
-            to_t1.write_text(json.dumps(found.to_t1(), indent=1) + "\n", encoding="utf-8")
+            text = json.dumps(found.to_t1(), indent=1) + "\n"
         except ConstrintError as error:
             raise InputError(f"--to-t1: {error}") from None
-        except OSError as error:
-            raise InputError(f"cannot write {to_t1}: {error.strerror}") from None
+        write_file(to_t1, text)
 
 
 @click.command(context_settings=HELP)
@@ -156,11 +156,7 @@ def header(*, folder: Path, output: Path, store: Path | None) -> None:
         from kerneltune.tuning.header import header_text
 
         name = str(read_folder(folder, with_arrays=False).description.name)
-        text = header_text(name, store)
-        try:
-            output.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise InputError(f"cannot write {output}: {error.strerror}") from None
+        write_file(output, header_text(name, store))
 
 
 def sizes_of(given: Sequence[str]) -> dict[str, int]:

@@ -34,7 +34,8 @@ from kerneltune.cli.profiles import profile_app
 from kerneltune.cli.replay import replay
 from kerneltune.cli.results import results
 from kerneltune.cli.tune import report, tune
-from kerneltune.errors import InputError, RunError
+from kerneltune.cli.writing import write_file
+from kerneltune.errors import RunError
 
 if TYPE_CHECKING:
     from kerneltune.compiling.compile import Compiled
@@ -129,8 +130,9 @@ def compile_command(
         space = asked.space()
         settled = settle(space, Compiler(space.kernels, space.profile, backend=compiler))
         compiled = settled.compiled
-        _write(cubin, compiled.cubin)
-        _write(source, compiled.source.encode())
+        for path, content in ((cubin, compiled.cubin), (source, compiled.source)):
+            if path is not None:
+                write_file(path, content)
         if as_json:
             print_json(
                 {
@@ -273,12 +275,3 @@ def _best_compiled(space: TilingSpace, backend: str, top: int) -> list[Compiled]
             else:
                 kept.append(compiled)
     return kept
-
-
-def _write(path: Path | None, content: bytes) -> None:
-    if path is None:
-        return
-    try:
-        path.write_bytes(content)
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror}") from None

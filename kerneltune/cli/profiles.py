@@ -11,6 +11,7 @@ from click.exceptions import Exit
 
 from kerneltune.cli.failures import print_json, reporting
 from kerneltune.cli.options import FILE, HELP, json_option
+from kerneltune.cli.writing import write_file
 from kerneltune.errors import InputError, KernelTuneError
 from kerneltune.inputs.hardware import load_profile, profile_names
 
@@ -137,10 +138,7 @@ def _write_profile(path: Path, found: Detected) -> None:
     costs, copied = measured_costs(load_profile(near))
     origin = f"{found.facts.name}, by kerneltune profile detect --write."
     text = written_profile(found, path.stem, costs, copied, origin)
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"--write: cannot write {path}: {error.strerror}") from None
+    write_file(path, text)
     load_profile(str(path))
     for name, cost in costs.items():
         click.echo(f"{name}: {cost}", err=True)

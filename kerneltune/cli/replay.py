@@ -9,6 +9,7 @@ import click
 
 from kerneltune.cli.failures import print_json, reporting
 from kerneltune.cli.options import FILE, HELP, json_option, written_option
+from kerneltune.cli.writing import write_file
 from kerneltune.errors import InputError
 
 
@@ -81,7 +82,4 @@ def replay(
 def _write(path: Path | None, data: object) -> None:
     if path is None:
         return
-    try:
-        path.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror}") from None
+    write_file(path, json.dumps(data, indent=1) + "\n")

@@ -10,6 +10,7 @@ import click
 
 from kerneltune.cli.failures import print_json, reporting
 from kerneltune.cli.options import FILE, HELP, json_option, store_option, written_option
+from kerneltune.cli.writing import write_file
 from kerneltune.errors import InputError, KernelTuneError, nearest
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def results(
             if html is not None:
                 from kerneltune.reporting.page import page_of
 
-                _write(html, page_of(one, objective, _roof(one.device)))
+                write_file(html, page_of(one, objective, _roof(one.device)))
             _export(one, to_t4, to_cache)
             return
         if as_json:
@@ -116,14 +117,7 @@ def _export(one: Tuned, to_t4: Path | None, to_cache: Path | None) -> None:
     recording = Recording(one.kernel, one.device, values, tuple(latest.values()))
     for path, data in ((to_t4, recording.results_file), (to_cache, recording.cache_file)):
         if path is not None:
-            _write(path, json.dumps(data(), indent=1) + "\n")
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror}") from None
+            write_file(path, json.dumps(data(), indent=1) + "\n")
 
 
 def _show(one: Tuned, objective: str, most: int) -> None:

@@ -11,10 +11,12 @@ import sqlite3
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 
+from constrint.support.placing import replaced
 from kerneltune.compiling.bundle import APPLICATION, FILE, PACKAGE, SCHEMA, VERSION
 from kerneltune.compiling.ready import Ready, Supply, request_key, sources_digest, without_steps
 from kerneltune.errors import CompilationError, InfeasibleError, InputError
@@ -74,42 +76,46 @@ def build(
 
     Kernels that the cache of this machine has are taken from it, so an interrupted build resumes.
     """
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    aside.unlink(missing_ok=True)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        connection = sqlite3.connect(aside)
+        with replaced(path) as aside, closing(sqlite3.connect(aside)) as connection:
+            count, left_out = _filled(connection, profiles, kernels, selection, progress, workers)
+        return Built(count, tuple(left_out), path.stat().st_size)
     except (OSError, sqlite3.Error) as error:
         raise InputError(f"{path} cannot be written: {error}") from None
+
+
+def _filled(
+    connection: sqlite3.Connection,
+    profiles: Iterable[HardwareProfile],
+    kernels: Kernels,
+    selection: Selection,
+    progress: Callable[[str], None],
+    workers: int | None,
+) -> tuple[int, list[str]]:
+    """Fill a new bundle; returns how many kernels it has, and what was left out."""
     left_out: list[str] = []
     count = 0
     compiler = ""
-    try:
-        connection.executescript(SCHEMA)
-        connection.execute(f"pragma application_id = {APPLICATION}")
-        with ThreadPoolExecutor(workers or os.cpu_count() or 1) as pool:
-            for profile in profiles:
-                supply = Supply(profile, kernels)
-                for problems in selection.layers():
-                    made = list(pool.map(lambda one, supply=supply: _tried(supply, one), problems))
-                    found = [(p, m) for p, m in zip(problems, made, strict=True) if isinstance(m, Ready)]
-                    left_out += [str(m) for m in made if not isinstance(m, Ready)]
-                    if found:
-                        _add(connection, profile, found)
-                        compiler = found[0][1].compiler
-                    count += len(found)
-                    progress(f"{profile.name}: {problems[0].label}: {len(found)} kernels")
-        about = {"version": str(VERSION), "sources": sources_digest(kernels.root), "compiler": compiler}
-        connection.executemany("insert into about values (?, ?)", about.items())
-        connection.commit()
-        connection.execute("vacuum")
-        connection.close()
-        os.replace(aside, path)
-    except BaseException:
-        connection.close()
-        aside.unlink(missing_ok=True)
-        raise
-    return Built(count, tuple(left_out), path.stat().st_size)
+    connection.executescript(SCHEMA)
+    connection.execute(f"pragma application_id = {APPLICATION}")
+    with ThreadPoolExecutor(workers or os.cpu_count() or 1) as pool:
+        for profile in profiles:
+            supply = Supply(profile, kernels)
+            for problems in selection.layers():
+                made = list(pool.map(lambda one, supply=supply: _tried(supply, one), problems))
+                found = [(p, m) for p, m in zip(problems, made, strict=True) if isinstance(m, Ready)]
+                left_out += [str(m) for m in made if not isinstance(m, Ready)]
+                if found:
+                    _add(connection, profile, found)
+                    compiler = found[0][1].compiler
+                count += len(found)
+                progress(f"{profile.name}: {problems[0].label}: {len(found)} kernels")
+    about = {"version": str(VERSION), "sources": sources_digest(kernels.root), "compiler": compiler}
+    connection.executemany("insert into about values (?, ?)", about.items())
+    connection.commit()
+    connection.execute("vacuum")
+    return count, left_out
 
 
 def _tried(supply: Supply, problem: Problem) -> Ready | str:
@@ -169,7 +175,7 @@ def write_wheel(bundle: Path, folder: Path, version: str) -> Path:
     files[record] = "\n".join([*lines, f"{record},,", ""]).encode()
     folder.mkdir(parents=True, exist_ok=True)
     wheel = folder / f"{name}-{WHEEL_TAG}.whl"
-    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
+    with replaced(wheel) as aside, zipfile.ZipFile(aside, "w", zipfile.ZIP_DEFLATED) as archive:
         for path, content in files.items():
             archive.writestr(path, content)
     return wheel

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from constrint.support.own_files import is_own_folder, read_own, write_own
 from kerneltune.compiling.compiler_output import CompilerOutput
 
 CACHE_VARIABLE = "KERNELTUNE_CACHE_DIR"
@@ -35,7 +35,10 @@ def content_key(parts: Iterable[str], source_root: Path) -> str:
 
 
 class CubinCache:
-    """A folder of cubins. Entries are written under a temporary name and renamed, so none is ever partial."""
+    """A folder of cubins. Entries are written under a temporary name and renamed, so none is ever partial.
+
+    An entry that belongs to another user, or that another user may write, is as none.
+    """
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = (folder or default_folder()) / "cubins"
@@ -43,8 +46,10 @@ class CubinCache:
     def load(self, key: str) -> CompilerOutput | None:
         """The entry with that key, or None if it is missing or damaged."""
         try:
-            note = json.loads((self.folder / f"{key}.json").read_text(encoding="utf-8"))
-            cubin = (self.folder / f"{key}.cubin").read_bytes()
+            found = [read_kept(self.folder / f"{key}.{ending}") for ending in ("json", "cubin")]
+            if None in found:
+                return None
+            note, cubin = json.loads(found[0] or b""), found[1] or b""
             if hashlib.sha256(cubin).hexdigest() != note["sha256"]:
                 return None
             return CompilerOutput(cubin, note["log"], note["compiler"], note["seconds"], cached=True)
@@ -60,18 +65,21 @@ class CubinCache:
             "seconds": output.seconds,
         }
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            self._rename_into_place(f"{key}.cubin", output.cubin)
-            self._rename_into_place(f"{key}.json", json.dumps(note).encode())
+            keep(self.folder / f"{key}.cubin", output.cubin)
+            keep(self.folder / f"{key}.json", json.dumps(note).encode())
         except OSError:
             return
 
-    def _rename_into_place(self, name: str, content: bytes) -> None:
-        handle, aside = tempfile.mkstemp(dir=self.folder, prefix=".aside-")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-            os.replace(aside, self.folder / name)
-        except BaseException:
-            Path(aside).unlink(missing_ok=True)
-            raise
+
+def read_kept(path: Path) -> bytes | None:
+    """The content of a file of a cache; None if it is missing or another user may have written it."""
+    found = read_own(path) if is_own_folder(path.parent) else None
+    return None if found is None else found[0]
+
+
+def keep(path: Path, content: bytes) -> None:
+    """Write a file of a cache, whole; raises `OSError` if that is impossible, or its folder is another's."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not is_own_folder(path.parent):
+        raise PermissionError(f"{path.parent} belongs to another user")
+    write_own(path, content)

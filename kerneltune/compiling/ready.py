@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
 import warnings
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -19,7 +18,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from kerneltune.compiling.cubin_cache import CubinCache, default_folder
+from kerneltune.compiling.cubin_cache import CubinCache, default_folder, keep, read_kept
 from kerneltune.errors import KernelTuneError
 from kerneltune.inputs.descriptions import Kernels
 from kerneltune.inputs.hardware import HardwareProfile
@@ -186,7 +185,7 @@ class Supply:
 
     def _kept(self, problem: Request) -> Ready | None:
         try:
-            note = json.loads(self._path(problem).read_text(encoding="utf-8"))
+            note = json.loads(read_kept(self._path(problem)) or b"")
             candidate = Candidate.from_json(note["candidate"])
             output = self.cache.load(str(note["cubin"]))
             if output is None or without_steps(candidate.problem) != problem:
@@ -199,11 +198,7 @@ class Supply:
 def _write(path: Path, note: Mapping[str, Any]) -> None:
     """Write JSON under a temporary name and rename it; does nothing if the folder is not writable."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, aside = tempfile.mkstemp(dir=path.parent, prefix=".aside-")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(note, file)
-        os.replace(aside, path)
+        keep(path, json.dumps(note).encode())
     except OSError:
         return
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import atexit
 import hashlib
 import json
-import tempfile
+import os
 import threading
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
-from kerneltune.errors import KernelTuneError
+from constrint.support.own_files import open_lock, own_folder, temporary_folder
+from kerneltune.errors import KernelTuneError, RunError
 from kerneltune.measuring.serving import Server
 from kerneltune.pipeline.children import Child, LostError, visible_device
 from kerneltune.pipeline.stages import Answer, Commands, measured
@@ -127,17 +127,25 @@ def _kept(
 
 @contextmanager
 def device_lock(device: int | None) -> Iterator[None]:
-    """Hold the machine-wide lock of a device."""
+    """Hold the lock of a device, which this user's processes on this machine share.
+
+    Raises:
+        RunError: The folder of the locks belongs to another user.
+    """
     if fcntl is None:
         yield
         return
-    path = Path(tempfile.gettempdir()) / f"kerneltune-device-{0 if device is None else device}.lock"
-    with path.open("a") as file:
+    try:
+        folder = own_folder(temporary_folder("kerneltune"))
+        file = open_lock(folder / f"device-{0 if device is None else device}.lock")
+    except OSError as error:
+        reason = error.strerror or error
+        raise RunError(f"the GPU cannot be locked: {reason}; set TMPDIR to a folder of your own") from None
+    try:
         fcntl.flock(file, fcntl.LOCK_EX)
-        try:
-            yield
-        finally:
-            fcntl.flock(file, fcntl.LOCK_UN)
+        yield
+    finally:
+        os.close(file)
 
 
 @atexit.register

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from constrint.support.placing import replace
 from kerneltune.errors import InputError
 from kerneltune.searching.protocol import Outcome
 
@@ -89,9 +90,7 @@ def write_cache(
         "tune_params": {name: list(values) for name, values in params.items()},
         "cache": {key_of(one, names): dict(one) for one in results},
     }
-    aside = path.with_name(path.name + ".aside")
     try:
-        aside.write_text(json.dumps(whole, indent=1, default=str), encoding="utf-8")
-        aside.replace(path)
+        replace(path, json.dumps(whole, indent=1, default=str).encode())
     except OSError as error:
         raise InputError(f"the cache {path} cannot be written: {error.strerror}") from None

@@ -21,6 +21,7 @@ from small_part import PART, places, process
 from constrint import Model, Status, all_different
 from constrint.engine import background_compile as compiling
 from constrint.engine import cache, claims
+from constrint.support import own_files
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="XDG_CACHE_HOME and signals of Unix")
 
@@ -130,9 +131,9 @@ def test_files_that_others_can_have_written_are_not_read(home, capfd, monkeypatc
         kept(home).chmod(0o666)
     elif way == "foreign":
         monkeypatch.setattr(os, "geteuid", lambda: 4711)  # we are somebody else, and root's files are theirs
-        monkeypatch.setattr(cache, "_is_own", lambda status: not stat.S_ISREG(status.st_mode))
+        monkeypatch.setattr(own_files, "is_own", lambda status: not stat.S_ISREG(status.st_mode))
     elif way == "a foreign folder":
-        monkeypatch.setattr(cache, "_is_trusted", lambda folder: False)
+        monkeypatch.setattr(own_files, "is_own_folder", lambda folder: False)
     else:
         kept(home).rename(home / "elsewhere")
         kept(home).symlink_to(home / "elsewhere")
@@ -143,9 +144,9 @@ def test_files_that_others_can_have_written_are_not_read(home, capfd, monkeypatc
 def test_owners_are_told_apart(tmp_path):
     own = tmp_path.stat()
     root, other = (os.stat_result([*own[:4], uid, *own[5:]]) for uid in (0, os.geteuid() + 1))
-    assert cache._is_own(own)
-    assert cache._is_own(root)
-    assert not cache._is_own(other)
+    assert own_files.is_own(own)
+    assert own_files.is_own(root)
+    assert not own_files.is_own(other)
 
 
 def test_a_folder_that_others_could_write_is_closed(home):
@@ -158,11 +159,12 @@ def test_a_folder_that_others_could_write_is_closed(home):
 def test_what_was_never_finished_is_swept(home):
     folder = kept(home).parent
     folder.mkdir(parents=True, mode=0o700)
-    (folder / "engine-old.tmp").write_bytes(b"x")
-    (folder / "engine-new.tmp").write_bytes(b"x")
-    os.utime(folder / "engine-old.tmp", (0, 0))
+    for old in ("engine-old.tmp", ".old.nbc"):
+        (folder / old).write_bytes(b"x")
+        os.utime(folder / old, (0, 0))
+    (folder / ".new.nbc").write_bytes(b"x")
     small_part.obtain()
-    assert sorted(path.name for path in folder.glob("*.tmp")) == ["engine-new.tmp"]
+    assert sorted(path.name for path in [*folder.glob("*.tmp"), *folder.glob(".*")]) == [".new.nbc"]
 
 
 # ---------------------------------------------------------------- nowhere to write
@@ -225,7 +227,7 @@ def test_a_compiler_that_is_ended_leaves_nothing_behind(home, number):
     assert second.communicate(timeout=60)[0] == "compiling\n10\n"
     assert not claims.is_claimed(PART)
     assert process(home).communicate(timeout=60)[0] == "10\n"
-    assert [path.name for path in kept(home).parent.glob("*.tmp")] == []
+    assert [path.name for path in kept(home).parent.glob(".*")] == []
 
 
 IN_THREADS = """
