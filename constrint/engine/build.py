@@ -85,21 +85,27 @@ class Box:
     step: Sequence[int]
     values: Sequence[tuple[int, ...] | None]
 
+    def size(self, v: int) -> int:
+        """The number of values of a variable."""
+        values = self.values[v]
+        return (self.hi[v] - self.lo[v]) // self.step[v] + 1 if values is None else len(values)
+
 
 def _bitset(values: tuple[int, ...] | None, lo: int, hi: int, step: int, words: Cells) -> int:
-    """Append the bitset of a domain to the words; returns its place, or -1 for none."""
+    """Append the number of holes of a domain and its bitset to the words; its place, or -1 for none."""
     size = (hi - lo) // step + 1
     if size > (WIDEST_PLAIN_BITSET if values is None else WIDEST_BITSET):
         return -1
-    place = len(words)
+    place = len(words) + 1
     bits = (1 << size) - 1
     if values is not None:
         bits = 0
         for value in values:
             bits |= 1 << (value - lo) // step
     elif size <= BITS:
-        words.append(bits)
+        words += (0, bits)
         return place
+    words.append(size - bits.bit_count())
     word = (1 << BITS) - 1
     while bits:
         words.append(bits & word)
@@ -147,23 +153,15 @@ def build(box: Box, nodes: Sequence[Propagator], branch: Branch, huge: int = LIM
     return state
 
 
-def decided(state: State, box: Box, branch: Branch, huge: int) -> dict[str, Cells]:
+def decided(state: State, branch: Branch, huge: int) -> dict[str, Cells]:
     """The fields that a search needs in addition to a state at the fixpoint of the root.
 
     Args:
         state: The state, without decisions so far.
-        box: Its domains.
         branch: Decision variables and rules.
         huge: The bound that means "no bound".
     """
-    return {
-        **_decisions(len(state.lo), len(state.kind), branch, huge),
-        "sparse": _sparse(box),
-    }
-
-
-def _sparse(box: Box) -> Cells:
-    return [int(values is not None) for values in box.values]
+    return _decisions(len(state.lo), len(state.kind), branch, huge)
 
 
 def can_resume(state: State, box: Box) -> bool:
@@ -204,7 +202,6 @@ def _fresh(box: Box, hole: Cells, words: Cells, count: int) -> dict[str, Cells]:
         "trail_bits": [0] * (8 * len(words)),
         "trail_word_stamp": [0] * (8 * len(words)),
         **{name: [0] * FIRST_LEVELS for name in LEVELS},
-        "sparse": _sparse(box),
     }
 
 

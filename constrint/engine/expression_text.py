@@ -226,6 +226,9 @@ class ExpressionText:
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         if node.keywords or name in self._local:
             raise self._refused(node)
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "bit_count" and not node.args:
+            size = self._let(f"call i64 @llvm.abs.i64(i64 {self._value(node.func.value)}, i1 false)")
+            return self._let(f"call i64 @llvm.ctpop.i64(i64 {size})")
         if name == "len" and len(node.args) == 1:
             return self._array(node.args[0])[1]
         function = self._globals.get(name)

@@ -4,6 +4,7 @@ PRELUDE = """
 declare i64 @llvm.smin.i64(i64, i64)
 declare i64 @llvm.smax.i64(i64, i64)
 declare i64 @llvm.abs.i64(i64, i1)
+declare i64 @llvm.ctpop.i64(i64)
 declare void @llvm.trap()
 declare i64 @llvm.umin.i64(i64, i64)
 define internal i64 @left(i64 %x, i64 %y) alwaysinline {

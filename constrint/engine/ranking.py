@@ -20,8 +20,7 @@ def rank(st: State, i: int) -> None:
     """Note the rank of an entry of `branch`, or that its variable is fixed, in the leaf of the tree."""
     v = st.branch[i]
     leaf = st.scalar[LEAVES] + i
-    width = st.hi[v] - st.lo[v]
-    if width == 0:
+    if st.lo[v] == st.hi[v]:
         st.rank_tree[leaf] = -1
         return
     rule = st.group_rule[st.rank_group[i]]
@@ -30,7 +29,7 @@ def rank(st: State, i: int) -> None:
         st.rank_size[i] = 0
         st.rank_share[i] = 1
     else:
-        st.rank_size[i] = size_by(st, i, v, width, rule)
+        st.rank_size[i] = size_by(st, i, v, rule)
         st.rank_share[i] = share_by(st, i, rule)
 
 

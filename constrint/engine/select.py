@@ -6,7 +6,7 @@ The next variable by its group's rule, and the bound or value to try first.
 from __future__ import annotations
 
 from constrint.engine.stale import mark_stale
-from constrint.store.domains import contains, member_count, next_member
+from constrint.store.domains import member_count, next_member
 from constrint.store.state import (
     AT_LEAST,
     AT_MOST,
@@ -57,7 +57,8 @@ VARIABLE_RULES = frozenset(
 )
 """The variable rules that there are; `build` refuses others."""
 
-# Domains up to this width are tried value by value, wider ones are halved; both in the rule's order.
+# Domains of up to this many values are tried one by one, larger ones are halved between their bounds; both
+# in the rule's order.
 ENUMERATED = 64
 # Sizes are multiplied by degrees or scores when compared, and the products must fit int64.
 MOST_MEMBERS = 1 << 40
@@ -87,9 +88,9 @@ def measure(st: State, i: int, v: int, size: int, rule: int) -> int:
 
 
 @compilable
-def size_by(st: State, i: int, v: int, width: int, rule: int) -> int:
-    """The number that a rule minimises, divided by `share_by`; for a variable with bounds this far apart."""
-    size = member_count(st, v) if st.sparse[v] == 1 else width // st.step[v] + 1
+def size_by(st: State, i: int, v: int, rule: int) -> int:
+    """The number that a rule minimises, divided by `share_by`; for a variable that is not fixed."""
+    size = member_count(st, v)
     if rule == BY_DEGREE:
         return min(size, MOST_MEMBERS)
     if rule == BY_SCORE:
@@ -116,12 +117,11 @@ def select_between(st: State, first: int, last: int, rule: int) -> int:
     best_share = 0
     for i in range(first, last):
         v = branch[i]
-        width = hi[v] - lo[v]
-        if width == 0:
+        if lo[v] == hi[v]:
             continue
         if rule == IN_ORDER:
             return i
-        size = size_by(st, i, v, width, rule)
+        size = size_by(st, i, v, rule)
         share = share_by(st, i, rule)
         if best < 0 or size * best_share < best_size * share:
             best = i
@@ -183,11 +183,14 @@ def draw(st: State, n: int) -> int:
 
 
 @compilable
-def median_member(st: State, v: int) -> int:
-    """The median of a bitset variable's members; the lower one of two."""
+def member_at(st: State, v: int, place: int) -> int:
+    """The member of a bitset variable with this many smaller ones."""
+    step = st.step[v]
+    if st.words[st.hole[v] - 1] == 0:
+        return st.lo[v] + place * step
     x = st.lo[v]
-    for _ in range((member_count(st, v) - 1) // 2):
-        x = next_member(st, v, x + st.step[v])
+    for _ in range(place):
+        x = next_member(st, v, x + step)
     return x
 
 
@@ -218,28 +221,28 @@ def choose_value(st: State, level: int, i: int) -> None:
     lo = st.lo[v]
     hi = st.hi[v]
     step = st.step[v]
-    size = (hi - lo) // step + 1
+    size = member_count(st, v)
+    places = (hi - lo) // step + 1
     decision = AT_MOST
     value = lo
     if rule == MEDIAN and st.hole[v] >= 0:
-        value = median_member(st, v)
+        value = member_at(st, v, (size - 1) // 2)
+        decision = EQUAL
+    elif rule == ANY_VALUE and st.hole[v] >= 0:
+        value = member_at(st, v, draw(st, size))
         decision = EQUAL
     elif rule == ANY_VALUE:
-        value = lo + draw(st, min(size, 8388608)) * step
-        decision = EQUAL
-        if st.hole[v] < 0 or not contains(st, v, value):
-            decision = AT_MOST
-            value = min(value, hi - step)
+        value = min(lo + draw(st, min(size, 8388608)) * step, hi - step)
     elif rule == GREATEST:
         decision = AT_LEAST
-        value = hi if size <= ENUMERATED else lo + (size + 1) // 2 * step
+        value = hi if size <= ENUMERATED else lo + (places + 1) // 2 * step
     elif rule == LEAST:
-        value = lo if size <= ENUMERATED else lo + (size // 2 - 1) * step
+        value = lo if size <= ENUMERATED else lo + (places // 2 - 1) * step
     elif rule in (LOWER_HALF, MEDIAN):
-        value = lo + (size // 2 - 1) * step
+        value = lo + (places // 2 - 1) * step
     elif rule == UPPER_HALF:
         decision = AT_LEAST
-        value = lo + (size + 1) // 2 * step
+        value = lo + (places + 1) // 2 * step
     st.level_variable[level] = v
     st.level_decision[level] = decision
     st.level_value[level] = value

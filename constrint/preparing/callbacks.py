@@ -50,9 +50,7 @@ class View:
     @property
     def size(self) -> int:
         """The number of values."""
-        if self._state.hole[self._v] >= 0:
-            return int(member_count(self._state, self._v))
-        return (self.max - self.min) // int(self._state.step[self._v]) + 1
+        return int(member_count(self._state, self._v))
 
     @property
     def is_fixed(self) -> bool:

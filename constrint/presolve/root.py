@@ -92,7 +92,7 @@ class Root:
         ):
             return build(self.box, self.nodes, branch, self.huge), None
         settled.is_taken = True
-        fields = decided(settled.state, self.box, branch, self.huge)
+        fields = decided(settled.state, branch, self.huge)
         if settled.session is not None:
             return settled.session.replace(fields), settled.session
         return settled.state._replace(**fields), None

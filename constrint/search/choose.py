@@ -107,13 +107,13 @@ def _suits_tables(case: Case) -> bool:
         return False
     if len(prepared.goals) == 1 and not prepared.preferences and not _is_arithmetic(root):
         return False
-    lo, hi, step = root.box.lo, root.box.hi, root.box.step
+    lo, hi = root.box.lo, root.box.hi
     opened = [v for v in set(prepared.variables.values()) if lo[v] < hi[v]]
     if len(opened) > MOST_COLUMNS:
         return False
     combinations = 1
     for v in opened:
-        combinations *= (hi[v] - lo[v]) // step[v] + 1
+        combinations *= root.box.size(v)
         if combinations >= LEAST_COMBINATIONS:
             return True
     return False

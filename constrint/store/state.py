@@ -174,5 +174,4 @@ class State(NamedTuple):
     path_decision: Cells
     path_value: Cells
     path_refuted: Cells
-    sparse: Cells
     scalar: Cells

@@ -125,10 +125,7 @@ class Structure:
 
     def size(self, v: int) -> int:
         """Number of values of a variable."""
-        values = self.box.values[v]
-        if values is not None:
-            return len(values)
-        return (self.box.hi[v] - self.box.lo[v]) // self.box.step[v] + 1
+        return self.box.size(v)
 
     def values(self, v: int) -> Any:
         """The values of a variable, as a column."""

@@ -36,6 +36,7 @@ def arithmetic(x: int, y: int, n: int) -> int:
     total ^= (x << n) + (y >> n) + (x & y) - (x | ~y)
     total += min(x, y, n) * max(x, y) - abs(x) + FACTOR * -y
     total -= x if x > y else y if y > n else int(IS_ON)
+    total += (x ^ y).bit_count() + n.bit_count()
     total *= 1 if x == y or (not x < n and y != 5) else 2
     return total + (x in (3, FACTOR, -2)) + (-9 <= x < y <= 9)
 
