@@ -85,8 +85,9 @@ def solve_elsewhere(
             lambda: needed(name, "constrint[cp-sat]", 'backend="cp-sat"'), Deadline(limit, started)
         )
     except Stopped:
+        taken = perf_counter() - started
         return Result(
-            Status.UNKNOWN, statistics=Statistics(seconds=perf_counter() - started, engine="cp-sat")
+            Status.UNKNOWN, statistics=Statistics(seconds=taken, engine="cp-sat", method="cp-sat")
         )
     constraints = constraints_of([assumptions], None, assumed=True)
     assumed = model

@@ -189,7 +189,7 @@ def _result(
 
 
 def _statistics(started: float) -> Statistics:
-    return Statistics(seconds=perf_counter() - started, engine="cp-sat")
+    return Statistics(seconds=perf_counter() - started, engine="cp-sat", method="cp-sat")
 
 
 class Translation:
@@ -279,14 +279,22 @@ class Translation:
         """The variables with these numbers."""
         return [self.variables[v] for v in numbers]
 
-    def sum(self, terms: Sequence[tuple[int, int]]) -> Any:
-        """A sum of terms; raises `ModelError` where it may leave CP-SAT's numbers."""
+    def sum(self, terms: Sequence[tuple[int, int]], constant: int = 0) -> Any:
+        """A sum of terms and a constant; raises `ModelError` where it may leave CP-SAT's numbers."""
         lo, hi = self.box.lo, self.box.hi
-        if sum(abs(a) * max(abs(lo[v]), abs(hi[v])) for a, v in terms) >= LARGEST:
+        if sum([abs(a) * max(abs(lo[v]), abs(hi[v])) for a, v in terms], abs(constant)) >= LARGEST:
             raise ModelError(
                 "CP-SAT holds sums up to 2^60, which this model exceeds: use the default backend"
             )
-        return sum(a * self.variables[v] for a, v in terms)
+        return sum([a * self.variables[v] for a, v in terms], constant)
+
+    def limit(self, number: int) -> int:
+        """A number as CP-SAT holds it; one that is greater than every value and sum remains greater."""
+        return min(max(number, -LARGEST), LARGEST)
+
+    def admits(self, v: int, value: int) -> bool:
+        """Whether a value lies within the bounds of a variable."""
+        return self.box.lo[v] <= value <= self.box.hi[v]
 
     def is_not(self, total: Any, bound: int) -> list[Any]:
         """The two halves of a `!=`, as constraints that the caller must enforce."""
@@ -301,7 +309,11 @@ class Translation:
                 f"CP-SAT lacks {function.__name__}, and {size} combinations of its arguments are too many "
                 "for a table: use the default backend, or bound them"
             )
-        rows = [(*row, value) for row in product(*domains) if (value := function(*row)) is not None]
+        rows = [
+            (*row, value)
+            for row in product(*domains)
+            if (value := function(*row)) is not None and self.admits(result, value)
+        ]
         if rows:
             self.model.add_allowed_assignments(self.of([*arguments, result]), rows)
         else:

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 def _all_different(
     t: Translation, node: c.AllDifferent | c.AllDifferentBounds | c.AllDifferentDomain
 ) -> None:
-    t.model.add_all_different([t.sum([(a, v)]) + b for a, v, b in node.views])
+    t.model.add_all_different([t.sum([(a, v)], b) for a, v, b in node.views])
 
 
 def _equals(t: Translation, v: int, value: int) -> Any:
     """A Boolean variable that is true exactly if a variable has a value."""
-    literal = t.model.new_bool_var("")
+    literal, value = t.model.new_bool_var(""), t.limit(value)
     t.model.add(t.variables[v] == value).only_enforce_if(literal)
     t.model.add(t.variables[v] != value).only_enforce_if(~literal)
     return literal
@@ -29,7 +29,7 @@ def _equals(t: Translation, v: int, value: int) -> Any:
 def _cardinality(t: Translation, node: c.Cardinality) -> None:
     if node.closed:
         for v in node.variables:
-            t.model.add_allowed_assignments(t.of([v]), [(value,) for value in node.values])
+            t.model.add_allowed_assignments(t.of([v]), [(t.limit(value),) for value in node.values])
     for value, count in zip(node.values, node.counts, strict=True):
         t.model.add(sum(_equals(t, v, value) for v in node.variables) == t.variables[count])
 

@@ -24,21 +24,21 @@ MOST_ROWS = 200_000
 
 def _linear_ne(t: Translation, node: c.LinearNe) -> None:
     below = t.model.new_bool_var("")
-    left, right = t.is_not(t.sum(node.terms), node.bound)
+    left, right = t.is_not(t.sum(node.terms), t.limit(node.bound))
     t.model.add(left).only_enforce_if(below)
     t.model.add(right).only_enforce_if(~below)
 
 
 def _linear_le_if(t: Translation, node: c.LinearLeIf) -> None:
-    literal, total = t.literal(node.literal), t.sum(node.terms)
-    t.model.add(total <= node.bound).only_enforce_if(literal)
-    t.model.add(total >= node.bound + 1).only_enforce_if(literal.negated())
+    literal, total, bound = t.literal(node.literal), t.sum(node.terms), t.limit(node.bound)
+    t.model.add(total <= bound).only_enforce_if(literal)
+    t.model.add(total >= bound + 1).only_enforce_if(literal.negated())
 
 
 def _linear_eq_if(t: Translation, node: c.LinearEqIf) -> None:
-    literal, total = t.literal(node.literal), t.sum(node.terms)
-    t.model.add(total == node.bound).only_enforce_if(literal)
-    below, above = t.is_not(total, node.bound)
+    literal, total, bound = t.literal(node.literal), t.sum(node.terms), t.limit(node.bound)
+    t.model.add(total == bound).only_enforce_if(literal)
+    below, above = t.is_not(total, bound)
     side = t.model.new_bool_var("")
     t.model.add(below).only_enforce_if([literal.negated(), side])
     t.model.add(above).only_enforce_if([literal.negated(), ~side])
@@ -121,15 +121,16 @@ def _divides(t: Translation, node: c.Divides) -> None:
 
 def _member(t: Translation, node: c.Member) -> None:
     literal, x = t.literal(node.literal), t.variables[node.x]
-    domain = cp_model.Domain.from_flat_intervals(list(node.intervals))
+    domain = cp_model.Domain.from_flat_intervals([t.limit(bound) for bound in node.intervals])
     t.model.add_linear_expression_in_domain(x, domain).only_enforce_if(literal)
     t.model.add_linear_expression_in_domain(x, domain.complement()).only_enforce_if(literal.negated())
 
 
 def _table(t: Translation, node: c.Table) -> None:
     literal, variables = t.literal(node.literal), t.of(node.variables)
-    t.model.add_allowed_assignments(variables, node.rows).only_enforce_if(literal)
-    t.model.add_forbidden_assignments(variables, node.rows).only_enforce_if(literal.negated())
+    rows = [[t.limit(value) for value in row] for row in node.rows]
+    t.model.add_allowed_assignments(variables, rows).only_enforce_if(literal)
+    t.model.add_forbidden_assignments(variables, rows).only_enforce_if(literal.negated())
 
 
 def _gcd(t: Translation, node: c.Gcd) -> None:
@@ -157,8 +158,8 @@ def listed(t: Translation, node: c.Propagator) -> None:
 
 
 RULES: dict[type[c.Propagator], Callable[[Translation, Any], None]] = {
-    c.LinearLe: lambda t, node: _noted(t.model.add(t.sum(node.terms) <= node.bound)),
-    c.LinearEq: lambda t, node: _noted(t.model.add(t.sum(node.terms) == node.bound)),
+    c.LinearLe: lambda t, node: _noted(t.model.add(t.sum(node.terms) <= t.limit(node.bound))),
+    c.LinearEq: lambda t, node: _noted(t.model.add(t.sum(node.terms) == t.limit(node.bound))),
     c.LinearNe: _linear_ne,
     c.LinearLeIf: _linear_le_if,
     c.LinearEqIf: _linear_eq_if,
@@ -172,7 +173,7 @@ RULES: dict[type[c.Propagator], Callable[[Translation, Any], None]] = {
     c.Absolute: lambda t, node: _noted(t.model.add_abs_equality(t.variables[node.z], t.variables[node.x])),
     c.Clause: lambda t, node: _noted(t.model.add_bool_or([t.literal(literal) for literal in node.literals])),
     c.Element: lambda t, node: _noted(
-        t.model.add_element(t.variables[node.index], list(node.table), t.variables[node.z])
+        t.model.add_element(t.variables[node.index], list(map(t.limit, node.table)), t.variables[node.z])
     ),
     c.Member: _member,
     c.Table: _table,

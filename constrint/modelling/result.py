@@ -48,10 +48,10 @@ class Statistics:
         solutions: Solutions found during the search.
         seconds: Wall time, lowering included.
         engine: "interpreted"; "compiled" if the search was handed over to the compiled engine; "tables" if
-            the optimum came from tables of rows.
+            the optimum came from tables of rows; "cp-sat" for that backend.
         arithmetic: "int64", or "exact" for Python's integers.
         method: "branching"; "learning" if the learning search ran, which needs int64; "portfolio" if several
-            took turns; "diagrams" if those of the planner answered.
+            took turns; "diagrams" if those of the planner answered; "cp-sat" for that backend.
         learned: Clauses learned from failures.
     """
 

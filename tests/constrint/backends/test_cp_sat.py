@@ -15,13 +15,18 @@ from constrint import (
     abs_,
     all_different,
     ceildiv,
+    count,
     divides,
     element,
     gcd_,
+    global_cardinality,
     if_then_else,
     lcm_,
+    lex_less,
     max_,
     min_,
+    nvalue,
+    regular,
     table,
 )
 
@@ -43,6 +48,71 @@ CONDITIONS = {
     "different": lambda x, y, z: all_different(x, y, z) & (x + 2 * y != z),
     "counts": lambda x, y, z: (x > 0) + (y > 0) + (z > 0) == 2,
 }
+
+
+HUGE = {
+    "members": lambda x, y, z, n: x.is_in([-4, 3, n]) | (y > z),
+    "no members": lambda x, y, z, n: ~x.is_in([-4, 3, n, n + 5]) & (y > z),
+    "table": lambda x, y, z, n: table([x, y], [(1, 2), (n, 4), (0, 0), (3, -n)]) | (z == 3),
+    "negated table": lambda x, y, z, n: ~table([x, y], [(1, 2), (n, 4), (5, -n)]) | (z == 3),
+    "short table": lambda x, y, z, n: table([x, y, z], [(1, None, n), (None, 4, 2)]) | (z == 3),
+    "element": lambda x, y, z, n: element([3, n, 4, -n, 1], x) == y + z,
+    "difference": lambda x, y, z, n: (x + y != n) & (2 * x - z != -n),
+    "literals": lambda x, y, z, n: ((x + y == n) | (x - 2 * y <= -n)) == (z > 2),
+    "limits": lambda x, y, z, n: (x + 2 * y <= n) & (x - z >= -n),
+    "different": lambda x, y, z, n: all_different(x + n, y + n, 2 * z),
+    "cardinality": lambda x, y, z, n: global_cardinality([x, y], {3: z, n: 0}),
+    "closed": lambda x, y, z, n: global_cardinality(
+        [x, y, z], {3: 2, 1: 1, n: 0}, closed=True
+    ),
+    "count": lambda x, y, z, n: count([x, y, z, n], n) + count([x, y], -1) == 2,
+    "values": lambda x, y, z, n: nvalue([x, y, n, z]) > 3,
+    "least multiple": lambda x, y, z, n: lcm_(x, n) == lcm_(y, n) + z,
+    "power": lambda x, y, z, n: (x + 40) ** (y + 9) < n,
+    "quotient": lambda x, y, z, n: n // (x + 10) > y * 10**9 + z,
+    "remainder": lambda x, y, z, n: (x * y) % n == z,
+    "product": lambda x, y, z, n: n * x > y + z,
+    "extremes": lambda x, y, z, n: max_(x, min_(y, n)) + z >= 9,
+    "choice": lambda x, y, z, n: if_then_else(x > y, n, z) == z,
+    "order": lambda x, y, z, n: lex_less([x, y, n], [z, n, y]),
+    "word": lambda x, y, z, n: regular([x, y, z], {(0, 1): 0, (0, n): 1, (0, 2): 2, (2, 1): 0}, 0, [0, 2]),
+}
+"""Conditions with a number n that may exceed what CP-SAT holds."""
+
+
+@pytest.mark.parametrize("n", [1 << 60, (1 << 63) - 1, 1 << 63, 10**30])
+@pytest.mark.parametrize("name", sorted(HUGE))
+def test_huge_numbers_mean_the_same_or_are_refused(name, n):
+    model = Model()
+    x, y, z = (model.int_var(name, -4, 5) for name in "xyz")
+    model.add(HUGE[name](x, y, z, n))
+    ours = model.solve(maximize=3 * x - 2 * y + z)
+    try:
+        theirs = model.solve(maximize=3 * x - 2 * y + z, backend="cp-sat")
+    except ModelError as error:
+        assert "use the default backend" in str(error)
+        return
+    assert (theirs.status, theirs.objective) == (ours.status, ours.objective)
+
+
+def test_hints_and_goals_of_huge_numbers():
+    model = Model()
+    x, y = model.int_var("x", -4, 5), model.int_var("y", 0, 9)
+    model.add(x + y > 3)
+    model.hint({x: 10**30})
+    assert model.solve(maximize=x - y, backend="cp-sat").objective == 5
+    with pytest.raises(ModelError, match="use the default backend"):
+        model.solve(maximize=10**30 * x + y, backend="cp-sat")
+
+
+def test_statistics_name_the_method():
+    model = Model()
+    x = model.int_var("x", 0, 9)
+    model.add(x * x > 40)
+    assert model.solve(minimize=x, backend="cp-sat").statistics.method == "cp-sat"
+    model.add(x < 3)
+    assert model.solve(backend="cp-sat").statistics.method == "cp-sat"
+    assert model.solve(backend="cp-sat", time_limit=1e-9).statistics.method == "cp-sat"
 
 
 @settings(max_examples=120, deadline=None)
