@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from constrint.diagrams.parts import Parts as Parts
-from constrint.diagrams.terms import BOOL, FLOAT, OBJECT, Array, Term
+from constrint.diagrams.terms import BOOL, FLOAT, OBJECT, Array, Term, int_type, peak_of_sum
 from constrint.expr import FUNCTIONS
 from constrint.support.deadline import look
 
@@ -144,12 +144,7 @@ def _sum(frame: Frame, term: Term) -> Any:
 
 def _linear_type(term: Term) -> Any:
     coefficients, bound = term.data
-    peak = abs(bound)
-    for a, arg in zip(coefficients, term.args, strict=True):
-        peak += abs(a) * max(-arg.lo, arg.hi, 1)  # 1, as the coefficient itself must fit
-    if peak < 1 << 31:
-        return np.dtype(np.int32)
-    return np.dtype(np.int64) if peak < 1 << 62 else OBJECT
+    return int_type(peak_of_sum(coefficients, term.args, bound))
 
 
 _RELATIONS: dict[str, Callable[[Any, Any], Any]] = {

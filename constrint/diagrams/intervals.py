@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from constrint.diagrams.evaluate import Bounds, Frame
-from constrint.diagrams.terms import OBJECT, Term
+from constrint.diagrams.terms import OBJECT, Term, peak_of_sum
 from constrint.expr import FUNCTIONS
 from constrint.support.deadline import look
 
@@ -71,7 +71,7 @@ def _total(frame: Frame, term: Term) -> Bounds:
     part, factor, rest = _part(frame, term)
     items = [] if part is None else [(factor, part)]
     items += [(coefficients[i], term.args[i]) for i in rest]
-    peak = sum(abs(a) * max(-arg.lo, arg.hi, 1) for a, arg in items) + abs(term.data[1])
+    peak = peak_of_sum([a for a, _ in items], [arg for _, arg in items], term.data[1])
     dtype = np.dtype(np.int64) if peak < 1 << 62 else OBJECT
     lo: Any = 0
     hi: Any = 0

@@ -14,7 +14,7 @@ import numpy as np
 
 from constrint.diagrams.evaluate import Frame, Parts
 from constrint.diagrams.intervals import bounds
-from constrint.diagrams.terms import BOOL, FLOAT, INT64, OBJECT, Array, Term, Terms, Unsupported
+from constrint.diagrams.terms import BOOL, FLOAT, INT64, OBJECT, Array, Term, Terms, Unsupported, peak_of_sum
 
 FEW = 4096  # for this few rows, trying all values is quickest
 
@@ -178,10 +178,7 @@ def _factor(step: Step, frame: Frame, condition: Term, i: int) -> Any:
 
 def _peaks(condition: Term) -> list[int]:
     coefficients, bound = condition.data
-    total = abs(bound)
-    for a, arg in zip(coefficients, condition.args, strict=True):
-        total += abs(a) * max(-arg.lo, arg.hi, 1)
-    return [total]
+    return [peak_of_sum(coefficients, condition.args, bound)]
 
 
 def _contains(step: Step, values: Any) -> Any:

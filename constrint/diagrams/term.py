@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -83,6 +84,12 @@ def int_type(peak: int) -> np.dtype[Any]:
 def peak_of(lo: int, hi: int) -> int:
     """The greatest magnitude between two bounds."""
     return max(-lo, hi, lo, -hi)
+
+
+def peak_of_sum(coefficients: Iterable[int], args: Iterable[Term], constant: int) -> int:
+    """The greatest magnitude met in a sum; an operand counts even where its coefficient is 0."""
+    pairs = zip(coefficients, args, strict=True)
+    return abs(constant) + sum([max(abs(a), 1) * max(-arg.lo, arg.hi, 1) for a, arg in pairs])
 
 
 def bits(mask: int) -> list[int]:

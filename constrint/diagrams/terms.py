@@ -25,6 +25,7 @@ from constrint.diagrams.term import Type as Type
 from constrint.diagrams.term import bits as bits
 from constrint.diagrams.term import int_type as int_type
 from constrint.diagrams.term import peak_of as peak_of
+from constrint.diagrams.term import peak_of_sum as peak_of_sum
 from constrint.expr.ranges import Unsupported as Unsupported
 from constrint.support.deadline import look
 
@@ -133,15 +134,15 @@ class Terms:
 
     def _sum(self, terms: dict[Term, int], constant: int) -> Term:
         lo = hi = constant
-        peak = abs(constant)
         for arg, a in terms.items():
             low, high = (a * arg.lo, a * arg.hi) if a >= 0 else (a * arg.hi, a * arg.lo)
             lo += low
             hi += high
-            peak += max(-low, high, low, -high, abs(a))
         ordered = sorted(terms.items(), key=lambda item: (item[0].mask, item[0].serial))
         args = tuple(arg for arg, _ in ordered)
-        return self._int("sum", args, (tuple(a for _, a in ordered), constant), (lo, hi), peak)
+        coefficients = tuple(a for _, a in ordered)
+        peak = peak_of_sum(coefficients, args, constant)
+        return self._int("sum", args, (coefficients, constant), (lo, hi), peak)
 
     def mul(self, args: Iterable[Term]) -> Term:
         """The product of integer terms."""
