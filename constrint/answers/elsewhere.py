@@ -86,9 +86,7 @@ def solve_elsewhere(
         )
     except Stopped:
         taken = perf_counter() - started
-        return Result(
-            Status.UNKNOWN, statistics=Statistics(seconds=taken, engine="cp-sat", method="cp-sat")
-        )
+        return Result(Status.UNKNOWN, statistics=Statistics(seconds=taken, engine="cp-sat", method="cp-sat"))
     constraints = constraints_of([assumptions], None, assumed=True)
     assumed = model
     if constraints:

@@ -92,20 +92,19 @@ class Box:
 
 
 def _bitset(values: tuple[int, ...] | None, lo: int, hi: int, step: int, words: Cells) -> int:
-    """Append the number of holes of a domain and its bitset to the words; its place, or -1 for none."""
+    """Append the bitset of a domain to the words; returns its place, or -1 for none."""
     size = (hi - lo) // step + 1
     if size > (WIDEST_PLAIN_BITSET if values is None else WIDEST_BITSET):
         return -1
-    place = len(words) + 1
+    place = len(words)
     bits = (1 << size) - 1
     if values is not None:
         bits = 0
         for value in values:
             bits |= 1 << (value - lo) // step
     elif size <= BITS:
-        words += (0, bits)
+        words.append(bits)
         return place
-    words.append(size - bits.bit_count())
     word = (1 << BITS) - 1
     while bits:
         words.append(bits & word)
@@ -186,6 +185,10 @@ def _fresh(box: Box, hole: Cells, words: Cells, count: int) -> dict[str, Cells]:
         "step": list(box.step),
         "stamp": [0] * n,
         "hole": hole,
+        "holes": [
+            0 if values is None or place < 0 else (hi - lo) // step + 1 - len(values)
+            for values, place, lo, hi, step in zip(box.values, hole, box.lo, box.hi, box.step, strict=True)
+        ],
         "base": list(box.lo),
         "words": words,
         "word_stamp": [0] * len(words),
@@ -197,6 +200,7 @@ def _fresh(box: Box, hole: Cells, words: Cells, count: int) -> dict[str, Cells]:
         "trail_lo": [0] * (8 * n),
         "trail_hi": [0] * (8 * n),
         "trail_step": [0] * (8 * n),
+        "trail_holes": [0] * (8 * n),
         "trail_stamp": [0] * (8 * n),
         "trail_word": [0] * (8 * len(words)),
         "trail_bits": [0] * (8 * len(words)),
@@ -313,7 +317,7 @@ def _watches(n: int, nodes: Sequence[Propagator]) -> tuple[Cells, Cells, Cells]:
     return start, flat[::2], flat[1::2]
 
 
-DOMAIN_TRAIL = ("trail_variable", "trail_lo", "trail_hi", "trail_step", "trail_stamp")
+DOMAIN_TRAIL = ("trail_variable", "trail_lo", "trail_hi", "trail_step", "trail_holes", "trail_stamp")
 WORD_TRAILS = ("trail_word", "trail_bits", "trail_word_stamp")
 
 

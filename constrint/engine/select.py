@@ -186,7 +186,7 @@ def draw(st: State, n: int) -> int:
 def member_at(st: State, v: int, place: int) -> int:
     """The member of a bitset variable with this many smaller ones."""
     step = st.step[v]
-    if st.words[st.hole[v] - 1] == 0:
+    if st.holes[v] == 0:
         return st.lo[v] + place * step
     x = st.lo[v]
     for _ in range(place):

@@ -2,9 +2,9 @@
 
 A domain is ``lo``, ``hi`` and ``step`` (members are congruent to ``lo`` modulo ``step``). If ``hole[v] >=
 0``, it also has a bitset of the remaining values: bit 0 stands for ``base[v]``, and neighbouring bits are
-``step[v]`` apart; the step of such a variable never changes. The word before the bitset counts the holes
-between the bounds. Both bounds are always members. Every narrowing returns False if the domain becomes empty,
-and records the old value once per level.
+``step[v]`` apart; the step of such a variable never changes. ``holes[v]`` counts the values between the
+bounds that it lacks. Both bounds are always members. Every narrowing returns False if the domain becomes
+empty, and records the old value once per level.
 """
 
 from __future__ import annotations
@@ -79,26 +79,24 @@ def previous_member(st: State, v: int, x: int) -> int:
 @compilable
 def member_count(st: State, v: int) -> int:
     """Number of members."""
-    count = (st.hi[v] - st.lo[v]) // st.step[v] + 1
-    hole = st.hole[v]
-    return count if hole < 0 else count - st.words[hole - 1]
+    return (st.hi[v] - st.lo[v]) // st.step[v] + 1 - st.holes[v]
 
 
 @compilable
-def members_between(st: State, v: int, x: int, y: int) -> int:
-    """Number of members from x to y of a bitset variable; both lie in its residue class and its bounds."""
+def holes_between(st: State, v: int, x: int, y: int) -> int:
+    """Number of holes from x to y of a bitset variable; both lie in its residue class and its bounds."""
     step = st.step[v]
     first = (x - st.base[v]) // step
     last = (y - st.base[v]) // step
     place = st.hole[v]
-    count = 0
+    count = last - first + 1
     for word in range(first // BITS, last // BITS + 1):
         bits = st.words[place + word]
         if word == last // BITS:
             bits &= (1 << (last % BITS + 1)) - 1
         if word == first // BITS:
             bits >>= first % BITS
-        count += bits.bit_count()
+        count -= bits.bit_count()
     return count
 
 
@@ -113,6 +111,7 @@ def save(st: State, v: int, event: int) -> None:
         st.trail_lo[top] = st.lo[v]
         st.trail_hi[top] = st.hi[v]
         st.trail_step[top] = st.step[v]
+        st.trail_holes[top] = st.holes[v]
         st.trail_stamp[top] = st.stamp[v]
         st.stamp[v] = stamp
         scalar[TRAIL] = top + 1
@@ -121,33 +120,6 @@ def save(st: State, v: int, event: int) -> None:
         st.changed[scalar[CHANGED]] = v
         scalar[CHANGED] += 1
     st.dirty[v] = dirty | event
-
-
-@compilable
-def set_word(st: State, word: int, value: int) -> None:
-    """Write a word of a bitset or of a propagator's own memory; backtracking restores it."""
-    scalar = st.scalar
-    stamp = scalar[STAMP]
-    if st.word_stamp[word] != stamp:
-        top = scalar[WORD_TRAIL]
-        st.trail_word[top] = word
-        st.trail_bits[top] = st.words[word]
-        st.trail_word_stamp[top] = st.word_stamp[word]
-        st.word_stamp[word] = stamp
-        scalar[WORD_TRAIL] = top + 1
-    st.words[word] = value
-
-
-@compilable
-def leave_holes(st: State, v: int, x: int, y: int, is_fixed: bool) -> None:
-    """Take the holes from x to y, which a bound passes, off the count; x and y lie in the residue class."""
-    place = st.hole[v] - 1
-    if is_fixed:
-        set_word(st, place, 0)
-        return
-    passed = (y - x) // st.step[v] + 1 - members_between(st, v, x, y)
-    if passed > 0:
-        set_word(st, place, st.words[place] - passed)
 
 
 @compilable
@@ -169,9 +141,9 @@ def set_lo(st: State, v: int, x: int) -> bool:
         x += (lo - x) % step
     if st.hole[v] >= 0:
         x = next_member(st, v, x)
-        if st.words[st.hole[v] - 1] > 0:
-            leave_holes(st, v, lo, x - step, x == hi)
     save(st, v, LOWER | FIXED if x == hi else LOWER)
+    if st.holes[v] > 0:
+        st.holes[v] = 0 if x == hi else st.holes[v] - holes_between(st, v, lo, x - step)
     st.lo[v] = x
     return True
 
@@ -195,9 +167,9 @@ def set_hi(st: State, v: int, x: int) -> bool:
         x -= (x - lo) % step
     if st.hole[v] >= 0:
         x = previous_member(st, v, x)
-        if st.words[st.hole[v] - 1] > 0:
-            leave_holes(st, v, x + step, hi, x == lo)
     save(st, v, UPPER | FIXED if x == lo else UPPER)
+    if st.holes[v] > 0:
+        st.holes[v] = 0 if x == lo else st.holes[v] - holes_between(st, v, x + step, hi)
     st.hi[v] = x
     return True
 
@@ -209,14 +181,28 @@ def fix(st: State, v: int, x: int) -> bool:
 
 
 @compilable
+def set_word(st: State, word: int, value: int) -> None:
+    """Write a word of a bitset or of a propagator's own memory; backtracking restores it."""
+    scalar = st.scalar
+    stamp = scalar[STAMP]
+    if st.word_stamp[word] != stamp:
+        top = scalar[WORD_TRAIL]
+        st.trail_word[top] = word
+        st.trail_bits[top] = st.words[word]
+        st.trail_word_stamp[top] = st.word_stamp[word]
+        st.word_stamp[word] = stamp
+        scalar[WORD_TRAIL] = top + 1
+    st.words[word] = value
+
+
+@compilable
 def clear_bit(st: State, v: int, x: int) -> None:
     """Clear the bit of an inner member of a bitset variable."""
     bit = (x - st.base[v]) // st.step[v]
-    hole = st.hole[v]
-    word = hole + bit // BITS
+    word = st.hole[v] + bit // BITS
     set_word(st, word, st.words[word] & ~(1 << (bit % BITS)))
-    set_word(st, hole - 1, st.words[hole - 1] + 1)
     save(st, v, HOLES)
+    st.holes[v] += 1
 
 
 @compilable
@@ -347,6 +333,7 @@ def pop_level(st: State, level: int) -> None:
         st.lo[v] = st.trail_lo[top]
         st.hi[v] = st.trail_hi[top]
         st.step[v] = st.trail_step[top]
+        st.holes[v] = st.trail_holes[top]
         st.stamp[v] = st.trail_stamp[top]
     scalar[TRAIL] = bottom
     bottom = st.level_words[level]

@@ -117,6 +117,7 @@ class State(NamedTuple):
     step: Cells
     stamp: Cells
     hole: Cells
+    holes: Cells
     base: Cells
     words: Cells
     word_stamp: Cells
@@ -136,6 +137,7 @@ class State(NamedTuple):
     trail_lo: Cells
     trail_hi: Cells
     trail_step: Cells
+    trail_holes: Cells
     trail_stamp: Cells
     trail_word: Cells
     trail_bits: Cells

@@ -117,6 +117,7 @@ def test_rules_count_values_where_the_search_made_holes() -> None:
 @pytest.mark.parametrize("engine", ["interpreted", "compiled"])
 def test_queens_are_placed_in_few_nodes(selector: VariableSelector, engine: str) -> None:
     """Widths instead of counts take over two million nodes."""
+    Model().solve(engine=engine)  # waits for machine code, without a limit
     model = Model()
     queens = model.int_vars("q", 40, 0, 39)
     model.add(all_different(queens))
