@@ -6,13 +6,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import inf, isfinite
 from time import perf_counter
+from typing import Any
 
 from constrint.errors import UnboundedError
 from constrint.expr import BoolExpr, IntExpr
 from constrint.frontends.flatzinc.build import FlatModel, Output
 from constrint.frontends.flatzinc.document import Call, Value
+from constrint.frontends.flatzinc.sets import set_text
 from constrint.model import Model
 from constrint.modelling.result import Result, Status
+from constrint.modelling.symbols import SetExpr
 from constrint.preparing.branching import Brancher, Group, ValueSelector, VariableSelector
 from constrint.preparing.restart_rules import Restarts
 
@@ -210,7 +213,9 @@ def shown(outputs: list[Output], result: Result) -> Iterator[str]:
     yield SOLUTION
 
 
-def _text(expr: IntExpr, value: int) -> str:
+def _text(expr: IntExpr | SetExpr, value: Any) -> str:
+    if isinstance(expr, SetExpr):
+        return set_text(value)
     return ("true" if value else "false") if isinstance(expr, BoolExpr) else str(int(value))
 
 

@@ -9,6 +9,7 @@ from constrint.expr import BoolExpr, IntExpr
 from constrint.expr.domain import Domain
 from constrint.frontends.flatzinc.document import Document, Item, Value
 from constrint.modelling.declarations import Declarations
+from constrint.modelling.symbols import SetExpr
 
 
 class Builder(Protocol):
@@ -33,6 +34,12 @@ class Builder(Protocol):
 
     def members(self, value: Value, line: int) -> Domain:
         """A constant set."""
+
+    def set_of(self, value: Value, line: int) -> SetExpr:
+        """A set, constant or not."""
+
+    def resolved(self, value: Value, line: int) -> Value:
+        """The value for the name of a constant or of an entry; any other value as it is."""
 
     def entries(self, value: Value, line: int) -> list[Value]:
         """The entries of an array."""
@@ -87,6 +94,18 @@ class Arguments:
             raise ValueError("a set without bounds")
         self._builder.document.budget.values(domain.size, self._builder.document.place(self._item.line))
         return list(domain)
+
+    def set(self, place: int) -> SetExpr:
+        """A set, constant or not."""
+        return self._builder.set_of(self._args[place], self._item.line)
+
+    def sets(self, place: int) -> list[SetExpr]:
+        """An array of sets."""
+        return [self._builder.set_of(value, self._item.line) for value in self._entries(place)]
+
+    def is_constant_set(self, place: int) -> bool:
+        """Whether an argument is a constant set."""
+        return isinstance(self._builder.resolved(self._args[place], self._item.line), Domain)
 
     def combine(self, nodes: int) -> None:
         """Count the operators and operands of the constraint's translation."""

@@ -13,16 +13,19 @@ from contextlib import contextmanager
 from typing import Any
 
 from constrint.errors import ModelError
-from constrint.expr import BoolExpr, BoolVar, Const, IntExpr, IntVar, as_bool
+from constrint.expr import BoolExpr, Const, IntExpr, IntVar, as_bool
 from constrint.expr.domain import Domain
 from constrint.expr.functions import sum_
 from constrint.frontends.flatzinc.arguments import Arguments
 from constrint.frontends.flatzinc.builtins import CONDITIONS, FUNCTIONS, member, relation
-from constrint.frontends.flatzinc.document import Call, Declaration, Document, Item, Name, Value, shortened
+from constrint.frontends.flatzinc.document import Declaration, Document, Item, Name, Value, shortened
 from constrint.frontends.flatzinc.flat_model import FlatModel as FlatModel
 from constrint.frontends.flatzinc.flat_model import Output as Output
 from constrint.frontends.flatzinc.library import GLOBALS
+from constrint.frontends.flatzinc.sets import Sets
+from constrint.frontends.flatzinc.solve_item import read_outputs, read_solve_item
 from constrint.modelling.declarations import Declarations
+from constrint.modelling.symbols import SetExpr
 from constrint.support.limits import LimitExceeded
 
 DEEPEST = 40
@@ -51,6 +54,7 @@ class _Builder:
         self._sizes: dict[str, int] = {}  # sizes of definitions
         self._size = 0  # size of the present definition
         self._used: set[int] = set()
+        self._sets = Sets(self)
 
     def build(self) -> FlatModel:
         document = self.document
@@ -59,7 +63,9 @@ class _Builder:
                 self._arrays[declaration.name] = self._array(declaration)
         self._find_definitions()
         for declaration in document.declarations.values():
-            is_single = declaration.is_variable and not declaration.is_array
+            if declaration.is_set and declaration.is_variable and not declaration.is_array:
+                self.set_of(Name(declaration.name), declaration.line)
+            is_single = declaration.is_variable and not declaration.is_array and not declaration.is_set
             if is_single and declaration.name not in self._definitions:
                 self._named(declaration.name, declaration.line, 0)
         for item in document.constraints:
@@ -68,8 +74,9 @@ class _Builder:
         for item in document.constraints:
             if id(item) not in self._used:
                 self._add(item)
-        self._outputs()
-        self._goal()
+        self._keep_entries_within()
+        read_outputs(self, self.flat)
+        read_solve_item(self, self.flat)
         return self.flat
 
     def _find_definitions(self) -> None:
@@ -144,8 +151,16 @@ class _Builder:
             found = self._looked_up(value, line, depth)
             if isinstance(found, BoolExpr):
                 return found
+            self._check_truth(value, found, line)
             return as_bool(bool(found.value)) if isinstance(found, Const) else found == 1
         raise self.document.expected(line, "a Boolean", value)
+
+    def _check_truth(self, name: Name, found: IntExpr, line: int) -> None:
+        """Refuse an integer where a Boolean is expected; `bool2int` makes integers of 0 and 1."""
+        if isinstance(found, Const | IntVar):
+            domain = Domain.of_values([found.value]) if isinstance(found, Const) else found.domain
+            if domain.lo is None or domain.hi is None or domain.lo < 0 or domain.hi > 1:
+                raise self.document.expected(line, "a Boolean", name)
 
     def constant(self, value: Value, line: int) -> int:
         """A constant."""
@@ -154,12 +169,27 @@ class _Builder:
             raise self.document.expected(line, "a constant", value)
         return found.value
 
+    def resolved(self, value: Value, line: int) -> Value:
+        """The value for the name of a constant or of an entry; any other value as it is."""
+        seen = set()
+        while isinstance(value, Name) and value not in seen:
+            seen.add(value)
+            if value.index is not None:
+                value = self._entry(value, line)
+                continue
+            declaration = self._declaration(value, line)
+            if declaration.is_array or declaration.is_variable or declaration.value is None:
+                break
+            value = declaration.value
+        return value
+
+    def set_of(self, value: Value, line: int) -> SetExpr:
+        """A set, constant or not."""
+        return self._sets.read(value, line)
+
     def members(self, value: Value, line: int) -> Domain:
         """A constant set."""
-        found: Value | None = value
-        if isinstance(value, Name):
-            named = self._declaration(value, line).value
-            found = named if value.index is None else self._entry(value, line)
+        found = self.resolved(value, line)
         if isinstance(found, Domain):
             return found
         raise self.document.expected(line, "a set of integers", value)
@@ -191,10 +221,10 @@ class _Builder:
             self._size += self._sizes.get(name, 1)
             return known
         declaration = self._declaration(Name(name), line)
-        if declaration.is_array:
-            raise self.document.error(
-                line, f"'{shortened(name)}' is an array, where a single value is expected"
-            )
+        if declaration.is_array or declaration.is_set:
+            kind = "an array" if declaration.is_array else "a set"
+            message = f"'{shortened(name)}' is {kind}, where a single value is expected"
+            raise self.document.error(line, message)
         if declaration.value is not None:
             self._resolve(declaration)
             found = self._equal(declaration, depth)
@@ -273,8 +303,23 @@ class _Builder:
         return expr
 
     def _keep_within(self, expr: IntExpr, domain: Domain) -> None:
-        if domain.lo is not None or domain.hi is not None:
+        if domain.is_empty or domain.lo is not None or domain.hi is not None:
             self.model.add(member(expr, domain))
+
+    def _keep_entries_within(self) -> None:
+        """Keep the entries of arrays inside the type that their array declares."""
+        for declaration in self.document.declarations.values():
+            domain = declaration.domain
+            if not (declaration.is_array and declaration.is_variable) or domain is None:
+                continue
+            if domain.lo is None and domain.hi is None and not domain.is_empty:
+                continue
+            for entry in self._arrays[declaration.name]:
+                if declaration.is_set:
+                    for condition in self._sets.bounded(self.set_of(entry, declaration.line), domain):
+                        self.model.add(condition, name=declaration.name)
+                else:
+                    self._keep_within(self.number(entry, declaration.line), domain)
 
     # ------------------------------------------------------------ adding
 
@@ -303,53 +348,6 @@ class _Builder:
             raise LimitExceeded(problem.name, problem.limit, where) from None
         except ModelError as problem:
             raise self.document.error(item.line, f"{shortened(item.name)}: {problem}") from None
-
-    def _outputs(self) -> None:
-        for declaration in self.document.declarations.values():
-            for annotation in declaration.annotations:
-                if annotation == Name("output_var"):
-                    expr = self._named(declaration.name, declaration.line, 0)
-                    if declaration.domain is None and not isinstance(expr, BoolExpr):
-                        expr = self.condition(Name(declaration.name), declaration.line)
-                    self.flat.outputs.append(Output(declaration.name, (expr,)))
-                if isinstance(annotation, Call) and annotation.name == "output_array":
-                    entries = self.entries(Name(declaration.name), declaration.line)
-                    read = self.condition if declaration.domain is None else self.number
-                    exprs = tuple(read(entry, declaration.line) for entry in entries)
-                    ranges = []
-                    for part in self.entries(annotation.args[0], declaration.line):
-                        if not isinstance(part, Domain | Name):
-                            raise self.document.error(declaration.line, "output_array needs sets of indices")
-                        domain = self.members(part, declaration.line)
-                        ranges.append((domain.lo or 0, domain.hi or 0) if not domain.is_empty else (1, 0))
-                    self.flat.outputs.append(Output(declaration.name, exprs, tuple(ranges)))
-
-    def _goal(self) -> None:
-        document = self.document
-        if document.objective is not None:
-            goal = self.number(document.objective, 1)
-            (self.model.minimize if document.goal == "minimize" else self.model.maximize)(goal)
-        for annotation in document.search:
-            self._search(annotation)
-
-    def _search(self, annotation: Value) -> None:
-        if not isinstance(annotation, Call):
-            return
-        if annotation.name in ("seq_search", "warm_start_array") and annotation.args:
-            for part in self.entries(annotation.args[0], 1):
-                self._search(part)
-        elif annotation.name.startswith("warm_start") and len(annotation.args) == 2:
-            self._hint(*[self.entries(part, 1) for part in annotation.args])
-        elif annotation.name in ("int_search", "bool_search") and len(annotation.args) >= 3:
-            exprs = tuple(self.number(entry, 1) for entry in self.entries(annotation.args[0], 1))
-            selectors = [part.name if isinstance(part, Name | Call) else "" for part in annotation.args[1:3]]
-            self.flat.searched.append((exprs, selectors[0], selectors[1]))
-
-    def _hint(self, names: list[Value], values: list[Value]) -> None:
-        """Hint the variables of a warm start; its constants and defined variables are passed over."""
-        pairs = [(self.number(x, 1), self.number(v, 1)) for x, v in zip(names, values, strict=False)]
-        known = [(x.name, v) for x, v in pairs if isinstance(x, IntVar | BoolVar)]
-        self.model.hint({name: v.value for name, v in known if isinstance(v, Const)})
 
     # ------------------------------------------------------------ definitions
 

@@ -25,6 +25,7 @@ from constrint.expr.functions import (
     truncmod,
 )
 from constrint.frontends.flatzinc.arguments import Arguments
+from constrint.frontends.flatzinc.set_builtins import SET_RELATIONS, contains
 
 Relation: TypeAlias = Callable[[Arguments], BoolExpr]
 Function: TypeAlias = Callable[[Arguments], IntExpr]
@@ -144,6 +145,7 @@ FUNCTIONS: dict[str, Defined] = {
     "array_int_minimum": Defined(lambda a: min_(a.numbers(1)), 0),
     "array_int_element": Defined(lambda a: chosen(a.numbers(1), a.number(0)), 2, is_partial=True),
     "array_var_int_element": Defined(lambda a: chosen(a.numbers(1), a.number(0)), 2, is_partial=True),
+    "set_card": Defined(lambda a: a.set(0).cardinality, 1),
     "bool2int": Defined(lambda a: 1 * a.condition(0), 1),
 }
 """By name: the number that is defined."""
@@ -177,7 +179,10 @@ RELATIONS: dict[str, Relation] = {
     "array_bool_xor": lambda a: parity(a.conditions(0)),
     "array_bool_element": known_entry,
     "array_var_bool_element": entry,
-    "set_in": lambda a: member(a.number(0), a.members(1)),
+    "set_in": lambda a: (
+        member(a.number(0), a.members(1)) if a.is_constant_set(1) else contains(a.number(0), a.set(1))
+    ),
+    **SET_RELATIONS,
 }
 """By name: the condition that must hold."""
 

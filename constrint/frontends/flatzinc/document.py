@@ -43,9 +43,10 @@ class Declaration:
 
     Attributes:
         name: Its name.
-        domain: Its values; None for Booleans.
+        domain: Its values, of a set its possible members; None for Booleans.
         is_variable: Whether it is a variable.
         is_array: Whether it is an array.
+        is_set: Whether its values are sets.
         value: The value that it equals, or None.
         annotations: Its annotations.
         line: Its line.
@@ -55,6 +56,7 @@ class Declaration:
     domain: Domain | None
     is_variable: bool
     is_array: bool
+    is_set: bool
     value: Value | None
     annotations: tuple[Value, ...]
     line: int
@@ -100,6 +102,7 @@ class Document:
         filename: Where the text came from, for messages.
         budget: What reading may take.
         is_complete: Whether there was a solve item, which ends the text.
+        solve_line: The line of the solve item.
     """
 
     declarations: dict[str, Declaration] = field(default_factory=dict)
@@ -110,6 +113,7 @@ class Document:
     filename: str = "<flatzinc>"
     budget: Budget = field(default_factory=Budget)
     is_complete: bool = False
+    solve_line: int = 1
 
     def place(self, line: int) -> str:
         """A line in the form that limits use."""
@@ -239,15 +243,44 @@ def _declaration(document: Document, node: Node) -> None:
     line = name.line or 1
     if str(name) in document.declarations:
         raise document.error(line, f"'{shortened(name)}' is declared twice")
-    document.declarations[str(name)] = Declaration(
+    declaration = Declaration(
         str(name),
         _domain(document, domain, line),
         base.data == "var",
         kind.data == "array_type",
+        domain.data == "sets_domain",
         None if value is None else _value(document, value),
         tuple(_value(document, part.children[0]) for part in annotations),
         line,
     )
+    if value is None and not declaration.is_variable:
+        raise document.error(line, f"the constant '{shortened(name)}' has no value")
+    if not declaration.is_variable:
+        _check_constants(document, declaration)
+    if declaration.is_array:
+        _check_length(document, declaration, kind.children[0])
+    document.declarations[str(name)] = declaration
+
+
+def _check_length(document: Document, declaration: Declaration, index: Node) -> None:
+    """Refuse an array whose entries are not as many as its index says."""
+    if not index.children or not isinstance(declaration.value, list):
+        return
+    found = len(declaration.value)
+    if [_integer(document, part) for part in index.children] != [1, found]:
+        message = f"the array '{shortened(declaration.name)}' has {found} entries: its index is 1..{found}"
+        raise document.error(declaration.line, message)
+
+
+def _check_constants(document: Document, declaration: Declaration) -> None:
+    """Refuse constants of another type than the declared one."""
+    value, domain, line = declaration.value, declaration.domain, declaration.line
+    for one in value if isinstance(value, list) else [value]:
+        if isinstance(one, Domain) is not declaration.is_set and isinstance(one, Domain | int):
+            raise document.expected(line, "a set" if declaration.is_set else "a number", one)
+        if type(one) is int and domain is not None and one not in domain:
+            name = shortened(declaration.name)
+            raise document.error(line, f"'{name}' is {_said(one)}, which its type does not have")
 
 
 def _is(node: Any, kind: str) -> bool:
@@ -258,8 +291,13 @@ def _domain(document: Document, node: Node, line: int) -> Domain | None:
     kind = node.data
     if kind == "bool_domain":
         return None
-    if kind in ("int_domain", "sets_domain"):
+    if kind == "int_domain":
         return Domain.of_range(None, None, 1)
+    if kind == "sets_domain":
+        (members,) = node.children
+        if members.data in ("bool_domain", "sets_domain"):
+            raise document.error(line, "sets are of integers in FlatZinc")
+        return _domain(document, members, line)
     if kind == "range_domain":
         low, high = (_integer(document, part) for part in node.children)
         return Domain.of_range(low, high, 1)
@@ -284,8 +322,9 @@ def _constraint(document: Document, node: Node) -> None:
 
 
 def _solve(document: Document, node: Node) -> None:
+    document.solve_line = _line(node)
     if document.is_complete:
-        raise document.error(1, "there are two solve items: a text ends with exactly one")
+        raise document.error(document.solve_line, "there are two solve items: a text ends with exactly one")
     document.is_complete = True
     document.goal = node.data
     parts = list(node.children)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from constrint.expr import IntExpr
 from constrint.frontends.flatzinc.document import Document
 from constrint.modelling.declarations import Declarations
+from constrint.modelling.symbols import SetExpr
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class Output:
     """
 
     name: str
-    exprs: tuple[IntExpr, ...]
+    exprs: tuple[IntExpr | SetExpr, ...]
     ranges: tuple[tuple[int, int], ...] | None = None
 
 

@@ -14,9 +14,16 @@ from fuzz.harness import NAME, Format, corpus
 from fuzz.using import MOMENT
 from fuzz.using_large import use_any
 
-CALLS = (*sorted({*CONDITIONS, *FUNCTIONS, *RELATIONS, *GLOBALS}), "int_le_reif", "int_lin_eq_imp", "foo")
+CALLS = (
+    *sorted({*CONDITIONS, *FUNCTIONS, *RELATIONS, *GLOBALS}),
+    "int_le_reif",
+    "int_lin_eq_imp",
+    "set_eq_reif",
+    "foo",
+)
 VALUES = (
-    "x", "y", "z", "b", "c", "xs", "bs", "ns", "s", "xs[1]", "xs[9]", "1", "0", "-3", "0x1F", "true", "false",
+    "x", "y", "z", "b", "c", "xs", "bs", "ns", "s", "xs[1]", "xs[9]", "S", "T", "Ss", "Ss[1]",
+    "1", "0", "-3", "0x1F", "true", "false",
     "1..3", "{1,5,7}", "{}", "[x,y]", "[1,2]", "[]", "[true,b]", "[1..2,3..4]", "1.5", '"text"', "[x,y,z]",
     "1000000000000", "0..1000000000000", "[2,3,4,5]", "99999999999999999999999999",
 )  # fmt: skip
@@ -33,10 +40,15 @@ array [1..2] of int: ns = [3,4];
 array [1..2] of var int: xs :: output_array([1..2]) = [x,y];
 array [1..2] of var bool: bs = [b,c];
 set of int: s = {1,3};
+var set of 1..3: S :: output_var;
+var set of int: T;
+array [1..2] of var set of 0..3: Ss = [S,{0,2}];
+constraint set_subset(T,0..2);
 """
 WORDS = (
     *CALLS, *VALUES, *ANNOTATIONS, "constraint", "var 0..9: w;", "var int: w = x;", "var int: x = w;",
-    "array [1..1] of var int: a = [x];", "predicate p(var int: q);", "solve satisfy;", "solve minimize x;",
+    "array [1..1] of var int: a = [x];",
+    "var set of 1..2: w = S;", "predicate p(var int: q);", "solve satisfy;", "solve minimize x;",
     "solve :: int_search(xs, first_fail, indomain_min, complete) satisfy;", "% comment\n", "[", "]", ";",
     "solve :: restart_luby(1e999) satisfy;", "solve :: seq_search([x]) maximize b;", "\ud800", "::", "=",
 )  # fmt: skip

@@ -1,0 +1,102 @@
+"""What a FlatZinc text says beside its constraints: output, the objective, how to search."""
+
+from __future__ import annotations
+
+from constrint.expr import BoolExpr, BoolVar, Const, IntExpr, IntVar
+from constrint.expr.domain import Domain
+from constrint.frontends.flatzinc.arguments import Builder
+from constrint.frontends.flatzinc.document import Call, Declaration, Name, Value, shortened
+from constrint.frontends.flatzinc.flat_model import FlatModel, Output
+from constrint.modelling.symbols import SetExpr
+
+
+def read_outputs(builder: Builder, flat: FlatModel) -> None:
+    """Add the printed items."""
+    for declaration in builder.document.declarations.values():
+        for annotation in declaration.annotations:
+            if annotation == Name("output_var"):
+                expr = _read(builder, declaration, Name(declaration.name))
+                _show(flat, declaration.name, expr)
+                flat.outputs.append(Output(declaration.name, (expr,)))
+            if isinstance(annotation, Call) and annotation.name == "output_array":
+                flat.outputs.append(_array(builder, declaration, annotation))
+
+
+def _show(flat: FlatModel, name: str, expr: IntExpr | SetExpr) -> None:
+    """Have results show a value that is no variable of the model."""
+    known = flat.model.variables.keys() | flat.model.symbols.keys()
+    if name not in known and isinstance(expr, IntExpr):
+        flat.model.let(name, expr)
+
+
+def _read(builder: Builder, declaration: Declaration, value: Value) -> IntExpr | SetExpr:
+    if declaration.is_set:
+        return builder.set_of(value, declaration.line)
+    if declaration.domain is None:
+        return builder.condition(value, declaration.line)
+    return builder.number(value, declaration.line)
+
+
+def _array(builder: Builder, declaration: Declaration, annotation: Call) -> Output:
+    document, line = builder.document, declaration.line
+    entries = builder.entries(Name(declaration.name), line)
+    exprs = tuple(_read(builder, declaration, entry) for entry in entries)
+    ranges, size = [], 1
+    for part in builder.entries(annotation.args[0], line):
+        if not isinstance(part, Domain | Name):
+            raise document.error(line, "output_array needs sets of indices")
+        domain = builder.members(part, line)
+        ranges.append((domain.lo or 0, domain.hi or 0) if not domain.is_empty else (1, 0))
+        size *= domain.size or 0
+    if size != len(exprs):
+        name = shortened(declaration.name)
+        raise document.error(
+            line, f"'{name}' has {len(exprs)} entries, but its output_array is for {shortened(str(size))}"
+        )
+    return Output(declaration.name, exprs, tuple(ranges))
+
+
+def read_solve_item(builder: Builder, flat: FlatModel) -> None:
+    """Add the objective and the annotations of the search."""
+    document = builder.document
+    if document.objective is not None:
+        goal = builder.number(document.objective, document.solve_line)
+        (flat.model.minimize if document.goal == "minimize" else flat.model.maximize)(goal)
+    for annotation in document.search:
+        _search(builder, flat, annotation)
+
+
+def _search(builder: Builder, flat: FlatModel, annotation: Value) -> None:
+    """One annotation; others are ignored, as FlatZinc says: annotations change no solution."""
+    if not isinstance(annotation, Call):
+        return
+    line, arguments = builder.document.solve_line, annotation.args
+    if annotation.name in ("seq_search", "warm_start_array") and arguments:
+        for part in builder.entries(arguments[0], line):
+            _search(builder, flat, part)
+    elif annotation.name in ("warm_start", "warm_start_int", "warm_start_bool") and len(arguments) == 2:
+        _hint(builder, flat, *[builder.entries(part, line) for part in arguments])
+    elif annotation.name in ("int_search", "bool_search", "set_search") and len(arguments) >= 3:
+        selectors = [part.name if isinstance(part, Name | Call) else "" for part in arguments[1:3]]
+        entries = builder.entries(arguments[0], line)
+        if annotation.name != "set_search":
+            exprs = tuple(builder.number(entry, line) for entry in entries)
+            flat.searched.append((exprs, selectors[0], selectors[1]))
+            return
+        is_first_out, is_greatest = selectors[1].startswith("outdomain"), selectors[1].endswith("_max")
+        inside = [_elements(builder.set_of(entry, line), is_greatest) for entry in entries]
+        exprs = tuple(one for members in inside for one in members)
+        flat.searched.append((exprs, selectors[0], "indomain_min" if is_first_out else "indomain_max"))
+
+
+def _elements(found: SetExpr, is_greatest: bool) -> list[BoolExpr]:
+    """The truth values of the elements of a set in order."""
+    return [found.members[one] for one in sorted(found.members, reverse=is_greatest)]
+
+
+def _hint(builder: Builder, flat: FlatModel, names: list[Value], values: list[Value]) -> None:
+    """Hint the variables of a warm start; its constants and defined variables are passed over."""
+    line = builder.document.solve_line
+    pairs = [(builder.number(x, line), builder.number(v, line)) for x, v in zip(names, values, strict=False)]
+    known = [(x.name, v) for x, v in pairs if isinstance(x, IntVar | BoolVar)]
+    flat.model.hint({name: v.value for name, v in known if isinstance(v, Const)})
