@@ -21,7 +21,7 @@ from constrint.lowering.problem import HUGE_BITS, TRUE, Infeasible, NeedsWiderBo
 from constrint.lowering.variables import MOST_BITS, check_length
 from constrint.modelling.declarations import Declarations
 from constrint.modelling.objectives import Direction
-from constrint.modelling.soft import sole_goal
+from constrint.modelling.soft import sole_goal, whole_goal
 from constrint.support.deadline import watched
 from constrint.support.limits import recursion_room
 
@@ -53,14 +53,20 @@ class PlainForm:
         boolean: The variables that the user declared as Boolean.
         nodes: The constraints.
         goal: The variable to optimise, and the direction.
+        denominator: The number by which the values of the goal are divided.
 
     Raises:
         ModelError: The model has several goals, or something that has no plain form; says what.
     """
 
-    def __init__(self, model: Declarations, what: str) -> None:
+    def __init__(self, model: Declarations, what: str, *, has_fractions: bool = False) -> None:
+        """Make it; `has_fractions` says whether objectives may have fractional coefficients."""
         self._what = what
-        self._target = sole_goal(model, what)
+        self.denominator = 1
+        if has_fractions:
+            self._target, self.denominator = sole_goal(model, what)
+        else:
+            self._target = whole_goal(model, what)
         self.nodes: list[c.Propagator] = []
         self.goal: tuple[int, Direction] | None = None
         bits = HUGE_BITS

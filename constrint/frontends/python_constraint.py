@@ -26,7 +26,7 @@ def to_python_constraint(model: Declarations) -> Any:
     Raises:
         ModelError: A domain is infinite, or the model has a goal, which python-constraint lacks.
     """
-    if sole_goal(model, "python-constraint") is not None:
+    if sole_goal(model, "python-constraint")[0] is not None:
         raise ModelError(
             "python-constraint has no goals: copy the model, and clear its goals and preferences"
         )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from constrint.errors import shown_number
 from constrint.expr import BoolVar
 from constrint.expr.shown import show, show_domain
+from constrint.modelling.written import show_goal
 from constrint.support.html import grid_html, table_html
 
 if TYPE_CHECKING:
@@ -37,7 +38,9 @@ def model_html(model: Declarations) -> str:
         for label, group in (("", model.constraints), ("off", model.disabled))
         for constraint in group[:MOST_ROWS]
     ]
-    goals = [("maximize" if way == "max" else "minimize", show(expr)) for expr, way in model.goals]
+    goals = [
+        ("maximize" if way == "max" else "minimize", show_goal(model, expr)) for expr, way in model.goals
+    ]
     goals += [(f"prefer {way}", show(expr)) for expr, way in model.preferences]
     parts = [
         _table(("variable", "values"), variables, len(model.variables)),

@@ -10,7 +10,7 @@ from constrint.expr import IntExpr, Not
 from constrint.expr.build import FRACTIONS
 from constrint.expr.builders import sum_
 from constrint.expr.walk import inner_first
-from constrint.modelling.objectives import Goal, as_goals
+from constrint.modelling.objectives import Goal, Units, as_goals
 from constrint.support.arguments import integer
 from constrint.support.record import record
 
@@ -58,27 +58,53 @@ def violation(model: Declarations) -> IntExpr | Rational:
     return sum_(entry.weight * entry.violated for entry in model.weights.values())
 
 
-def sole_goal(model: Declarations, what: str) -> Goal | None:
+def whole_goal(model: Declarations, what: str) -> Goal | None:
+    """The goal of a model for a format or tool whose objectives are integers; see `sole_goal`.
+
+    Raises:
+        ModelError: There are several, or the one has fractional coefficients.
+    """
+    goal, denominator = sole_goal(model, what)
+    if denominator != 1:
+        raise ModelError(
+            f"{what} has integer objectives only, and the model's has fractional coefficients: multiply it "
+            f"by {denominator}"
+        )
+    return goal
+
+
+def sole_goal(model: Declarations, what: str) -> tuple[Goal | None, int]:
     """The goal of a model for a format or tool that has room for one; soft constraints make a goal, too.
+
+    Returns:
+        The goal, and the number by which its values are divided: 1 without fractional coefficients.
 
     Raises:
         ModelError: There are several.
     """
-    goals = [*goals_with_violation(model), *model.preferences]
+    known, units = goals_with_violation(model)
+    goals = [*known, *model.preferences]
     if len(goals) > 1:
         raise ModelError(
             f"{what} has room for one goal, and the model has several goals, preferences or soft "
             "constraints: keep one, such as a weighted sum"
         )
-    return goals[0] if goals else None
+    if not goals:
+        return None, 1
+    unit = units.get(goals[0][0])
+    return goals[0], 1 if unit is None else unit.denominator
 
 
-def goals_with_violation(model: Declarations) -> list[Goal]:
-    """The goals of a model that say all: the violation of soft constraints is the first, or stands in one."""
-    goals = list(model.goals)
+def goals_with_violation(model: Declarations) -> tuple[list[Goal], Units]:
+    """The goals of a model that say all: the violation of soft constraints is the first, or stands in one.
+
+    Returns:
+        The goals, and those with fractional coefficients by the integer expressions in their place.
+    """
+    goals, units = list(model.goals), dict(model.units)
     if model.weights and not is_weighed(model, [expr for expr, _ in [*goals, *model.preferences]]):
-        return [*as_goals([(model.violation, "min")]), *goals]
-    return goals
+        goals = [*as_goals([(model.violation, "min")], units), *goals]
+    return goals, units
 
 
 def is_weighed(model: Declarations, goals: Iterable[IntExpr]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
-from constrint.expr import BoolVar, IntVar
+from constrint.expr import BoolVar, IntExpr, IntVar
 from constrint.expr.shown import show, show_domain, show_name
 
 if TYPE_CHECKING:
@@ -19,7 +19,9 @@ MOST_LINES = 50  # of variables, of definitions, of constraints
 
 def model_text(model: Declarations) -> str:
     """The variables, definitions, constraints and goals of a model, a line for each; the first of many."""
-    goals = [(f"{'maximize' if way == 'max' else 'minimize'} {show(expr)}") for expr, way in model.goals]
+    goals = [
+        f"{'maximize' if way == 'max' else 'minimize'} {show_goal(model, expr)}" for expr, way in model.goals
+    ]
     goals += [f"prefer {show(expr)} {way}" for expr, way in model.preferences]
     lines = [
         *_first(model.variables.values(), declaration),
@@ -29,6 +31,12 @@ def model_text(model: Declarations) -> str:
         *goals,
     ]
     return "\n".join([repr(model), *[f"  {line}" for line in lines]])
+
+
+def show_goal(model: Declarations, expr: IntExpr) -> str:
+    """The text of a goal; one with fractional coefficients is a quotient."""
+    unit = model.units.get(expr)
+    return show(expr) if unit is None else f"({show(expr)}) / {unit.denominator}"
 
 
 def _first(items: Collection[Item], write: Callable[[Item], str]) -> Iterator[str]:

@@ -23,7 +23,7 @@ def to_cp_sat(model: Declarations) -> Any:
     Raises:
         ModelError: The model has several goals, unbounded variables, or something without a counterpart.
     """
-    return _Writer(PlainForm(model, "CP-SAT's model")).model
+    return _Writer(PlainForm(model, "CP-SAT's model", has_fractions=True)).model
 
 
 def write_cp_sat(model: Declarations) -> str:
@@ -43,6 +43,7 @@ class _Writer(ObjectWriter):
         if form.goal is not None:
             v, direction = form.goal
             (self.model.minimize if direction == "min" else self.model.maximize)(self.of(v))
+            self.model.proto.objective.scaling_factor /= form.denominator
 
     def _variable(self, v: int) -> Any:
         lo, hi = self.form.bounds(v)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from constrint.errors import ModelError
 from constrint.expr import (
@@ -28,6 +29,7 @@ from constrint.expr import (
     Sum,
 )
 from constrint.expr.domain import BINARY, Domain
+from constrint.expr.written_fractions import decimal_text
 from constrint.frontends.linear.numbers import INFINITE
 from constrint.modelling.conflict import describe
 from constrint.modelling.declarations import Declarations
@@ -78,6 +80,7 @@ class LinearModel:
         bounds: The columns' bounds.
         rows: The rows.
         goal: The objective.
+        denominator: The number by which its values are divided.
         direction: Its direction.
 
     Raises:
@@ -89,6 +92,7 @@ class LinearModel:
         self.bounds: list[tuple[int | None, int | None]] = []
         self.rows: list[LinearRow] = []
         self.goal: Sums | None = None
+        self.denominator = 1
         self.direction: Direction = "min"
         self._what = what
         self._known: dict[IntExpr, int] = {}
@@ -114,13 +118,26 @@ class LinearModel:
         )
 
     def _aim(self, model: Declarations) -> None:
-        goal = sole_goal(model, self._what)
+        goal, self.denominator = sole_goal(model, self._what)
         if goal is not None:
             expr, direction = goal
             try:
                 self.goal, self.direction = self._sum(expr), direction
             except NotLinear as found:
                 raise self._refused(f"the objective: {found}") from None
+            for number in [*self.goal.terms.values(), self.goal.constant]:
+                self.coefficient(number)
+
+    def coefficient(self, number: int) -> str:
+        """A coefficient of the objective as a decimal number."""
+        exact = Fraction(number, self.denominator)
+        text = decimal_text(exact)
+        if text is None:
+            raise ModelError(
+                f"{self._what} has decimal numbers only, and {exact} in the objective is none: multiply the "
+                f"objective by {self.denominator}"
+            )
+        return text
 
     # Columns
 

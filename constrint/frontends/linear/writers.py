@@ -34,9 +34,10 @@ def write_lp(model: Declarations) -> str:
     lines = [f"\\ {_comment(model.name)}", "Maximize" if program.direction == "max" else "Minimize"]
     goal = program.goal
     # All columns, in their order, because readers number them by first mention.
-    objective = _terms({v: goal.terms.get(v, 0) if goal else 0 for v in range(len(names))}, names, True)
+    factors = {v: goal.terms.get(v, 0) if goal else 0 for v in range(len(names))}
+    objective = [f"{_signed(program.coefficient(a))} {names[v]}" for v, a in factors.items()]
     if goal is not None and goal.constant:
-        objective.append(_signed(goal.constant))
+        objective.append(_signed(program.coefficient(goal.constant)))
     lines += _wrapped(" obj:", objective)
     lines.append("Subject To")
     used = _unique([row.name or "" for row in program.rows], _lp_name, [*names, "obj"])
@@ -72,12 +73,12 @@ def _lp_row(row: LinearRow, name: str, names: list[str]) -> list[str]:
     ]
 
 
-def _terms(terms: Mapping[int, int], names: list[str], every: bool = False) -> list[str]:
-    return [f"{'-' if a < 0 else '+'} {abs(a)} {names[v]}" for v, a in terms.items() if a or every]
+def _terms(terms: Mapping[int, int], names: list[str]) -> list[str]:
+    return [f"{_signed(str(a))} {names[v]}" for v, a in terms.items() if a]
 
 
-def _signed(number: int) -> str:
-    return f"{'-' if number < 0 else '+'} {abs(number)}"
+def _signed(number: str) -> str:
+    return f"- {number[1:]}" if number.startswith("-") else f"+ {number}"
 
 
 def _wrapped(head: str, parts: list[str]) -> list[str]:
@@ -127,7 +128,7 @@ def write_mps(model: Declarations) -> str:
     entries: list[list[str]] = [[] for _ in names]
     if program.goal is not None:
         for v, a in program.goal.terms.items():
-            entries[v].append(f"obj {a}")
+            entries[v].append(f"obj {program.coefficient(a)}")
     for row, name in zip(program.rows, rows, strict=True):
         for v, a in row.terms.items():
             if a:
@@ -137,7 +138,7 @@ def write_mps(model: Declarations) -> str:
         lines += [f"    {name} {entry}" for entry in column or ["obj 0"]]
     lines += ["    MARKER 'MARKER' 'INTEND'", "RHS"]
     if program.goal is not None and program.goal.constant:
-        lines.append(f"    RHS obj {-program.goal.constant}")
+        lines.append(f"    RHS obj {program.coefficient(-program.goal.constant)}")
     ranges = []
     for row, name in zip(program.rows, rows, strict=True):
         side = row.hi if row.hi is not None else row.lo

@@ -21,12 +21,14 @@ def grammar() -> dict[str, Any]:
         _rule("comment.line.number-sign", r"#.*$"),
         _rule("string.quoted.double", r'"[^"\r\n]*"'),
         _rule("variable.other.quoted", r"`[^`\r\n]+`"),
-        _rule("constant.numeric", r"\b(?:0[xX][0-9a-fA-F]+(?:_[0-9a-fA-F]+)*|[0-9]+(?:_[0-9]+)*)\b"),
+        _rule(
+            "constant.numeric", r"\b(?:0[xX][0-9a-fA-F]+(?:_[0-9a-fA-F]+)*|[0-9]+(?:_[0-9]+)*(?:\.[0-9]+)?)\b"
+        ),
         *keywords,
         _rule("entity.name.function", r"\b[^\W\d]\w*(?=\([^()]*\)\s*:=)"),
         _rule("support.function", r"\b[^\W\d]\w*(?=\s*\()"),
         _rule("entity.name.tag", r"\b[^\W\d]\w*(?=\s*:(?!=))"),
-        _rule("keyword.operator", r":=|<->|->|\.\.|[=!<>]=|\*\*|//|[<>+\-*%]"),
+        _rule("keyword.operator", r":=|<->|->|\.\.|[=!<>]=|\*\*|//|[<>+\-*/%]"),
         _rule("variable.other", r"\b[^\W\d]\w*\b"),
     ]
     return {

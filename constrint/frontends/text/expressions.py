@@ -108,6 +108,10 @@ class ExpressionReader(CallReader):
     def _number(self, tree: Node) -> IntExpr:
         return Const(self.number(as_token(tree.children[0])))
 
+    def _decimal(self, tree: Node) -> IntExpr:
+        message = f"{as_token(tree.children[0])} is no integer: decimals stand in objectives only"
+        raise self.error(tree, message, "multiply both sides so that all numbers are integers")
+
     def _truth(self, tree: Node) -> IntExpr:
         return BoolConst(tree.children[0] == "true")
 
@@ -124,6 +128,9 @@ class ExpressionReader(CallReader):
         quotients, remainder = 0, False
         for i in range(0, len(rest), 2):
             operator, factor = rest[i], self.integer(as_tree(rest[i + 1]))
+            if operator == "/":
+                hint = "integers have no '/': write a // b (rounds down) or ceildiv(a, b) (rounds up)"
+                raise self.error(as_token(operator), "'/' stands in objectives only", hint)
             if operator == "*":
                 if remainder:
                     raise self._ambiguous_remainder(tree, i)
@@ -188,6 +195,17 @@ class ExpressionReader(CallReader):
         return links[0] if len(links) == 1 else And(tuple(links))
 
 
+def is_fractional(tree: Node) -> bool:
+    """Whether a decimal number or a `/` stands in an expression."""
+    stack: list[object] = [tree]
+    while stack:
+        part = stack.pop()
+        if part == "/" or getattr(part, "data", "") == "decimal":
+            return True
+        stack.extend(getattr(part, "children", ()))
+    return False
+
+
 def _plain_value(expr: IntExpr) -> int | None:
     """The value of a number, and of a comparison of two; filters are evaluated very often."""
     if type(expr) is Const:
@@ -221,6 +239,7 @@ _VALUES: dict[str, Callable[[ExpressionReader, Node], Value]] = {
     "unary": ExpressionReader._unary,
     "power": ExpressionReader._power,
     "number": ExpressionReader._number,
+    "decimal": ExpressionReader._decimal,
     "name": ExpressionReader.lookup,
     "truth": ExpressionReader._truth,
     "group": lambda reader, tree: reader.value(as_tree(tree.children[1])),

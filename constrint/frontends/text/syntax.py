@@ -28,14 +28,15 @@ if TYPE_CHECKING:
 
 OPENING = {"LPAR": ")", "LSQB": "]", "LBRACE": "}"}
 CLOSING = {"RPAR": "(", "RSQB": "[", "RBRACE": "{"}
-OPERAND_END = frozenset(["NAME", "QUOTED", "NUMBER", "NUMBERS", "ROWS", "TRUE", "FALSE", *CLOSING])
-OPERAND_START = frozenset(["NAME", "QUOTED", "NUMBER", "NUMBERS", "ROWS", "TRUE", "FALSE", *OPENING])
+OPERAND_END = frozenset(["NAME", "QUOTED", "NUMBER", "DECIMAL", "NUMBERS", "ROWS", "TRUE", "FALSE", *CLOSING])
+OPERAND_START = frozenset(
+    ["NAME", "QUOTED", "NUMBER", "DECIMAL", "NUMBERS", "ROWS", "TRUE", "FALSE", *OPENING]
+)
 
 LONGEST_KNOWN = 20_000
 """Trees of shorter texts are cached: the same text is often read again, with other constants."""
 
 _CHARACTER_HINTS = {
-    "/": "integers have no '/': write a // b (rounds down) or ceildiv(a, b) (rounds up)",
     "&": "write 'and'",
     "|": "write 'or' (or 'divides', if that is meant)",
     "~": "write 'not'",

@@ -18,6 +18,7 @@ from constrint.frontends.constants import as_tree, name_of, subtrees
 from constrint.frontends.formats import reader_of
 from constrint.frontends.text.declared_names import declared_by
 from constrint.frontends.text.declaring import is_binding, is_membership
+from constrint.frontends.text.expressions import is_fractional
 from constrint.frontends.text.includes import Folders
 from constrint.frontends.text.meanings import Value
 from constrint.frontends.text.names import told_value
@@ -26,7 +27,7 @@ from constrint.frontends.text.pieces import LONGEST_SIMPLE, Chunk, Compared, Dec
 from constrint.frontends.text.simple import Parsed, Statement, parsed, statements, whole
 from constrint.frontends.text.syntax import LONGEST_KNOWN, Source, parse
 from constrint.modelling.declarations import Declarations
-from constrint.modelling.objectives import Direction
+from constrint.modelling.objectives import Direction, Target
 from constrint.support.garbage import uncollected
 from constrint.support.limits import Budget, LimitExceeded, recursion_room
 
@@ -309,8 +310,16 @@ class Reader(ParameterReader):
             self.declare(as_tree(name), None)
 
     def _objective(self, tree: Node) -> None:
-        goal = self.integer(as_tree(tree.children[1]))
+        goal = self._target(as_tree(tree.children[1]))
         (self.model.maximize if tree.children[0] == "maximize" else self.model.minimize)(goal)
+
+    def _target(self, tree: Node) -> Target:
+        """What an objective optimises; it may have fractional coefficients."""
+        if not is_fractional(tree):
+            return self.integer(tree)
+        from constrint.frontends.text.fractions import target_of
+
+        return target_of(self, tree)
 
     def _preferences(self, tree: Node) -> None:
         for preference in tree.children:
@@ -321,7 +330,7 @@ class Reader(ParameterReader):
         if direction not in ("max", "min"):
             hint = "write 'max' or 'min' after each expression: prefer bm max, bn min"
             raise self.error(as_tree(tree.children[1]), f"'{direction}' is not a direction", hint)
-        self.model.prefer((self.integer(as_tree(tree.children[0])), cast(Direction, direction)))
+        self.model.prefer((self._target(as_tree(tree.children[0])), cast(Direction, direction)))
 
     def _named(self, tree: Node) -> None:
         self.constraint(as_tree(tree.children[1]), name_of(tree.children[0]))

@@ -206,7 +206,7 @@ def test_numbers_are_exact():
         "y in 0..1",
         "a: x + 2 * y >= 3",
         "b: 123456789012345678901 * x <= 50000000000000000000",
-        "minimize +x",
+        "minimize 0.1 * x",
     ]
 
 

@@ -1,0 +1,62 @@
+"""Fractions as text: decimals where they are exact, quotients elsewhere."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from constrint.expr.base import IntExpr
+from constrint.expr.integers import Sum
+from constrint.expr.rational import Rational
+from constrint.expr.strengths import PRODUCT, SIGN
+from constrint.expr.written import Writer
+
+
+def decimal_text(value: Fraction) -> str | None:
+    """A fraction as a decimal number, exactly; None where that has no end."""
+    rest, places = value.denominator, 0
+    for prime in (2, 5):
+        count = 0
+        while rest % prime == 0:
+            rest, count = rest // prime, count + 1
+        places = max(places, count)
+    if rest != 1:
+        return None
+    digits = str(abs(value.numerator) * 10**places // value.denominator).rjust(places + 1, "0")
+    whole, part = (digits[:-places], digits[-places:]) if places else (digits, "")
+    return f"{'-' if value < 0 else ''}{whole}{'.' if part else ''}{part}"
+
+
+def write_goal(writer: Writer, expr: IntExpr, unit: Rational | None) -> str:
+    """The text of an objective: an integer expression, divided by the denominator of its unit.
+
+    One whose values are floats has decimal coefficients, as far as these are exact; one with exact values is
+    a quotient.
+    """
+    if unit is None or unit.denominator == 1:
+        return writer.text(expr)
+    if unit.is_float:
+        text = _with_decimals(writer, expr, unit.denominator)
+        if text is not None:
+            return text
+    return f"{'1.0 * ' if unit.is_float else ''}({writer.text(expr)}) / {unit.denominator}"
+
+
+def _with_decimals(writer: Writer, expr: IntExpr, denominator: int) -> str | None:
+    terms, constant = (expr.terms, expr.constant) if type(expr) is Sum else (((1, expr),), 0)
+    text = ""
+    for coefficient, term in terms:
+        size = Fraction(coefficient, denominator)
+        number = decimal_text(abs(size))
+        if number is None:
+            return None
+        scaled = (
+            writer.text(term, PRODUCT) if number == "1" and text else f"{number} * {writer.text(term, SIGN)}"
+        )
+        sign = "-" if size < 0 else "+"
+        text += f" {sign} {scaled}" if text else f"-{scaled}" if size < 0 else scaled
+    if constant:
+        number = decimal_text(Fraction(abs(constant), denominator))
+        if number is None:
+            return None
+        text += f" {'-' if constant < 0 else '+'} {number}" if text else number
+    return text or None

@@ -1,0 +1,134 @@
+"""Objectives with fractional coefficients in every format: the value stays, or the format refuses it."""
+
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+
+from constrint import Model, ModelError, ParseError
+from constrint.frontends.formats import FORMATS
+from constrint.modelling.result import Status
+
+WRITTEN = sorted(one.name for one in FORMATS.values() if one.reader and one.writer)
+INTEGERS_ONLY = {"flatzinc", "xcsp3"}
+DECIMALS_ONLY = {"lp", "mps"}
+OBJECTIVES = {
+    "decimals": lambda x, y: 0.5 * x + 0.25 * y,
+    "a constant": lambda x, y: 0.5 * x - 1.25 * y + 0.125,
+    "whole coefficients": lambda x, y: x + 0.5 * y - 3 * x,
+    "quotients": lambda x, y: Fraction(1, 3) * x + Fraction(1, 2) * y,
+    "exact decimals": lambda x, y: Decimal("0.1") * x + Decimal("0.01") * y,
+    "a float third": lambda x, y: 0.5 * x + Fraction(1, 3) * y,
+    "a condition": lambda x, y: 0.5 * (x == 2) + 0.7 * (y >= 2),
+    "a product": lambda x, y: 0.1 * x * y - 0.3 * abs(x - y),
+    "tiny": lambda x, y: 1e-9 * x + 0.001 * y,
+    "large": lambda x, y: 1e20 * x + 0.5 * y,
+}
+
+
+def made(objective, direction):
+    model = Model()
+    x, y = model.int_var("x", 0, 3), model.int_var("y", -2, 8)
+    model.add(x + y <= 9)
+    (model.maximize if direction == "max" else model.minimize)(objective(x, y))
+    return model
+
+
+def written(model, dialect):
+    """The text, or why there is none."""
+    try:
+        return model.to_text(dialect=dialect), ""
+    except ModelError as error:
+        return None, str(error)
+
+
+@pytest.mark.parametrize("direction", ["max", "min"])
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("dialect", WRITTEN)
+def test_round_trips_keep_the_value(dialect, objective, direction):
+    model = made(OBJECTIVES[objective], direction)
+    expected = model.solve()
+    assert expected.status is Status.OPTIMAL
+    text, refused = written(model, dialect)
+    if text is None:
+        assert dialect in INTEGERS_ONLY or dialect in DECIMALS_ONLY, refused
+        assert "multiply" in refused or "linear" in refused
+        return
+    found = Model.from_text(text, dialect=dialect).solve()
+    if isinstance(expected.objective, Fraction) and dialect in DECIMALS_ONLY:
+        assert found.objective == float(expected.objective), text
+    else:
+        assert found.objective == expected.objective, text
+        assert type(found.objective) is type(expected.objective) or found.objective == int(found.objective)
+
+
+@pytest.mark.parametrize("dialect", WRITTEN)
+def test_fractional_weights_of_soft_constraints(dialect):
+    model = Model()
+    x, y = model.int_var("x", 0, 3), model.int_var("y", 0, 3)
+    model.add(x >= 2, weight=0.5)
+    model.add(y >= 2, weight=1.5)
+    model.add(x + y <= 2)
+    assert model.solve().violation == 0.5
+    text, refused = written(model, dialect)
+    if text is None:
+        assert ("multiply" if dialect in INTEGERS_ONLY else "linear") in refused
+        return
+    found = Model.from_text(text, dialect=dialect).solve()
+    assert (found.objective if found.violation is None else found.violation) == 0.5
+
+
+def test_text_has_decimals():
+    model = made(lambda x, y: 0.5 * x + 0.25 * y, "max")
+    assert model.to_text().splitlines()[-1] == "maximize 0.5 * x + 0.25 * y"
+    assert "maximize (2 * x + y) / 4" in str(model)
+    exact = made(lambda x, y: Fraction(1, 2) * x + Fraction(1, 3) * y, "min")
+    assert exact.to_text().splitlines()[-1] == "minimize (3 * x + 2 * y) / 6"
+
+
+@pytest.mark.parametrize(
+    ("objective", "value"),
+    [
+        ("0.5 * x + 0.25 * y", 3.5),
+        ("(x + y) / 4", Fraction(11, 4)),
+        ("-(0.5 * (x - 2 * y)) + 1.5", 9.5),
+        ("x / 2 / 2 + max(x, y) * 0.5", 4.75),
+        ("0.1 * sum(x for i in 1..3)", 0.9),
+        ("x - 00.5", 2.5),
+        ("1_0.5 * x", 31.5),
+        ("(x // 2) * 0.5", 0.5),
+    ],
+)
+def test_objectives_in_text(objective, value):
+    assert Model.from_text(f"x in 0..3\ny in 0..8\nmaximize {objective}").solve().objective == value
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "message"),
+    [
+        ("x in 0..3\n0.5 * x <= 1", "2:1", "0.5 is no integer"),
+        ("x in 0..3\nc := x / 2", "2:8", "'/' stands in objectives only"),
+        ("x in 0..3\nmaximize abs(0.5 * x)", "2:14", "0.5 is no integer"),
+        ("x in 0..3\nmaximize 0.5 * x // 2", "2:18", "'//' is an operator of integers"),
+        ("x in 0..3\nmaximize x / 0", "2:10", "division by 0"),
+        ("x in 0..3\nmaximize 0.5 / x", "2:10", "divides by a constant"),
+        ("x in 0..1.5", "1:9", "1.5 is no integer"),
+    ],
+)
+def test_fractions_elsewhere_are_refused(text, place, message):
+    with pytest.raises(ParseError) as caught:
+        Model.from_text(text)
+    assert f":{place}" in str(caught.value)
+    assert message in str(caught.value)
+
+
+def test_cp_sat_scales_the_objective():
+    pytest.importorskip("ortools")
+    from ortools.sat.python import cp_model
+
+    for direction, value in (("max", 3.5), ("min", -0.5)):
+        solver = cp_model.CpSolver()
+        solver.solve(made(lambda x, y: 0.5 * x + 0.25 * y, direction).to_cp_sat())
+        expected = made(lambda x, y: 0.5 * x + 0.25 * y, direction).solve().objective
+        assert solver.objective_value == expected
+        assert direction == "max" or expected == value
