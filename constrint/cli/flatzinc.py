@@ -25,7 +25,9 @@ from constrint.support.version import version
 @click.argument("file", metavar="FILE", default="-", type=click.Path(allow_dash=True))
 @click.option("-a", "all_solutions", is_flag=True, help="All solutions; when optimising, each better one.")
 @click.option("-i", "intermediate", is_flag=True, help="Print each better solution as it is found.")
-@click.option("-n", "count", type=int, metavar="N", help="Stop after N solutions.")
+@click.option(
+    "-n", "count", type=click.IntRange(1), metavar="N", help="Stop after N solutions; not when optimising."
+)
 @click.option("-f", "free", is_flag=True, help="Ignore the search annotations.")
 @click.option("-s", "statistics", is_flag=True, help="Print statistics.")
 @click.option("-v", "verbose", is_flag=True, expose_value=False, help="Accepted.")

@@ -31,7 +31,7 @@ class Options:
 
     Attributes:
         all_solutions: All solutions; when optimising, each better one as it is found (-a).
-        count: Maximum number of solutions (-n).
+        count: Maximum number of solutions (-n), also of all (-a); no limit when optimising, as MiniZinc says.
         free: Whether search may ignore the model's annotations (-f).
         seconds: Time limit; MiniZinc gives it in milliseconds (-t).
         seed: Random seed (-r).
@@ -110,7 +110,7 @@ def _optimise(flat: FlatModel, options: Options, write: Callable[[str], object],
 
 
 def _enumerate(flat: FlatModel, options: Options, write: Callable[[str], object], answer: _Answer) -> None:
-    limit = None if options.all_solutions else options.count or 1
+    limit = options.count or (None if options.all_solutions else 1)
     if limit == 1:  # finds one even if a variable is unbounded
         answer.last = Model.of(flat.model).solve(
             time_limit=options.seconds,

@@ -92,6 +92,7 @@ def model_of(text: str, file: str, reading: Reading, budget: Budget) -> Model:
         from constrint.frontends.text.data import read_data
 
         given = read_data(reading.data, constants, budget)
+    given.note(" ".join(reading.assume))
     names: Mapping[str, Value] = {}
     if dialect == "constrint":
         folders = Folders(None if file == "-" else file, reading.include)

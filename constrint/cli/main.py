@@ -88,7 +88,7 @@ def solve(
     count: bool,
     sample: int | None,
     limit: int | None,
-    seed: int,
+    seed: int | None,
     workers: int | None,
     json: bool,
     reading: Reading,
@@ -101,6 +101,8 @@ def solve(
     _exclusive(all=every, count=count, sample=sample is not None)
     if limit is not None and not every:
         raise BadInputError("--limit needs --all")
+    if count and seed is not None:
+        raise BadInputError("--seed has no meaning with --count, which makes no random choice: leave it out")
     mode: Mode = "all" if every else "count" if count else "one" if sample is None else "sample"
     if search.chosen and mode != "one":
         option = f"--{next(iter(search.chosen))}"
@@ -111,7 +113,9 @@ def solve(
         raise BadInputError("--proof needs --learn")
     arguments = search.arguments()
     model = load(file, reading, budget)
-    _exit(answer(model, Request(mode, sample or limit, seed, budget.seconds_left, json, workers, arguments)))
+    seconds, memory = budget.seconds_left, budget.memory
+    request = Request(mode, sample or limit, seed or 0, seconds, memory, json, workers, arguments)
+    _exit(answer(model, request))
 
 
 @app.command()
@@ -150,7 +154,7 @@ def space(
     every: bool,
     sample: int | None,
     limit: int | None,
-    seed: int,
+    seed: int | None,
     given: tuple[str, ...],
     out: str | None,
     picture: str | None,
@@ -168,12 +172,16 @@ def space(
     _exclusive(list=every, count=count, sample=sample is not None)
     if limit is not None and not every:
         raise BadInputError("--limit needs --list")
+    if seed is not None and sample is None:
+        raise BadInputError("--seed is that of --sample: give both, or leave it out")
+    if picture_edges is not None and (picture is None or not picture.lower().endswith(".html")):
+        raise BadInputError("--picture-edges is about a page: give --picture FILE.html, or leave it out")
     shown: Shown = "list" if every else "count" if count else "summary" if sample is None else "sample"
     source = load_space(file, reading, budget)
     request = Request(
         shown,
         number=sample or limit,
-        seed=seed,
+        seed=seed or 0,
         given=given,
         out=out,
         picture=picture,
@@ -288,6 +296,7 @@ def fmt(*, files: tuple[str, ...], write: bool, check: bool, budget: Budget) -> 
     """Format files; comments are kept. Without options the result goes to standard output."""
     from constrint.frontends.text.format import format_text
 
+    _exclusive(write=write, check=check)
     changed = False
     for file in files:
         text = read_text(file, budget)

@@ -26,7 +26,7 @@ Made = TypeVar("Made")
 
 json_option = click.option("--json", is_flag=True, help="Write one JSON document to standard output.")
 count_option = click.option("--count", is_flag=True, help="Print the number of solutions only.")
-seed_option = click.option("--seed", type=int, default=0, show_default=True, help="Seed of random choices.")
+seed_option = click.option("--seed", type=int, metavar="N", help="Seed of random choices; usually 0.")
 sample_option = click.option(
     "--sample", type=click.IntRange(1), metavar="N", help="Draw N solutions at random."
 )

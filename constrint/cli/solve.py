@@ -34,8 +34,9 @@ class Request:
     Attributes:
         mode: One solution, all solutions, their number, or a random sample.
         number: Maximum number of solutions ("all") or the exact number ("sample").
-        seed: Seed of the sample.
+        seed: Seed of the sample, and of the search.
         time_limit: Seconds, or None.
+        memory: Bytes that building the set for a sample may take, or None.
         json: Whether to answer in JSON.
         workers: How many search; None for one.
         search: Further arguments of `Model.solve`.
@@ -46,6 +47,7 @@ class Request:
     number: int | None = None
     seed: int = 0
     time_limit: float | None = None
+    memory: int | None = None
     json: bool = False
     workers: int | None = None
     search: Mapping[str, Any] = field(default_factory=dict)
@@ -160,7 +162,9 @@ class _Solutions:
     def __iter__(self) -> Iterator[Mapping[str, int]]:
         limit = self.request.number if self.request.mode == "all" else None
         request = self.request
-        solutions = self.model.iter_solutions(limit, time_limit=request.time_limit, workers=request.workers)
+        solutions = self.model.iter_solutions(
+            limit, time_limit=request.time_limit, seed=request.seed, workers=request.workers
+        )
         for result in solutions:
             self.found += 1
             yield result.values
@@ -203,7 +207,7 @@ def _all(model: Model, request: Request) -> int:
     for values in solutions:
         if request.json:
             sys.stdout.write('{"solutions": [\n' if solutions.found == 1 else ",\n")
-            sys.stdout.write(json.dumps(dict(values)))
+            sys.stdout.write(json.dumps(dict(values), default=_written))
         else:
             _write(_line(values))
     if solutions.found == 0:
@@ -219,7 +223,9 @@ def _sample(model: Model, request: Request) -> int:
     """Solutions drawn uniformly and without repetition."""
     wanted = request.number or 1
     try:
-        found = model.solutions(time_limit=request.time_limit, workers=request.workers)
+        found = model.solutions(
+            time_limit=request.time_limit, memory_limit=request.memory, workers=request.workers
+        )
     except LimitError:
         return _sample_stream(model, _later(request), wanted)
     if not found:

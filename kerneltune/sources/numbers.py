@@ -14,6 +14,7 @@ from constrint import Model
 from constrint.errors import ConstrintError
 from constrint.expr.base import IntExpr
 from kerneltune.errors import InputError
+from kerneltune.inputs.offered import named_in
 
 Number = int | str | Callable[[Mapping[str, Any]], int]
 """A number of a launch: an integer, an expression, or a function of the configuration."""
@@ -69,7 +70,8 @@ class Numbers:
     ) -> Model:
         try:
             definition = f"{_hidden(name)} := {text}"
-            return Model.from_text("\n".join([*lines, definition]), filename=self._where, constants=known)
+            whole = "\n".join([*lines, definition])
+            return Model.from_text(whole, filename=self._where, constants=named_in(whole, known))
         except ConstrintError as error:
             words = [w for w in WORD.findall(text) if w in values and not _integers(values[w])]
             more = f"; '{words[0]}' has values that are no integers" if words else ""

@@ -16,6 +16,7 @@ from constrint.solutions.solutionset import SolutionSet
 from constrint.tuning.spaces import from_tune_params
 from kerneltune.errors import InfeasibleError, InputError
 from kerneltune.inputs.hardware import HardwareProfile
+from kerneltune.inputs.offered import named_in
 
 Constraint = str | Callable[..., Any]
 RESOURCES = ("threads", "shared_memory", "registers", "blocks_per_sm")
@@ -52,10 +53,11 @@ def space_of_file(
         InfeasibleError: Nothing fits.
     """
     try:
-        given = Model.from_text(text, filename=where, constants=dict(constants))
+        given = Model.from_text(text, filename=where, constants=named_in(text, constants))
         names = {*given.variables, *given.lets}
         lines = [] if profile is None else _limits(names)
-        whole = Model.from_text("\n".join([text, *lines]), filename=where, constants=dict(constants))
+        full = "\n".join([text, *lines])
+        whole = Model.from_text(full, filename=where, constants=named_in(full, constants))
         found = whole.solutions()
     except ConstrintError as error:
         raise InputError(str(error)) from None

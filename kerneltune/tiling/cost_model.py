@@ -15,6 +15,7 @@ from constrint.expr import IntExpr
 from kerneltune.errors import InputError
 from kerneltune.inputs.descriptions import Kernels
 from kerneltune.inputs.hardware import HardwareProfile
+from kerneltune.inputs.offered import named_in
 from kerneltune.inputs.request import Request, kernels_for
 from kerneltune.inputs.scan_problem import ScanProblem
 from kerneltune.tiling.candidate import Candidate
@@ -107,11 +108,8 @@ class CostModel:
         declared = "".join(f"{cost} in 1..{LARGEST_COST}\n" for cost in costs)
         others = {name: value for name, value in constants.items() if name not in costs}
         try:
-            model = Model.from_text(
-                declared + strategy.constraints_text,
-                filename=str(strategy.constraints_path),
-                constants=others,
-            )
+            text, path = declared + strategy.constraints_text, str(strategy.constraints_path)
+            model = Model.from_text(text, filename=path, constants=named_in(text, others))
         except ConstrintError as error:
             raise InputError(str(error)) from None
         found = model.lets.get("cycles")

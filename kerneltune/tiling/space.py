@@ -12,6 +12,7 @@ from constrint.expr import BoolExpr, IntExpr
 from kerneltune.errors import InfeasibleError, InputError
 from kerneltune.inputs.descriptions import DESCRIPTIONS, FORMER_NAMES, RESULT_NAMES, Cell, Kernels, Strategy
 from kerneltune.inputs.hardware import MAX_GRID_BLOCKS, HardwareProfile
+from kerneltune.inputs.offered import named_in
 from kerneltune.inputs.request import Request
 from kerneltune.inputs.scan_problem import ScanProblem
 from kerneltune.tiling.candidate import Candidate
@@ -148,9 +149,9 @@ class TilingSpace:
         """The strategy's constraint file for this request as a model, not yet solved."""
         path = strategy.constraints_path
         try:
-            model = Model.from_text(
-                strategy.constraints_text, filename=str(path), constants=self.constants(strategy)
-            )
+            text = strategy.constraints_text
+            constants = named_in(text, self.constants(strategy))
+            model = Model.from_text(text, filename=str(path), constants=constants)
         except ConstrintError as error:
             raise InputError(str(error)) from None
         for name in RESULT_NAMES:

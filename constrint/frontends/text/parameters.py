@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from operator import index
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from constrint.errors import ModelError, ParseError, shown
 from constrint.expr import BoolConst, Const, IntExpr
+from constrint.expr.written import KEYWORDS
 from constrint.frontends.constants import as_tree, name_of, nearest, subtrees
 from constrint.frontends.text.declaring import DeclaringReader
 from constrint.frontends.text.meanings import Array, Axis, Enumeration, Items, Value
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
 Given: TypeAlias = int | str | Sequence["Given"] | Mapping[str, "Given"]
 """A value from outside: a number, a member of an enumeration, lists of them, or a mapping from indices."""
+_WORD = re.compile(r"\w+")
+_COMMENT = re.compile(r"#[^\r\n]*")
 
 
 class GivenNames:
@@ -31,6 +35,7 @@ class GivenNames:
             the text may use without `param`.
         direct: The names of files whose values come from the caller instead.
         groups: For a column of a table, the other names that the same file gives: one of them must be used.
+        words: The words of the texts that may use the constants.
     """
 
     def __init__(self, values: Mapping[str, Given] | None = None) -> None:
@@ -38,6 +43,26 @@ class GivenNames:
         self.origins: dict[str, str] = {}
         self.direct: set[str] = set()
         self.groups: dict[str, frozenset[str]] = {}
+        self.words: set[str] = set()
+
+    def note(self, text: str) -> None:
+        """Note the words of a text, if there are constants that it may use."""
+        if len(self.values) > len(self.origins):
+            self.words.update(_WORD.findall(_COMMENT.sub("", text)))
+
+    def check_constants(self, declared: Collection[str] = ()) -> None:
+        """Raise `ModelError` for a constant that no text uses; names that the text declares come first."""
+        for name, value in self.values.items():
+            if name in self.origins or name in declared:
+                continue
+            if not _is_plain(value):
+                message = f"constant '{name}' must be an integer or a sequence of integers, not {value!r}"
+                raise ModelError(f"{message}; other values need a declaration: param {name}")
+            if name not in self.words:
+                near = nearest(name, sorted(declared))
+                near = near or nearest(name, sorted(self.words - self.values.keys() - KEYWORDS))
+                hint = f"did you mean '{near[0]}'?" if near else "remove it, or use it in the model"
+                raise ModelError(f"the model has no parameter '{shown(name, 60)}'\nhint: {hint}")
 
     def constants(self) -> dict[str, Value]:
         """The constants, which have their meaning without `param`; raises `ModelError` for what is none."""
@@ -244,11 +269,8 @@ class ParameterReader(DeclaringReader):
         self.enumerate(name, labels)
 
     def check_given(self) -> None:
-        """Raise for a name of a data file that the text has no parameter for."""
-        for name, given in self.given.values.items():
-            if name not in self.given.origins and name not in self.parameters and not _is_plain(given):
-                message = f"constant '{name}' must be an integer or a sequence of integers, not {given!r}"
-                raise ModelError(f"{message}; other values need a declaration: param {name}")
+        """Raise for a constant or a name of a data file that the text has no use for."""
+        self.given.check_constants(self.parameters)
         unused = self.given.unused(self.parameters)
         if unused is not None:
             near = nearest(unused, sorted(self.parameters - self.given.values.keys()))

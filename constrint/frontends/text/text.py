@@ -80,6 +80,8 @@ def read_model(
             raise ModelError("constants of this dialect are integers and lists of integers")
         with recursion_room(budget.frames):
             read_constraints(source, model, flat, budget)
+        given.note(source.text)
+        given.check_constants()
         return model
     return read_text(text, filename=filename, given=given, budget=budget, folders=folders).model
 
@@ -172,6 +174,7 @@ class Reader(ParameterReader):
         self.check_given()
 
     def _read_source(self) -> None:
+        self.given.note(self.source.text)
         is_short = len(self.source.text) <= LONGEST_KNOWN or self._limits_digits()
         self._statements = (whole if is_short else statements)(self.source, self.budget)
         for statement in self._statements:

@@ -181,3 +181,59 @@ def test_the_page_of_commands_names_every_command_and_option_of_search() -> None
     page = (Path(__file__).parents[3] / "docs" / "constrint-commands.md").read_text("utf-8")
     assert [name for name in app.commands if f"constrint {name}" not in page] == []
     assert [name for name in Search.__dataclass_fields__ if f"--{name}" not in page] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["solve", "--seed", "3", "--count"], "--seed has no meaning with --count"),
+        (["solve", "--limit", "3"], "--limit needs --all"),
+        (["solve", "--all", "--learn"], "--learn is about the search for one solution"),
+        (["space", "--seed", "3"], "--seed is that of --sample"),
+        (["space", "--seed", "3", "--list"], "--seed is that of --sample"),
+        (["space", "--limit", "3"], "--limit needs --list"),
+        (["space", "--picture-edges", "3"], "--picture-edges is about a page"),
+        (["fmt", "--check", "--write"], "exclude each other"),
+        (["explain", "--all", "--corrections"], "exclude each other"),
+    ],
+)
+def test_options_that_would_have_no_effect_are_refused(tmp_path, arguments, message):
+    file = tmp_path / "m.constrint"
+    file.write_text("x in 0..3\n")
+    answer = CliRunner().invoke(app, [*arguments, str(file)])
+    assert answer.exit_code == 2
+    assert message in answer.output
+
+
+def test_the_seed_is_that_of_all_solutions(monkeypatch, tmp_path):
+    from constrint.model import Model
+
+    seeds = []
+    original = Model.iter_solutions
+    monkeypatch.setattr(
+        Model,
+        "iter_solutions",
+        lambda *args, **named: seeds.append(named["seed"]) or original(*args, **named),
+    )
+    file = tmp_path / "m.constrint"
+    file.write_text("x in 0..3\n")
+    assert CliRunner().invoke(app, ["solve", "--all", "--seed", "5", str(file)]).exit_code == 0
+    assert seeds == [5]
+
+
+def test_sets_in_json(tmp_path):
+    file = tmp_path / "m.fzn"
+    file.write_text("var set of 1..2: s; solve satisfy;")
+    for option in (["--all"], ["--sample", "4"], []):
+        answer = CliRunner().invoke(app, ["solve", "--json", *option, str(file)])
+        assert answer.exit_code == 0, answer.output
+        json.loads(answer.stdout)
+
+
+def test_minizinc_asks_for_some_of_all_solutions(tmp_path):
+    from constrint.cli.flatzinc import app as flatzinc
+
+    file = tmp_path / "m.fzn"
+    file.write_text("var 1..9: x :: output_var; solve satisfy;")
+    answer = CliRunner().invoke(flatzinc, ["-a", "-n", "3", str(file)])
+    assert answer.stdout.count("----------") == 3

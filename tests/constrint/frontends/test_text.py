@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 
 import pytest
 from random_models import draw_model
@@ -75,7 +76,9 @@ def test_the_example_of_the_manual():
     ],
 )
 def test_domains(declaration, domain):
-    model = Model.from_text(declaration, constants={"n": 4, "tiles": [8, 64, 16]})
+    offered = {"n": 4, "tiles": [8, 64, 16]}
+    words = re.findall(r"\w+", declaration)
+    model = Model.from_text(declaration, constants={name: offered[name] for name in offered if name in words})
     assert str(model.variables["x"].domain) == domain
 
 

@@ -235,3 +235,37 @@ def test_data_go_with_texts_only(folder):
     path = written(folder, "m.json", Model.from_text("x in 1..2").to_json())
     with pytest.raises(ConstrintError, match="takes no constants and no data"):
         Model.from_file(path, data=written(folder, "d.json", '{"n": 3}'))
+
+
+@pytest.mark.parametrize("dialect", ["constrint", "flashrnn"])
+def test_constants_that_nothing_uses_are_refused(folder, dialect):
+    text = "capacity <= 3" if dialect == "flashrnn" else "param capacity := 3; x in 0..capacity"
+    with pytest.raises(ModelError, match="no parameter 'capcity'\nhint: did you mean 'capacity'?"):
+        Model.from_text(text, constants={"capcity": 10}, dialect=dialect)
+    with pytest.raises(ModelError, match="no parameter 'zz'\nhint: remove it"):
+        Model.from_text("x <= 3 # zz" if dialect == "flashrnn" else "x in 0..3 # zz", constants={"zz": 10})
+    (folder / "m.constrint").write_text(text)
+    with pytest.raises(ModelError, match="no parameter 'capcity'"):
+        Model.from_file(folder / "m.constrint", constants={"capcity": 10}, dialect=dialect)
+
+
+def test_constants_that_only_an_included_file_or_a_function_uses(folder):
+    (folder / "inner.constrint").write_text("f(a) := a + n\ny in 0..m")
+    (folder / "m.constrint").write_text('include "inner.constrint"\nx in 0..3')
+    model = Model.from_file(folder / "m.constrint", constants={"n": 1, "m": 2})
+    assert model.count() == 12
+
+
+def test_the_command_line_refuses_constants_that_nothing_uses(folder):
+    from click.testing import CliRunner
+
+    from constrint.cli.main import app
+
+    (folder / "m.constrint").write_text("param capacity := 3; x in 0..capacity")
+    file = str(folder / "m.constrint")
+    for command in ("solve", "check"):
+        answer = CliRunner().invoke(app, [command, "-D", "capcity=10", file])
+        assert answer.exit_code == 2
+        assert "did you mean 'capacity'?" in answer.output
+    used = CliRunner().invoke(app, ["solve", "-D", "most=1", "--assume", "x >= most", file])
+    assert used.exit_code == 0
