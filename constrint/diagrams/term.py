@@ -89,7 +89,8 @@ def peak_of(lo: int, hi: int) -> int:
 def peak_of_sum(coefficients: Iterable[int], args: Iterable[Term], constant: int) -> int:
     """The greatest magnitude met in a sum; an operand counts even where its coefficient is 0."""
     pairs = zip(coefficients, args, strict=True)
-    return abs(constant) + sum([max(abs(a), 1) * max(-arg.lo, arg.hi, 1) for a, arg in pairs])
+    peaks: list[int] = [max(abs(a), 1) * max(-arg.lo, arg.hi, 1) for a, arg in pairs]
+    return abs(constant) + sum(peaks)
 
 
 def bits(mask: int) -> list[int]:

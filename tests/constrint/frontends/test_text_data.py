@@ -240,7 +240,7 @@ def test_data_go_with_texts_only(folder):
 @pytest.mark.parametrize("dialect", ["constrint", "flashrnn"])
 def test_constants_that_nothing_uses_are_refused(folder, dialect):
     text = "capacity <= 3" if dialect == "flashrnn" else "param capacity := 3; x in 0..capacity"
-    with pytest.raises(ModelError, match="no parameter 'capcity'\nhint: did you mean 'capacity'?"):
+    with pytest.raises(ModelError, match=r"no parameter 'capcity'\nhint: did you mean 'capacity'\?"):
         Model.from_text(text, constants={"capcity": 10}, dialect=dialect)
     with pytest.raises(ModelError, match="no parameter 'zz'\nhint: remove it"):
         Model.from_text("x <= 3 # zz" if dialect == "flashrnn" else "x in 0..3 # zz", constants={"zz": 10})
