@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 from time import perf_counter
 from typing import Any
@@ -207,7 +208,8 @@ def watch_branching(prepared: Prepared, root: Root, known: Solutions, rng: Rando
         options = Options(
             engine="interpreted", learn=False, restarts=Restarts("luby", 2), brancher=Brancher(rule, "auto")
         )
-        root = Root(root.box, [on_domains(node, root.box) for node in root.nodes], False, root.huge, True)
+        most = root.settings.portfolio.most_matched
+        root = replace(root, nodes=[on_domains(node, root.box, most) for node in root.nodes], settled=None)
     run = Run(prepared, root, options, perf_counter(), known.goal)
     _drive(run, known, "branching")
 
