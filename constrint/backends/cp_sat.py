@@ -24,7 +24,7 @@ from constrint.errors import ModelError, UnboundedError
 from constrint.modelling.declarations import Declarations
 from constrint.modelling.objectives import Goal
 from constrint.modelling.result import Result, Statistics, Status
-from constrint.preparing.checks import Assignment, check, values_of
+from constrint.preparing.checks import Assignment, bounded, check, values_of
 from constrint.preparing.options import OnSolution
 from constrint.preparing.prepared import Prepared
 from constrint.presolve import Root
@@ -87,7 +87,7 @@ def solve(
     if not best.count:
         return Result(status, statistics=_statistics(started))
     result = _result(model, best.assignment, status, goals, started, best.count)
-    return replace(result, bound=bound) if len(targets) == len(goals) == 1 else result
+    return bounded(result, bound, goals[0][1]) if len(targets) == len(goals) == 1 else result
 
 
 def _parameters(seed: int, workers: int) -> Any:

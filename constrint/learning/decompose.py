@@ -224,14 +224,14 @@ class Decomposition(ValueParts):
         tasks = [task for task in zip(node.starts, node.durations, demands, strict=True) if task[2]]
         lasts = [self._at_most_literal(((-1, d),), -1) for _, d, _ in tasks]
         for j, (t, _, demand) in enumerate(tasks):
-            terms = [(demand, lasts[j] >> 1), (-1, node.capacity)]
+            running = [(demand, lasts[j])]
             for i, (s, d, other) in enumerate(tasks):
                 if i != j:
                     under_way = self._literal()
                     begun, over = self._at_most_literal(((1, s), (-1, t)), 0), self._ends_before(s, d, t)
                     self._nodes.append(Clause((under_way, begun ^ 1, over)))
-                    terms.append((other, under_way >> 1))
-            self._nodes.append(LinearLe(*self._sum(terms)))
+                    running.append((other, under_way))
+            self._nodes.append(LinearLe(*self._sum_with(running, [(-1, node.capacity)], 0)))
         for (i, (s, d, one)), (j, (t, e, other)) in combinations(enumerate(tasks), 2):
             if one + other > self._hi[node.capacity]:
                 orders = self._ends_before(s, d, t), self._ends_before(t, e, s)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -92,6 +92,16 @@ class ValueParts:
             else:
                 factors[v] = factors.get(v, 0) + a
         return tuple((a, v) for v, a in factors.items() if a), limit
+
+    def _sum_with(
+        self, literals: Iterable[tuple[int, int]], terms: Iterable[tuple[int, int]], limit: int
+    ) -> tuple[tuple[tuple[int, int], ...], int]:
+        """Terms and limit, as `_sum`, of a sum of (factor, literal) and (factor, variable)."""
+        both = list(terms)
+        for a, literal in literals:
+            both.append((-a if literal & 1 else a, literal >> 1))
+            limit -= a * (literal & 1)
+        return self._sum(both, limit)
 
     def _at_most_literal(self, terms: Sequence[tuple[int, int]], limit: int) -> int:
         """The literal of ``sum <= limit``."""
@@ -193,9 +203,7 @@ class ValueParts:
         for value in sorted(holders):
             literals = holders[value]
             if len(literals) > 1:
-                terms = [(-1 if literal & 1 else 1, literal >> 1) for literal in literals]
-                negated = sum(literal & 1 for literal in literals)
-                self._nodes.append(LinearLe(*self._sum(terms, 1 - negated)))
+                self._nodes.append(LinearLe(*self._sum_with([(1, literal) for literal in literals], (), 1)))
         return True
 
     def _place_all(self, node: AllDifferent) -> None:
@@ -278,10 +286,8 @@ class ValueParts:
     def _count(self, node: Cardinality) -> None:
         """Sums of literals equal the counts."""
         for value, count in zip(node.values, node.counts, strict=True):
-            literals = [self.equals(v, value) for v in node.variables]
-            terms = [(-1 if literal & 1 else 1, literal >> 1) for literal in literals]
-            negated = sum(literal & 1 for literal in literals)
-            self._nodes.append(LinearEq(*self._sum([*terms, (-1, count)], -negated)))
+            held = [(1, self.equals(v, value)) for v in node.variables]
+            self._nodes.append(LinearEq(*self._sum_with(held, [(-1, count)], 0)))
         if node.closed:
             for v in node.variables:
                 self._nodes.append(Clause(tuple(self.equals(v, value) for value in node.values)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from constrint.errors import InternalError, Undefined
@@ -11,6 +12,7 @@ from constrint.expr import BoolVar, IntExpr
 from constrint.expr.evaluation import Values, are_small, is_light, is_weighed
 from constrint.modelling.declarations import Constraint, Declarations
 from constrint.modelling.ownership import foreign
+from constrint.modelling.result import Result
 from constrint.modelling.symbols import in_symbols
 
 if TYPE_CHECKING:
@@ -33,6 +35,17 @@ def check_solution(model: Declarations, assignment: Assignment) -> None:
     if violated is not None:
         where = violated.position or violated.name or "a constraint"
         raise InternalError(f"a solution violates {where}: please report this model")
+
+
+def bounded(result: Result, bound: int | None, direction: str) -> Result:
+    """A result with a proven bound of its objective; raises `InternalError` where its solution is better."""
+    if bound is not None and isinstance(result.objective, int):
+        sign = 1 if direction == "min" else -1
+        if sign * (result.objective - bound) < 0:
+            raise InternalError(
+                f"a solution has {result.objective}, better than the bound {bound}: please report this model"
+            )
+    return replace(result, bound=bound)
 
 
 def first_violated(constraints: Iterable[Constraint], assignment: Assignment) -> Constraint | None:

@@ -12,11 +12,11 @@ from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from constrint.errors import InternalError, ModelError, UnboundedError
+from constrint.errors import ModelError, UnboundedError
 from constrint.lowering.problem import HUGE_BITS, NeedsWiderBounds
 from constrint.modelling.result import Result, Statistics, Status
 from constrint.preparing.branching import PLAIN
-from constrint.preparing.checks import Assignment, values_of
+from constrint.preparing.checks import Assignment, bounded, values_of
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import WIDEST_BITS, Prepared
 from constrint.preparing.search import GaveUp, Interrupted, Search
@@ -294,7 +294,7 @@ class Solver:
             if interrupted.bound is not None and len(prepared.goals) == 1 and not prepared.preferences:
                 factor, constant = prepared.scales.get(prepared.goals[0][0], (1, 0))
                 bound = factor * interrupted.bound + constant
-            return _bounded(self._result(status, best, [*goals]), bound, goals)
+            return bounded(self._result(status, best, [*goals]), bound, goals[0][1] if goals else "min")
         except (Stopped, KeyboardInterrupt) as stop:
             if isinstance(stop, KeyboardInterrupt) and best is None:
                 raise
@@ -356,8 +356,8 @@ class Solver:
     ) -> tuple[Assignment, int] | None:
         """A solution near 0 that is better than others there, and the value of its objective."""
         most = root.settings.search.nodes_near_zero
-        for bounded in nearby_roots(prepared, root):
-            run = Run(prepared, bounded, self.options, self.started, goal, most_nodes=most)
+        for near in nearby_roots(prepared, root):
+            run = Run(prepared, near, self.options, self.started, goal, most_nodes=most)
             best: tuple[Assignment, int] | None = None
             try:
                 while (found := run.next()) is not None:
@@ -371,14 +371,3 @@ class Solver:
             if best is not None:
                 return best
         return None
-
-
-def _bounded(result: Result, bound: int | None, goals: Sequence[Goal]) -> Result:
-    """A result with a proven bound of its objective; raises `InternalError` where its solution is better."""
-    if bound is not None and result.objective is not None:
-        sign = 1 if goals[0][1] == "min" else -1
-        if sign * (result.objective - bound) < 0:
-            raise InternalError(
-                f"a solution has {result.objective}, better than the bound {bound}: please report this model"
-            )
-    return replace(result, bound=bound)

@@ -62,9 +62,7 @@ HUGE = {
     "limits": lambda x, y, z, n: (x + 2 * y <= n) & (x - z >= -n),
     "different": lambda x, y, z, n: all_different(x + n, y + n, 2 * z),
     "cardinality": lambda x, y, z, n: global_cardinality([x, y], {3: z, n: 0}),
-    "closed": lambda x, y, z, n: global_cardinality(
-        [x, y, z], {3: 2, 1: 1, n: 0}, closed=True
-    ),
+    "closed": lambda x, y, z, n: global_cardinality([x, y, z], {3: 2, 1: 1, n: 0}, closed=True),
     "count": lambda x, y, z, n: count([x, y, z, n], n) + count([x, y], -1) == 2,
     "values": lambda x, y, z, n: nvalue([x, y, n, z]) > 3,
     "least multiple": lambda x, y, z, n: lcm_(x, n) == lcm_(y, n) + z,

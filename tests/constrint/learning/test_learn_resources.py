@@ -257,3 +257,12 @@ def test_a_proof_that_claims_too_much_is_rejected(tmp_path):
         check_proof(text[:at] + "exhausted\n")
     with pytest.raises(Rejected):
         check_proof(text[:at] + "learned 1 >= 90\n")
+
+
+def test_a_literal_of_no_length_that_the_model_has():
+    """The decomposition by tasks took its variable for the opposite where the literal was negative."""
+    m = Model()
+    x, length, capacity = m.int_var("x", 0, 2), m.int_var("length", 0, 3), m.int_var("capacity", 0, 1)
+    m.add(cumulative([x], [length], [2], capacity))
+    r = m.solve(maximize=3 * (length <= 0) - capacity + (x == 1), learn=True)
+    assert (r.status, r.objective) == (Status.OPTIMAL, 4)

@@ -10,8 +10,8 @@ from literal_models import best_of, draw_literals
 from constrint import Model, Status, abs_
 from constrint.errors import InternalError
 from constrint.learning.pairs import Functions
+from constrint.preparing.checks import bounded
 from constrint.preparing.prepared import Prepared
-from constrint.search.solver import _bounded
 
 
 def test_the_literals_of_a_distance_and_of_its_arguments():
@@ -71,6 +71,6 @@ def test_a_solution_beyond_the_proven_bound_is_an_error():
     m = Model()
     x = m.int_var("x", 0, 4)
     result = replace(m.solve(maximize=x), status=Status.FEASIBLE)
-    assert _bounded(result, 4, [(x, "max")]).bound == 4
+    assert bounded(result, 4, "max").bound == 4
     with pytest.raises(InternalError, match="better than the bound 3"):
-        _bounded(result, 3, [(x, "max")])
+        bounded(result, 3, "max")

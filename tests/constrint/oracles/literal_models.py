@@ -359,25 +359,45 @@ def _rest(m: LiteralModel) -> None:
 
 
 def _tasks(m: LiteralModel) -> None:
-    """Tasks of fixed length, one at a time or on a shared resource."""
-    places = m.places(2, 4)
-    lengths = [m.rng.randint(1, 2) for _ in places]
-    demands = [m.rng.randint(1, 3) for _ in places]
-    capacity = m.rng.randint(3, 4)
-    is_alone = m.rng.random() < 0.5
-    starts = [m.xs[i] for i in places]
+    """Tasks, one at a time or on a shared resource; lengths and the capacity may be variables."""
+    rng, places = m.rng, m.places(2, 4)
+    counts = [i for i, domain in enumerate(m.domains) if domain[0] >= 0]
+    is_alone = rng.random() < 0.4
+
+    def size(low: int, high: int, share: float) -> Term:
+        if counts and rng.random() < share:
+            i = rng.choice(counts)
+            for _ in range(2):  # whether there is any of it is likely to be asked elsewhere
+                m.literals.append((m.xs[i] <= 0, lambda cols: cols[:, i] <= 0))
+            return m.xs[i], lambda cols: cols[:, i]
+        constant = rng.randint(low, high)
+        return ci.sum_([constant]), lambda cols: np.full(len(cols), constant)
+
+    lengths = [size(1, 2, 0.25) for _ in places]
+    demands = [size(1, 3, 0.1) for _ in places]
+    capacity, limit = size(3, 4, 0.3)
 
     def holds(cols: Columns) -> np.ndarray:
         begun = cols[:, places]
-        ends = begun + np.array(lengths)
-        use = np.array([1] * len(places) if is_alone else demands)
+        ends = begun + np.stack([value(cols) for _, value in lengths], axis=1)
+        use = np.stack([np.ones(len(cols), int) if is_alone else value(cols) for _, value in demands], axis=1)
         fits = np.ones(len(cols), bool)
         for t in range(int(begun.min(initial=0)), int(ends.max(initial=0)) + 1):
-            fits &= (((begun <= t) & (t < ends)) @ use) <= (1 if is_alone else capacity)
+            in_use = (use * ((begun <= t) & (t < ends))).sum(axis=1)
+            fits &= in_use <= (1 if is_alone else limit(cols))
+        if is_alone:  # a task without length may not lie within another one
+            for i in range(len(places)):
+                for j in range(i):
+                    fits &= (ends[:, i] <= begun[:, j]) | (ends[:, j] <= begun[:, i])
         return fits
 
-    made = ci.no_overlap(starts, lengths) if is_alone else ci.cumulative(starts, lengths, demands, capacity)
-    m.require(made, holds, "no_overlap" if is_alone else "cumulative")
+    starts, sizes = [m.xs[i] for i in places], [length for length, _ in lengths]
+    if is_alone:
+        m.require(ci.no_overlap(starts, sizes), holds, "no_overlap")
+    else:
+        m.require(
+            ci.cumulative(starts, sizes, [demand for demand, _ in demands], capacity), holds, "cumulative"
+        )
 
 
 def _tour(m: LiteralModel) -> None:
@@ -417,7 +437,7 @@ KINDS: dict[Callable[[LiteralModel], None], int] = {
     _extreme: 1,
     _product: 1,
     _rest: 1,
-    _tasks: 1,
+    _tasks: 3,
 }
 
 
