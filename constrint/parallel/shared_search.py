@@ -33,10 +33,6 @@ from constrint.search.subtree import Subtree
 from constrint.store.state import BOUND, HAS_BOUND, WIDER
 from constrint.support.deadline import Deadline, Stopped
 
-WORK_ALONE = 200_000
-"""Work before workers are started, counted as `Limits.work`: about a second, interpreted."""
-WORK = 300_000
-"""Work of a share: some tenths of a second, compiled."""
 LAST_ANSWERS = 0.1
 """Seconds after the time limit in which workers may still answer; they stop as long before the limit."""
 
@@ -121,7 +117,9 @@ class SharedRun:
         self._wanted: Wanted = "better" if goal else "all" if is_every else "first"
         self._deadline = Deadline(options.time_limit, started)
         self._began = perf_counter()
-        self._alone = Run(prepared, root, options, started, goal, most_work=WORK_ALONE)
+        rules = root.settings.search
+        self._work_of_share = rules.work_of_share
+        self._alone = Run(prepared, root, options, started, goal, most_work=rules.work_alone)
         self._shared: Iterator[Assignment] | None = None
         self._total: Statistics | None = None
         self._value = 0
@@ -237,7 +235,8 @@ class SharedRun:
             seconds = max(seconds - LAST_ANSWERS, 0.9 * seconds)
             ends = perf_counter() + seconds if self._workers.have_our_clock else None
         share = Share(
-            part.subtree, part.memory, self._bound, self._near, WORK, seconds, self._options.engine, ends
+            *(part.subtree, part.memory, self._bound, self._near),
+            *(self._work_of_share, seconds, self._options.engine, ends),
         )
         return self._workers.submit(self._text, share_text(share, self._common.exact))
 

@@ -16,6 +16,7 @@ from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
 from constrint.presolve import Root
 from constrint.propagators import CeilDiv, Divides, DivMod, Gcd, Lcm, Power, Product
+from constrint.settings import DEFAULT
 
 Method: TypeAlias = Literal[
     "descent",
@@ -28,11 +29,8 @@ Method: TypeAlias = Literal[
     "branching",
 ]
 
-# Functions that tables evaluate and bounds say little of; and their least part of the constraints.
+# Functions that tables evaluate and bounds say little of.
 ARITHMETIC = (CeilDiv, Divides, DivMod, Gcd, Lcm, Power, Product)
-SHARE_OF_ARITHMETIC = 1 / 8
-LEAST_COMBINATIONS = 16_384  # combinations of values; smaller searches end before numpy is loaded (80 ms)
-MOST_COLUMNS = 4096  # open variables of a search by tables; what others depend on is noted for each
 
 
 @dataclass(frozen=True)
@@ -107,14 +105,15 @@ def _suits_tables(case: Case) -> bool:
         return False
     if len(prepared.goals) == 1 and not prepared.preferences and not _is_arithmetic(root):
         return False
+    rules = root.settings.tables
     lo, hi = root.box.lo, root.box.hi
     opened = [v for v in set(prepared.variables.values()) if lo[v] < hi[v]]
-    if len(opened) > MOST_COLUMNS:
+    if len(opened) > rules.most_columns:
         return False
     combinations = 1
     for v in opened:
         combinations *= root.box.size(v)
-        if combinations >= LEAST_COMBINATIONS:
+        if combinations >= rules.least_combinations:
             return True
     return False
 
@@ -122,7 +121,7 @@ def _suits_tables(case: Case) -> bool:
 def _is_arithmetic(root: Root) -> bool:
     """Whether functions of integers are a good part of the constraints."""
     count = sum(isinstance(node, ARITHMETIC) for node in root.nodes)
-    return count > 0 and count >= SHARE_OF_ARITHMETIC * len(root.nodes)
+    return count > 0 and count >= root.settings.tables.share_of_arithmetic * len(root.nodes)
 
 
 def _suits_descent(case: Case) -> bool:
@@ -157,7 +156,8 @@ FIRST: tuple[tuple[Method, Condition, str], ...] = (
         _suits_tables,
         "an optimum is wanted, there are several goals or products, quotients and the like, no search "
         "strategy is named, all numbers fit int64, and there are at least "
-        f"{LEAST_COMBINATIONS:,} combinations of values of at most {MOST_COLUMNS:,} variables",
+        f"{DEFAULT.tables.least_combinations:,} combinations of values of at most "
+        f"{DEFAULT.tables.most_columns:,} variables",
     ),
     (
         "brief search",

@@ -18,6 +18,7 @@ from constrint.settings.presolve import PresolveSettings
 from constrint.settings.record import Record
 from constrint.settings.relaxation import RelaxationSettings
 from constrint.settings.search import SearchSettings
+from constrint.settings.tables import TableSettings
 
 __all__ = [
     "DEFAULT",
@@ -28,6 +29,7 @@ __all__ = [
     "RelaxationSettings",
     "SearchSettings",
     "Settings",
+    "TableSettings",
     "of_new_models",
     "using",
 ]
@@ -42,6 +44,7 @@ class Settings(Record):
         search: Of short searches, and of slices.
         portfolio: Of several searches in turns.
         neighbourhoods: Of large-neighbourhood search.
+        tables: Of optima by tables of rows.
     """
 
     presolve: PresolveSettings = PresolveSettings()
@@ -49,6 +52,7 @@ class Settings(Record):
     search: SearchSettings = SearchSettings()
     portfolio: PortfolioSettings = PortfolioSettings()
     neighbourhoods: NeighbourhoodSettings = NeighbourhoodSettings()
+    tables: TableSettings = TableSettings()
 
     def with_fields(self, **records: Mapping[str, Any]) -> Self:
         """Settings with other values in some records: ``with_fields(presolve={"rounds": 1})``."""

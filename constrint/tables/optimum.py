@@ -15,17 +15,10 @@ import numpy as np
 from constrint.engine.build import Box
 from constrint.preparing.branching import Inputs
 from constrint.propagators import Propagator
+from constrint.settings import DEFAULT, TableSettings
 from constrint.support.deadline import Stopped, look
 from constrint.tables.operation import Unsuitable
 from constrint.tables.rows import Rows, Structure
-
-ROWS = 8192  # most rows of a part
-FIRST_ROWS = 2048  # rows of the first part: an early solution prunes more rows
-GOAL_SIZE = 4  # an objective variable may have this many times the values of the otherwise best variable
-FEW_ROWS = 1 << 16  # this many rows take a few milliseconds in any case
-CELLS = 4  # copied for the time of evaluating a row
-DEEPEST = 100  # most nested multiplications of rows by a variable
-OPERATIONS_OF_FREE = 4  # for each free variable: with this many constraints, few rows survive
 
 Goals = Sequence[tuple[int, str]]
 
@@ -52,14 +45,16 @@ class Optimum:
         goals: Goals,
         inputs: Inputs,
         most_work: int,
+        rules: TableSettings = DEFAULT.tables,
     ) -> None:
+        self._rules = rules
         self.values: dict[int, int] | None = None
         self.work = self.parts = self.improvements = 0
         self._most = most_work
         self._depth = 0
         self.is_proven = True
-        self._rows = min(FIRST_ROWS, ROWS)
-        self._structure = Structure(box, nodes, declared, goals, inputs)
+        self._rows = min(rules.first_rows, rules.most_rows)
+        self._structure = Structure(box, nodes, declared, goals, inputs, rules)
         self._declared = set(declared)
         free = [v for v in self._structure.declared if v not in self._structure.defined]
         if not self._is_promising():
@@ -77,11 +72,10 @@ class Optimum:
 
     def _is_promising(self) -> bool:
         """Whether there are few rows, or so many constraints that most rows die early."""
-        structure = self._structure
+        structure, rules = self._structure, self._rules
         free = structure.free()
-        return prod([structure.size(v) for v in free]) <= FEW_ROWS or len(
-            structure.operations
-        ) >= OPERATIONS_OF_FREE * len(free)
+        is_tight = len(structure.operations) >= rules.operations_of_free * len(free)
+        return is_tight or prod([structure.size(v) for v in free]) <= rules.few_rows
 
     def _explore(self, table: Rows) -> None:
         """Find the best row that extends the rows of a table."""
@@ -99,7 +93,7 @@ class Optimum:
                 self._take_best(table)
                 return
             size = self._structure.size(v)
-            if size > ROWS or self.work + size * table.count > self._most:
+            if size > self._rules.most_rows or self.work + size * table.count > self._most:
                 raise Unsuitable
             look()
             if size * table.count > self._rows:
@@ -111,7 +105,9 @@ class Optimum:
         """Extend the best rows of a table, then the next best, as long as they may be better."""
         values = self._structure.values(v)
         goal = self._next_goal(table)
-        by_value = goal is not None and self._structure.size(goal[0]) <= GOAL_SIZE * len(values)
+        by_value = goal is not None and self._structure.size(goal[0]) <= self._rules.size_of_goal * len(
+            values
+        )
         if goal is not None and by_value:
             # Rows that are equal so far are distinguished by this variable, value by value.
             v = goal[0]
@@ -138,18 +134,18 @@ class Optimum:
             self._explore_part(table, rows, v, values)
 
     def _explore_part(self, table: Rows, rows: Any, v: int, values: Any) -> None:
-        self.work += len(rows) * table.width // CELLS
+        self.work += len(rows) * table.width // self._rules.cells_of_row
         part = table.part(rows)
         self._prune(part)
         if part.count:
             part.multiply(v, values)
             self._prune(part)
             self._depth += 1
-            if self._depth > DEEPEST:
+            if self._depth > self._rules.deepest:
                 raise Unsuitable
             self._explore(part)
             self._depth -= 1
-            self._rows = min(ROWS, 2 * self._rows)
+            self._rows = min(self._rules.most_rows, 2 * self._rows)
 
     def _ordered(self, table: Rows) -> tuple[Any, list[int]]:
         """The rows, best first by the known goals, and the end of each group of equal ones."""

@@ -18,15 +18,9 @@ import numpy as np
 from constrint.engine.build import Box
 from constrint.preparing.branching import Inputs, dependents
 from constrint.propagators import Propagator
+from constrint.settings import DEFAULT, TableSettings
 from constrint.tables.operation import LIMIT, Bounds, Column, Operation, Unsuitable
 from constrint.tables.operations import operations
-
-CALL = 1_000  # rows that one call for all rows of a table is counted as, besides
-LAZY_ROWS = 256  # from this many rows on, columns are copied on demand: most rows are dead by then
-MOST_ORIGINS = 3
-KEPT = 0.75  # dead rows are dropped when less than this share is alive
-WIDEST_LOOKUP = 1 << 16  # widest span of explicit values with a lookup table
-DEFINED = 4  # weight factor of variables that others may define
 
 
 class NotCopied:
@@ -41,6 +35,7 @@ class Structure:
 
     Attributes:
         box: The domains.
+        rules: The settings.
         operations: The operations of the constraints.
         users: For each variable, the operations in which it occurs.
         declared: The open variables of the model, and goals, that have constraints.
@@ -56,8 +51,10 @@ class Structure:
         declared: Iterable[int],
         goals: Sequence[tuple[int, str]],
         inputs: Inputs,
+        rules: TableSettings = DEFAULT.tables,
     ) -> None:
         self.box = box
+        self.rules = rules
         self.operations: list[Operation] = operations(nodes, Bounds(box.lo, box.hi))
         self.users: list[list[int]] = [[] for _ in box.lo]
         for number, operation in enumerate(self.operations):
@@ -78,7 +75,7 @@ class Structure:
         reached = dependents(len(box.lo), nodes, inputs)
         for v in self.declared:
             weight = sqrt(self.size(v)) / (1 + reached[v]) ** 2
-            self.weights[v] = weight * DEFINED if v in self.defined else weight
+            self.weights[v] = weight * rules.weight_of_defined if v in self.defined else weight
 
     def free(self) -> list[int]:
         """The variables of the model that are left where each constraint defines one of its variables.
@@ -246,14 +243,14 @@ class Rows:
 
     def multiply(self, v: int, values: Any) -> None:
         """Combine every row with every one of these values of an open variable."""
-        size = len(values)
+        size, rules = len(values), self.structure.rules
         column = np.tile(values, self.count) if self.count > 1 else values
-        if self.count * size < LAZY_ROWS:
+        if self.count * size < rules.lazy_rows:
             self._copy_all()
             for w in self._live:
                 self.at[w] = self.at[w].repeat(size)
         elif self._live:
-            if len(self._origins) >= MOST_ORIGINS:
+            if len(self._origins) >= rules.most_origins:
                 self._copy_all()
             self._origins = {frame: origin.repeat(size) for frame, origin in self._origins.items()}
             self._leave(np.arange(self.count).repeat(size))
@@ -275,7 +272,7 @@ class Rows:
 
     def settle(self) -> None:
         """Run all operations that can run."""
-        done = self._done
+        done, call = self._done, self.structure.rules.call
         while self.count:
             if self._tests:
                 number = self._tests.pop()
@@ -285,7 +282,7 @@ class Rows:
                         self.compress()
                         if self.work + self.count * operation.cost > self.most:
                             raise Unsuitable
-                    self.work += CALL + self.count * operation.cost
+                    self.work += call + self.count * operation.cost
                     self._need(operation)
                     mask = operation.test(self.at)
                     self._finish(number)
@@ -307,7 +304,7 @@ class Rows:
         solve, exact = how
         if operation.cost > 1:
             self.compress()
-        self.work += CALL + self.count * operation.cost
+        self.work += self.structure.rules.call + self.count * operation.cost
         self._need(operation)
         column = solve(self.at)
         self._done[number] = exact
@@ -344,7 +341,7 @@ class Rows:
                 return
             column = self.at[v]
         if values is not None:
-            if hi - lo < WIDEST_LOOKUP:
+            if hi - lo < self.structure.rules.widest_lookup:
                 inside = np.zeros(hi - lo + 1, dtype=bool)
                 inside[np.array(values, dtype=np.int64) - lo] = True
                 self.keep(inside.take(column - lo, mode="clip"))
@@ -365,7 +362,7 @@ class Rows:
         if left == len(mask):
             return
         self._pending = mask
-        if left <= KEPT * len(mask):
+        if left <= self.structure.rules.kept * len(mask):
             self.compress()
 
     def compress(self) -> None:

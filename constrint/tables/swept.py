@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from constrint.presolve import Root
     from constrint.propagators import Propagator
 
-MOST_WORK = 2_000_000  # rows evaluated by all constraints together, some ten nanoseconds each
-
 
 @dataclass(frozen=True, slots=True)
 class Swept:
@@ -44,6 +42,7 @@ def sweep(prepared: Prepared, root: Root) -> Swept | None:
     from constrint.tables.optimum import Optimum
 
     values: dict[int, int] = {}
+    rules = root.settings.tables
     is_proven = has_solution = True
     work = parts = improvements = 0
     try:
@@ -55,7 +54,8 @@ def sweep(prepared: Prepared, root: Root) -> Swept | None:
                 numbers,
                 [goal for goal in goals if goal[0] in own],
                 prepared.inputs,
-                MOST_WORK - work,
+                rules.most_work - work,
+                rules,
             )
             work, parts, improvements = (
                 work + found.work,

@@ -28,8 +28,7 @@ from soak_cases import Case, cases
 import constrint as ci
 from constrint.cli.main import app
 from constrint.frontends.formats import FORMATS, written
-from constrint.parallel import shared_search
-from constrint.search import choose, easy
+from constrint.settings import DEFAULT, using
 from constrint.support.deadline import Deadline, Stopped, until
 
 COUNT = int(os.environ.get("CONSTRINT_INTERRUPTED", "7"))
@@ -70,11 +69,9 @@ def clock(monkeypatch):
             monkeypatch.setattr(module, "perf_counter", CLOCK)
     monkeypatch.setattr("constrint.answers.conflict.time.monotonic", CLOCK)
     # These models are small: without this, no search would be shared, dived for or left to tables.
-    monkeypatch.setattr(easy, "SMALL", 1)
-    monkeypatch.setattr(choose, "LEAST_COMBINATIONS", 1)
-    monkeypatch.setattr(shared_search, "WORK_ALONE", 50)
-    monkeypatch.setattr(shared_search, "WORK", 100)
-    return CLOCK
+    search = {"small": 1, "work_alone": 50, "work_of_share": 100}
+    with using(DEFAULT.with_fields(search=search, tables={"least_combinations": 1})):
+        yield CLOCK
 
 
 def right_result(case: Case, r: ci.Result, goal: bool, limit: float | None) -> None:

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from constrint.parallel import processes, workers
-from constrint.parallel import shared_search as shared_run
+from constrint.settings import DEFAULT, using
 
 
 @pytest.fixture
@@ -21,9 +21,8 @@ def shares(monkeypatch):
         return submit(self, common, text)
 
     monkeypatch.setattr(workers.Workers, "submit", counted)
-    monkeypatch.setattr(shared_run, "WORK_ALONE", 100)
-    monkeypatch.setattr(shared_run, "WORK", 150)
-    return handed_out
+    with using(DEFAULT.with_fields(search={"work_alone": 100, "work_of_share": 150})):
+        yield handed_out
 
 
 @pytest.fixture

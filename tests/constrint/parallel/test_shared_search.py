@@ -15,7 +15,6 @@ from shared_models import GREAT, Backwards, Drawn, Here, draw, queens, rows
 import constrint as ci
 from constrint.modelling.result import Status
 from constrint.parallel import share
-from constrint.parallel import shared_search as shared_run
 from constrint.parallel.walker import Walker
 from constrint.preparing.branching import ValueSelector, VariableSelector
 from constrint.preparing.options import Options
@@ -23,6 +22,7 @@ from constrint.preparing.prepared import Prepared
 from constrint.search import subtree as subtrees
 from constrint.search.depth_first import Run
 from constrint.search.sliced import Limits
+from constrint.settings import DEFAULT, using
 from constrint.store.state import AT_LEAST, AT_MOST, EQUAL, EXHAUSTED, SOLUTION
 
 pytestmark = pytest.mark.timeout(900)  # the first use on a machine compiles the engine
@@ -51,13 +51,13 @@ def answers(drawn: Drawn, **how: Any) -> list[Any]:
 
 @pytest.mark.parametrize("count", [1, 2, 4])
 @pytest.mark.parametrize("seed", range(8))
-def test_every_mode_finds_what_brute_force_finds(seed, count, shares, monkeypatch):
+def test_every_mode_finds_what_brute_force_finds(seed, count, shares):
     """Interpreted, compiled and exact, alone and with workers whose timing differs."""
     rnd = random.Random(seed)
-    monkeypatch.setattr(shared_run, "WORK_ALONE", rnd.choice([0, 100, 400]))
-    monkeypatch.setattr(shared_run, "WORK", rnd.choice([60, 150, 400]))
+    work = {"work_alone": rnd.choice([0, 100, 400]), "work_of_share": rnd.choice([60, 150, 400])}
     brancher = ci.Brancher(rnd.choice(VARIABLES), rnd.choice(VALUES))
-    drawn, great = draw(seed), draw(seed, GREAT)
+    with using(DEFAULT.with_fields(search=work)):
+        drawn, great = draw(seed), draw(seed, GREAT)
     how = {"workers": count, "branching": brancher, "seed": seed}
     here = answers(drawn, engine="interpreted", executor=Here(), **how)
     assert answers(drawn, engine="compiled", executor=Backwards(), **how) == here
@@ -101,14 +101,15 @@ def test_a_short_search_ends_before_anyone_is_asked(children):
     assert children == []
 
 
-def test_parts_of_parts_are_disjoint_and_complete(shares, monkeypatch):
+def test_parts_of_parts_are_disjoint_and_complete(shares):
     """The smallest shares there can be: a part is cut, carried on and cut again many times."""
-    monkeypatch.setattr(shared_run, "WORK_ALONE", 0)
-    monkeypatch.setattr(shared_run, "WORK", 1)
     expected = sorted(rows(queens(6), engine="interpreted"))
+    smallest = DEFAULT.with_fields(search={"work_alone": 0, "work_of_share": 1})
     for values in ("min", "max", "middle", "lower_half", "random"):
+        m = queens(6)
+        m.settings = smallest
         found = rows(
-            queens(6),
+            m,
             engine="interpreted",
             branching=ci.Brancher("first_fail", values),
             executor=Here(),

@@ -6,6 +6,7 @@ import itertools
 import random
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -17,9 +18,8 @@ from random_models import draw_model
 import constrint as ci
 from constrint.preparing.prepared import Prepared
 from constrint.propagators import REGISTRY
-from constrint.search import choose
-from constrint.tables import operation, operations, optimum, swept
-from constrint.tables import rows as table_of_rows
+from constrint.settings import DEFAULT, TableSettings, using
+from constrint.tables import operation, operations, optimum
 from constrint.tables.operation import Unsuitable
 from constrint.tables.optimum import Optimum
 from constrint.tables.rows import Rows, Structure
@@ -30,9 +30,10 @@ from tiling_model import Shape, Words, tiling
 
 
 @pytest.fixture(autouse=True)
-def however_small(monkeypatch: pytest.MonkeyPatch) -> None:
+def however_small() -> Iterator[None]:
     """Small models go through tables here, which search alone would answer."""
-    monkeypatch.setattr(choose, "LEAST_COMBINATIONS", 64)
+    with using(DEFAULT.with_fields(tables={"least_combinations": 64})):
+        yield
 
 
 KINDS = sorted(REGISTRY, key=lambda kind: kind.kind)
@@ -89,16 +90,15 @@ def test_every_constraint_over_columns_against_its_definition(kind):
 
 @pytest.mark.parametrize("kind", KINDS, ids=KIND_NAMES)
 @pytest.mark.parametrize("rows", [16, 8192])
-def test_optima_of_every_constraint_against_brute_force(kind, rows, monkeypatch):
-    monkeypatch.setattr(optimum, "ROWS", rows)
-    monkeypatch.setattr(table_of_rows, "LAZY_ROWS", rows // 8)
+def test_optima_of_every_constraint_against_brute_force(kind, rows):
+    rules = TableSettings(most_rows=rows, lazy_rows=rows // 8)
     solved = 0
     for seed in range(40):
         instance = draw_instance(kind, seed)
         goals = goals_of(instance, random.Random(seed))
         numbers = list(range(len(instance.domains)))
         try:
-            found = Optimum(box_of(instance.domains), [instance.node], numbers, goals, {}, 10**9)
+            found = Optimum(box_of(instance.domains), [instance.node], numbers, goals, {}, 10**9, rules)
         except Unsuitable:
             continue
         solved += 1
@@ -140,14 +140,13 @@ def test_a_constraint_that_loses_a_row_is_noticed(kind, monkeypatch):
 @pytest.mark.parametrize("block", range(6))
 def test_random_models_by_tables(block, monkeypatch):
     """300 models against brute force, tables for the smallest too, and in the smallest parts."""
-    monkeypatch.setattr(choose, "LEAST_COMBINATIONS", 0)
-    monkeypatch.setattr(optimum, "ROWS", 64)
-    monkeypatch.setattr(table_of_rows, "LAZY_ROWS", 8)
+    smallest = {"least_combinations": 0, "most_rows": 64, "lazy_rows": 8}
     used = []
     original = optimum.Optimum._explore
     monkeypatch.setattr(optimum.Optimum, "_explore", lambda *args: used.append(1) or original(*args))
     for seed in range(50_000 + 50 * block, 50_050 + 50 * block):
-        assert wrong_answers(draw_model(seed), from_text=seed % 2 == 0) == [], f"seed {seed}"
+        with using(DEFAULT.with_fields(tables=smallest)):
+            assert wrong_answers(draw_model(seed), from_text=seed % 2 == 0) == [], f"seed {seed}"
     assert len(used) > 50
 
 
@@ -160,26 +159,26 @@ def tiling_model(shape: Shape) -> tuple[ci.Model, list]:
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
-def test_tilings_by_tables_and_by_search_are_the_same(shape, monkeypatch):
+def test_tilings_by_tables_and_by_search_are_the_same(shape):
     m, preferences = tiling_model(shape)
     assert len(m.variables) == len(preferences) == 28
     assert len(m.constraints) == 60
-    monkeypatch.setattr("constrint.search.descent.MOST_NODES", 0)  # tables answer
+    m.settings = DEFAULT.with_fields(search={"nodes_of_descent": 0})  # tables answer
     result = m.solve(prefer=preferences)
     assert result.statistics.engine == "tables"
     searched = m.solve(prefer=preferences, engine="interpreted")
     assert searched.statistics.engine == "interpreted"
     assert result.values == searched.values
-    monkeypatch.setattr(optimum, "ROWS", 256)
+    m.settings = m.settings.with_fields(tables={"most_rows": 256})
     in_parts = m.solve(prefer=preferences)
     assert in_parts.statistics.nodes > 1
     assert in_parts.values == result.values
 
 
-def test_too_much_work_goes_on_as_search(monkeypatch):
+def test_too_much_work_goes_on_as_search():
     m, preferences = tiling_model(SHAPES[0])
     best = m.solve(prefer=preferences)
-    monkeypatch.setattr(swept, "MOST_WORK", 1000)
+    m.settings = DEFAULT.with_fields(tables={"most_work": 1000})
     searched = m.solve(prefer=preferences)
     assert searched.statistics.engine != "tables"
     assert searched.values == best.values
@@ -225,9 +224,9 @@ def test_equal_optima_give_the_least_values():
     assert (result["x"], result["y"], result["z"]) == (0, 0, 8)
 
 
-def test_a_variable_without_constraints_takes_its_best_value(monkeypatch):
-    monkeypatch.setattr("constrint.search.descent.MOST_NODES", 0)  # tables answer
+def test_a_variable_without_constraints_takes_its_best_value():
     m = ci.Model()
+    m.settings = m.settings.with_fields(search={"nodes_of_descent": 0})  # tables answer
     x, y, z = m.int_var("x", 0, 9), m.int_var("y", 3, 50), m.int_var("z", 0, 9)
     m.add(x * z <= 12)
     result = m.solve(prefer=[(y, "max"), (x, "max"), (y, "min"), (z, "max")])
