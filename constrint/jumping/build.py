@@ -7,22 +7,27 @@ from collections.abc import Mapping
 from constrint.engine.build import Box
 from constrint.jumping.functions import Function
 from constrint.jumping.layout import (
+    ANYWAY,
     HEAVIEST,
     MEMBERS,
     PLAIN,
     RANDOM,
+    ROWS_OF_STEP,
     SCALARS,
+    SCATTERED,
     TABLE,
     THRESHOLD,
+    VALUES_OF_WIDE,
+    VARIABLES_OF_ROW,
     WIDTH,
+    WORK_OF_STEP,
     Jumps,
 )
 from constrint.jumping.moves import MASK, note
 from constrint.jumping.rows import Rows
 from constrint.support.deadline import look
 
-HEAVY = 1 << 20  # a weight at which all are halved, or less
-MOST_SCORE = 1 << 59  # a bound of scores: they fit into 64 bits, below `UNLIMITED`
+SAFE_SCORE = 1 << 59  # a bound of scores: they fit into 64 bits, below `UNLIMITED`
 SPREAD = 0x9E3779B97F4A7C15 >> 6  # a multiplier of seeds
 
 
@@ -107,7 +112,14 @@ def build(rows: Rows, seed: int, hints: Mapping[int, int]) -> Jumps:
         score=[0] * WIDTH,
     )
     state.scalar[RANDOM] = (seed + 1) * SPREAD & MASK or 1
-    state.scalar[HEAVIEST] = min(HEAVY, max(1, MOST_SCORE // reach))
+    rules = rows.rules
+    state.scalar[HEAVIEST] = min(rules.heavy, max(1, SAFE_SCORE // reach))
+    state.scalar[ROWS_OF_STEP] = rules.rows_of_step
+    state.scalar[VARIABLES_OF_ROW] = rules.variables_of_row
+    state.scalar[VALUES_OF_WIDE] = rules.values_of_wide
+    state.scalar[WORK_OF_STEP] = rules.work_of_step
+    state.scalar[ANYWAY] = rules.anyway
+    state.scalar[SCATTERED] = rules.scattered
     for r, row in enumerate(rows.rows):
         look()
         note(state, r, sum(function.at(state.value[v]) for v, function in row.functions.items()))

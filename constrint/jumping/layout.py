@@ -16,7 +16,8 @@ TABLE = 2  # a number for each value from the least: `parts[first + x - least]`
 THRESHOLD = 3  # `second` if x <= `first`, else 0
 # Places in `scalar`.
 VIOLATED, RANDOM, STEPS, CHOSEN, WORK, HEAVIEST = range(6)
-SCALARS = 6
+ROWS_OF_STEP, VARIABLES_OF_ROW, VALUES_OF_WIDE, WORK_OF_STEP, ANYWAY, SCATTERED = range(6, 12)
+SCALARS = 12
 WIDTH = 128  # a variable of fewer values in its range is tried with all of them
 UNLIMITED = 1 << 60  # the size of an end that is none
 
@@ -28,7 +29,7 @@ class Jumps(NamedTuple):
 
     Attributes:
         scalar: Number of violated rows, state of the random numbers, steps, chosen value, work, weight at
-            which all are halved.
+            which all are halved; and the settings that moves read.
         value: The value of each variable.
         least: Its least value.
         most: Its greatest value.

@@ -7,27 +7,27 @@ get heavier.
 from __future__ import annotations
 
 from constrint.jumping.layout import (
+    ANYWAY,
     CHOSEN,
     HEAVIEST,
     MEMBERS,
     PLAIN,
     RANDOM,
+    ROWS_OF_STEP,
+    SCATTERED,
     STEPS,
     TABLE,
     THRESHOLD,
     UNLIMITED,
+    VALUES_OF_WIDE,
+    VARIABLES_OF_ROW,
     VIOLATED,
     WIDTH,
     WORK,
+    WORK_OF_STEP,
     Jumps,
 )
 
-ROWS_OF_STEP = 3  # violated rows of which variables are tried
-VARIABLES_OF_ROW = 12  # most variables of a row that are tried
-VALUES_OF_WIDE = 24  # most values that are tried of a variable of a wide range
-ANYWAY = 2  # in a hundred: how often a move is made that loses
-SCATTERED = 4
-MOST_WORK = 1 << 18  # units of a step after which no more is tried: the clock is looked at between steps
 MASK = (1 << 59) - 1
 
 
@@ -173,7 +173,7 @@ def best_of_wide(s: Jumps, v: int) -> int:
     best, chosen, tried = UNLIMITED, s.value[v], 0
     count = s.first[v + 1] - s.first[v]
     begin = draw(s, count) if count > 0 else 0
-    until = s.scalar[WORK] + MOST_WORK
+    until = s.scalar[WORK] + s.scalar[WORK_OF_STEP]
     for place in range(count):
         s.scalar[WORK] += 1
         e = s.first[v] + (begin + place) % count
@@ -184,7 +184,7 @@ def best_of_wide(s: Jumps, v: int) -> int:
                 found = score(s, v, x)
                 if found < best:
                     best, chosen = found, x
-        if tried >= VALUES_OF_WIDE or s.scalar[WORK] > until:
+        if tried >= s.scalar[VALUES_OF_WIDE] or s.scalar[WORK] > until:
             break
     s.scalar[CHOSEN] = chosen
     return best
@@ -193,7 +193,7 @@ def best_of_wide(s: Jumps, v: int) -> int:
 def best_of(s: Jumps, v: int) -> int:
     """The least score of another value of a variable; that value is `CHOSEN`."""
     width = s.most[v] - s.least[v] + 1
-    is_narrow = width <= WIDTH and width * (s.first[v + 1] - s.first[v]) <= MOST_WORK
+    is_narrow = width <= WIDTH and width * (s.first[v + 1] - s.first[v]) <= s.scalar[WORK_OF_STEP]
     return best_of_narrow(s, v) if is_narrow else best_of_wide(s, v)
 
 
@@ -217,13 +217,13 @@ def jump(s: Jumps, work: int) -> int:
     while s.scalar[VIOLATED] > 0 and s.scalar[WORK] < limit:
         s.scalar[STEPS] += 1
         s.scalar[WORK] += 1
-        until = s.scalar[WORK] + MOST_WORK
+        until = s.scalar[WORK] + s.scalar[WORK_OF_STEP]
         best, variable, value = UNLIMITED, -1, 0
-        for _ in range(min(ROWS_OF_STEP, s.scalar[VIOLATED])):
+        for _ in range(min(s.scalar[ROWS_OF_STEP], s.scalar[VIOLATED])):
             r = s.violated[draw(s, s.scalar[VIOLATED])]
             count = s.begin[r + 1] - s.begin[r]
             begin = draw(s, count)
-            for place in range(min(count, VARIABLES_OF_ROW)):
+            for place in range(min(count, s.scalar[VARIABLES_OF_ROW])):
                 if s.scalar[WORK] > until:
                     break
                 v = s.member[s.begin[r] + (begin + place) % count]
@@ -232,16 +232,16 @@ def jump(s: Jumps, work: int) -> int:
                     best, variable, value = found, v, s.scalar[CHOSEN]
         if best >= 0:
             add_weight(s)
-        if best <= 0 or (best < UNLIMITED and draw(s, 100) < ANYWAY):
+        if best <= 0 or (best < UNLIMITED and draw(s, 100) < s.scalar[ANYWAY]):
             assign(s, variable, value)
     return s.scalar[VIOLATED]
 
 
 def scatter(s: Jumps, begin: int, end: int) -> None:
-    """Give a fourth of some variables random values, so that the search goes on elsewhere."""
+    """Give one of so many of some variables a random value, so that the search goes on elsewhere."""
     for v in range(begin, end):
         width = s.most[v] - s.least[v] + 1
-        if width == 1 or s.first[v] == s.first[v + 1] or draw(s, SCATTERED) > 0:
+        if width == 1 or s.first[v] == s.first[v + 1] or draw(s, s.scalar[SCATTERED]) > 0:
             continue
         x = s.least[v] + draw(s, width)
         if s.holes[v] < 0 or s.inside[s.holes[v] + x - s.least[v]] > 0:

@@ -18,8 +18,7 @@ from constrint.propagators import Propagator
 from constrint.support.deadline import look
 
 ALL_DIFFERENT = (c.AllDifferent, c.AllDifferentBounds, c.AllDifferentDomain)
-MOST_ENTRIES = 2_000_000
-MOST_SUM = 1 << 31  # rows with greater sums are left out
+SAFE_SUM = 1 << 31  # rows with greater sums are left out: scores fit into 64 bits
 
 
 class Rows:
@@ -32,6 +31,7 @@ class Rows:
 
     Attributes:
         rows: The rows.
+        rules: The settings.
         meanings: The 0/1 variables that are functions of another variable.
         slacks: Variables that were taken out, by row.
         left_out: Number of constraints without rows.
@@ -39,6 +39,7 @@ class Rows:
 
     def __init__(self, root: Root, goal: int | None = None) -> None:
         self.box: Box = root.box
+        self.rules = root.settings.local_search
         self._goal = goal
         self.rows: list[Row] = []
         self.meanings: dict[int, Meaning] = {}
@@ -57,12 +58,13 @@ class Rows:
     @property
     def is_small(self) -> bool:
         """Whether there are few enough entries."""
-        return self._entries <= MOST_ENTRIES
+        return self._entries <= self.rules.most_entries
 
     def _has_room(self, entries: int) -> bool:
         """Whether a constraint's entries may be made; where they would be too many, there are."""
-        if self._entries + entries > MOST_ENTRIES:
-            self._entries = MOST_ENTRIES + 1
+        most = self.rules.most_entries
+        if self._entries + entries > most:
+            self._entries = most + 1
         return self.is_small
 
     def _width(self, v: int) -> int:
@@ -140,7 +142,7 @@ class Rows:
         """Add a row between ends; False if it cannot be."""
         box = self.box
         size = sum(one.size(box.lo[v], box.hi[v]) for v, one in row.functions.items())
-        if size + abs(row.constant) + abs(low or 0) + abs(high or 0) > MOST_SUM:
+        if size + abs(row.constant) + abs(low or 0) + abs(high or 0) > SAFE_SUM:
             return False
         if row.functions:
             row.reach = 2 * size + abs(row.constant) + abs(low or 0) + abs(high or 0)

@@ -30,13 +30,8 @@ from constrint.support.deadline import Deadline, Pace, Paused
 if TYPE_CHECKING:
     from constrint.jumping.compiled import CompiledJumps
 
-FAILURES_OF_DIVE = 100
-NODES_OF_DIVE = 4  # for each variable
-MOST_DIVES = 8  # that fail, before the local search gives up
 WORK_OF_UNIT = 16  # of the local search's work
 VARIABLES_OF_LOOK = 1_000  # that are given random values between two looks at the clock
-LEAST_SHARE = 4  # at most one of so many constraints may be left out
-SLICE, COMPILED_SLICE = 5_000, 20_000_000  # units of work, at most
 GUIDED = Brancher("dom_w_deg", "best_so_far")
 
 
@@ -60,9 +55,10 @@ class JumpingRun:
         self.allowed: int | None = None
         self.engine = "interpreted"
         self.prepared, self._root, self._started, self._goal = prepared, root, started, goal
+        self._rules = root.settings.local_search
         self._options = replace(options, brancher=GUIDED, restarts=None, lns=False)
         self._deadline = Deadline(options.time_limit, started)
-        self._pace = Pace(SLICE, self._deadline)
+        self._pace = Pace(self._rules.slice, self._deadline)
         self._rows = rows
         self._state = build(rows, options.seed, prepared.hinted(options))
         rows.rows.clear()  # they are in the state now
@@ -84,7 +80,7 @@ class JumpingRun:
             session = CompiledJumps(self._state)
         self._session = session  # it holds the memory that the machine code works on
         self._state, self._jump = session.state, session.run
-        self._pace = Pace(COMPILED_SLICE, self._deadline)
+        self._pace = Pace(self._rules.compiled_slice, self._deadline)
         self.engine = "compiled"
 
     def _is_long(self) -> bool:
@@ -139,10 +135,11 @@ class JumpingRun:
 
     def _follow_point(self, checked: bool) -> Assignment | None:
         """The solution next to the present point; None if there is no solution at all."""
+        rules = self._rules
         dive = self._dive = Run(
             *(self.prepared, self._root, self._options, self._started, self._goal),
-            most_nodes=NODES_OF_DIVE * (len(self._root.box.lo) + FAILURES_OF_DIVE),
-            most_failures=FAILURES_OF_DIVE,
+            most_nodes=rules.nodes_of_dive * (len(self._root.box.lo) + rules.failures_of_dive),
+            most_failures=rules.failures_of_dive,
         )
         point = values(self._rows, self._state)
         dive.follow({v: point[v] for v in dive.decided})
@@ -155,7 +152,7 @@ class JumpingRun:
     def _leave_point(self) -> None:
         """Move away from a point that is no solution."""
         self._dives += 1
-        if self._dives >= MOST_DIVES:
+        if self._dives >= self._rules.most_dives:
             self._end()
             return
         count = len(self._state.value)
@@ -197,6 +194,7 @@ def jumping_run(
     if root.exact or options.proof is not None:
         return None
     rows = Rows(root, None if goal is None else goal[0])
-    if not rows.rows or not rows.is_small or LEAST_SHARE * rows.left_out > len(root.nodes):
+    most = len(root.nodes)
+    if not rows.rows or not rows.is_small or rows.rules.one_left_out * rows.left_out > most:
         return None
     return JumpingRun(prepared, root, options, started, goal, rows)

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Self
 
+from constrint.settings.local_search import LocalSearchSettings
 from constrint.settings.neighbourhoods import NeighbourhoodSettings
 from constrint.settings.portfolio import PortfolioSettings
 from constrint.settings.presolve import PresolveSettings
@@ -22,6 +23,7 @@ from constrint.settings.tables import TableSettings
 
 __all__ = [
     "DEFAULT",
+    "LocalSearchSettings",
     "NeighbourhoodSettings",
     "PortfolioSettings",
     "PresolveSettings",
@@ -44,6 +46,7 @@ class Settings(Record):
         search: Of short searches, and of slices.
         portfolio: Of several searches in turns.
         neighbourhoods: Of large-neighbourhood search.
+        local_search: Of the local search for a first solution.
         tables: Of optima by tables of rows.
     """
 
@@ -52,6 +55,7 @@ class Settings(Record):
     search: SearchSettings = SearchSettings()
     portfolio: PortfolioSettings = PortfolioSettings()
     neighbourhoods: NeighbourhoodSettings = NeighbourhoodSettings()
+    local_search: LocalSearchSettings = LocalSearchSettings()
     tables: TableSettings = TableSettings()
 
     def with_fields(self, **records: Mapping[str, Any]) -> Self:

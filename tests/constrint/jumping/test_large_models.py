@@ -9,14 +9,14 @@ import pytest
 from constrint import Model, all_different, global_cardinality, sum_
 from constrint.answers.options import options_of
 from constrint.jumping import moves
-from constrint.jumping import rows as rows_module
-from constrint.jumping.build import HEAVY, MOST_SCORE, build, values
+from constrint.jumping.build import SAFE_SCORE, build, values
 from constrint.jumping.compiled import CompiledJumps
 from constrint.jumping.layout import HEAVIEST, UNLIMITED, VIOLATED, WORK, Jumps
 from constrint.jumping.rows import Rows
 from constrint.preparing.prepared import Prepared
 from constrint.presolve import Root
 from constrint.search.jumping import JumpingRun, jumping_run
+from constrint.settings import DEFAULT
 from constrint.support.deadline import Deadline, Stopped, until
 
 
@@ -63,8 +63,8 @@ def test_constraints_of_too_many_entries_are_not_begun(monkeypatch, kind):
         if kind == "counts"
         else all_different(x)
     )
+    m.settings = DEFAULT.with_fields(local_search={"most_entries": 3_000})
     root = root_of(m)
-    monkeypatch.setattr(rows_module, "MOST_ENTRIES", 3_000)
     monkeypatch.setattr(Rows, "_equals", None)  # it would be called for each entry
     rows = Rows(root)
     assert not rows.is_small
@@ -82,9 +82,10 @@ def hub(count: int, most: int) -> Model:
 
 
 @pytest.mark.parametrize("most", [100, 5_000])
-def test_steps_are_short_however_many_rows_a_variable_is_in(monkeypatch, most):
-    monkeypatch.setattr(moves, "MOST_WORK", 2_000)
-    rows = Rows(root_of(hub(400, most)))
+def test_steps_are_short_however_many_rows_a_variable_is_in(most):
+    m = hub(400, most)
+    m.settings = DEFAULT.with_fields(local_search={"work_of_step": 2_000})
+    rows = Rows(root_of(m))
     state = build(rows, 1, {})
     most_rows = max(b - a for a, b in zip(state.first, state.first[1:], strict=False))
     assert most_rows > 700
@@ -122,12 +123,12 @@ def test_scores_fit_into_64_bits():
     assert rows.left_out == 0
     state = build(rows, 0, {})
     heaviest = state.scalar[HEAVIEST]
-    assert heaviest < HEAVY
+    assert heaviest < DEFAULT.local_search.heavy
     state.weight[:] = [heaviest] * len(state.weight)
     for v in range(len(state.value)):
         moves.best_of(state, v)
         for x_v in (state.least[v], state.most[v]):
-            assert abs(moves.score(state, v, x_v)) <= MOST_SCORE < UNLIMITED
+            assert abs(moves.score(state, v, x_v)) <= SAFE_SCORE < UNLIMITED
 
 
 def test_domains_beyond_64_bits_have_no_notes_of_holes():

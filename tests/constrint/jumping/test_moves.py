@@ -28,8 +28,9 @@ from constrint.jumping.layout import (
 from constrint.jumping.rows import Rows
 from constrint.preparing.prepared import Prepared
 from constrint.preparing.search import GaveUp
-from constrint.search import jumping, portfolio
-from constrint.search.jumping import MOST_DIVES, JumpingRun, jumping_run
+from constrint.search import portfolio
+from constrint.search.jumping import JumpingRun, jumping_run
+from constrint.settings import DEFAULT
 from constrint.support.deadline import Pace, Paused
 
 
@@ -212,7 +213,7 @@ def test_turns_end_at_the_same_step_for_any_slices(monkeypatch):
     assert ends[0] == ends[1] == ends[2]
 
 
-def test_points_that_lead_nowhere_end_it(monkeypatch):
+def test_points_that_lead_nowhere_end_it():
     """Where rows say too little, points without violated rows are no solutions."""
     m = Model()
     x = m.int_vars("x", 30, 2, 60)
@@ -220,19 +221,17 @@ def test_points_that_lead_nowhere_end_it(monkeypatch):
         m.add(x[i] * x[i + 1] * x[i + 2] == 30_030)
     m.add(*(x[i] != x[i + 1] for i in range(29)))
     assert run_of(m) is None  # too much is left out
-    monkeypatch.setattr(jumping, "LEAST_SHARE", 0)
-    monkeypatch.setattr(jumping, "NODES_OF_DIVE", 0)
+    m.settings = DEFAULT.with_fields(local_search={"one_left_out": 0, "nodes_of_dive": 0})
     run = run_of(m)
     assert run is not None
     with pytest.raises(GaveUp):
         run.next()
-    assert run._dives == MOST_DIVES
+    assert run._dives == DEFAULT.local_search.most_dives
     with pytest.raises(GaveUp):
         run.next()
 
 
 def test_the_portfolio_finds_first_solutions_with_it(monkeypatch, filled):
-    monkeypatch.setattr(portfolio, "ALONE", 0)
     made = []
     plain = portfolio.AlternatingRun._jumper
 
@@ -241,9 +240,10 @@ def test_the_portfolio_finds_first_solutions_with_it(monkeypatch, filled):
         return made[-1]
 
     monkeypatch.setattr(portfolio.AlternatingRun, "_jumper", noted)
-    model = planted(150, 8)
+    model, other = planted(150, 8), planted(150, 8)
+    model.settings = other.settings = DEFAULT.with_fields(portfolio={"alone": 0})
     found = model.solve(learn="auto", seed=1)
     assert found.status is Status.OPTIMAL
     assert len(made) == 1
-    again = planted(150, 8).solve(learn="auto", seed=1)
+    again = other.solve(learn="auto", seed=1)
     assert {v: found[v] for v in model.variables} == {v: again[v] for v in model.variables}
