@@ -213,16 +213,16 @@ def test_highs_and_or_tools_share_a_process_in_either_order(first):
     begin, then = ("default", "cp-sat") if first == "highspy" else ("cp-sat", "default")
     code = f"""
 from constrint import Model, all_different, element, sum_
+from constrint.settings import DEFAULT
 def costs(backend):
     m = Model()
+    m.settings = DEFAULT.with_fields(search={{"nodes_before_dual": 1}})
     x = m.int_vars("x", 9, 0, 8)
     m.add(all_different(x))
     how = {{"backend": backend}} if backend == "cp-sat" else {{"engine": "interpreted"}}
     rows = [[(7 * i + 11 * j * j + i * j * j) % 23 for j in range(9)] for i in range(9)]
     total = sum_(element(row, v) for row, v in zip(rows, x))
     return m.solve(minimize=total, **how).objective
-from constrint.search import branch_and_bound
-branch_and_bound.BRIEF = 1
 print(costs("{begin}"), costs("{then}"))
 import sys
 assert "highspy" in sys.modules and "ortools" in sys.modules
