@@ -62,6 +62,9 @@ class UnboundedError(ConstrintError):
             f"give it both bounds, or add constraints that bound it"
         )
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.variable,)
+
 
 class LimitError(ConstrintError):
     """A limit was reached before there was an answer."""
@@ -130,6 +133,10 @@ class ParseError(ConstrintError):
         self.source_line = source_line
         super().__init__(str(self))
 
+    def __reduce__(self) -> tuple[object, ...]:
+        kept = ("message", "filename", "line", "column", "hint", "source_line")
+        return _parse_error, tuple([getattr(self, name) for name in kept])
+
     def __str__(self) -> str:
         lines = [f"{self.filename}:{self.line}:{self.column}: {self.message}"]
         if self.source_line:
@@ -138,6 +145,11 @@ class ParseError(ConstrintError):
         if self.hint:
             lines.append(f"hint: {self.hint}")
         return "\n".join(lines)
+
+
+def _parse_error(message: str, filename: str, line: int, column: int, hint: str, text: str) -> ParseError:
+    """The error with these attributes, as a copy or a pickle makes it."""
+    return ParseError(message, filename=filename, line=line, column=column, hint=hint, source_line=text)
 
 
 class Undefined(ArithmeticError):  # noqa: N818 - a state of an expression, not a fault of the user

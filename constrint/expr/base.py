@@ -45,6 +45,14 @@ class IntExpr:
             object.__setattr__(self, "_where", position)
         return self
 
+    def __getstate__(self) -> Position | Span | None:
+        """What a copy or a pickle keeps beside the fields: the place in the source."""
+        where = getattr(self, "_where", None)
+        return resolve(*where) if isinstance(where, tuple) else where
+
+    def __setstate__(self, where: Position | Span) -> None:
+        self.at(where)
+
     @property
     def children(self) -> tuple[IntExpr, ...]:
         """The direct subexpressions in reading order."""

@@ -96,8 +96,9 @@ class Sum(IntExpr):
     __setattr__ = refuse
     __delattr__ = refuse
 
-    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
-        return Sum, (self.terms, self.constant)
+    def __reduce__(self) -> tuple[object, ...]:
+        where = self.__getstate__()
+        return (Sum, (self.terms, self.constant), where) if where else (Sum, (self.terms, self.constant))
 
     @property
     def children(self) -> tuple[IntExpr, ...]:

@@ -4,6 +4,8 @@ Each family is a file with its definitions and public functions. `GLOBALS` is th
 language, JSON and the lowering read. The propagators are in `constrint.propagators`.
 """
 
+import copyreg
+
 from constrint.expr.global_expr import Definition as Definition
 from constrint.expr.global_expr import Field as Field
 from constrint.expr.global_expr import Function as Function
@@ -47,3 +49,15 @@ GLOBALS: dict[str, Definition] = {
     if isinstance(found, Definition)
 }
 """All global constraints by name: the definitions of the families."""
+
+
+def named(name: str) -> Definition:
+    """The global constraint with a name."""
+    return GLOBALS[name]
+
+
+def _by_name(definition: Definition) -> tuple[object, tuple[str]]:
+    return named, (definition.name,)
+
+
+copyreg.pickle(Definition, _by_name)  # type: ignore[arg-type] # copies and pickles name it: it holds functions

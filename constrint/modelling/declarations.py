@@ -11,6 +11,7 @@ from constrint.expr import BoolExpr, BoolVar, IntExpr, IntLike, IntVar, as_expr
 from constrint.expr.array_shapes import Shape, names_of
 from constrint.expr.arrays import ExprArray
 from constrint.expr.domain import BINARY, Domain
+from constrint.expr.walk import inner_first
 from constrint.modelling import constraints as kept
 from constrint.modelling.blocking import blocking
 from constrint.modelling.bounds import array_shape, domain_of
@@ -65,6 +66,16 @@ class Declarations(WithIntervals):
         self.symbols: dict[str, Symbol] = {}
         self.settings: Settings = of_new_models()
         self._scopes: list[Snapshot] = []
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The attributes, after the parts of all expressions: copies and pickles thus need no recursion."""
+        held: list[IntExpr] = [constraint.expr for constraint in (*self.constraints, *self.disabled)]
+        held += [expr for expr, _ in (*self.goals, *self.preferences)]
+        return {"parts": [*inner_first([*held, *self.lets.values()])], **self.__dict__}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        del state["parts"]
+        self.__dict__.update(state)
 
     def __str__(self) -> str:
         from constrint.modelling.written import model_text

@@ -91,8 +91,11 @@ def _hash(self: Any) -> int:
     return hash(self._fields_of(self))
 
 
-def _reduce(self: Any) -> tuple[type, tuple[Any, ...]]:
-    return type(self), tuple([getattr(self, name) for name in self.__match_args__])
+def _reduce(self: Any) -> tuple[Any, ...]:
+    """How a copy or a pickle is made: by the class and its fields, and its state where it has one."""
+    made = type(self), tuple([getattr(self, name) for name in self.__match_args__])
+    state = self.__getstate__() if hasattr(self, "__setstate__") else None
+    return made if state is None else (*made, state)
 
 
 @dataclass_transform(frozen_default=True)
