@@ -78,8 +78,8 @@ class Model(Exchange, Alternatives):
             maximize: The same for maximising. With both, the one that is written first counts most.
             prefer: (expression, "max" | "min") pairs: finds the lexicographic optimum by trying values in
                 this order. Faster than optimising if the expressions are variables.
-            assumptions: Conditions for this call only. If they leave no solution, `Result.conflict` names a
-                minimal set of guilty ones.
+            assumptions: Conditions for this call only. If they, with those of `assume`, leave no solution,
+                `Result.conflict` names a minimal set of guilty ones.
             time_limit: Seconds after which to stop with the best solution so far.
             seed: Seed of random choices.
             branching: A `Brancher`, a list of `Group`, or a function from domains to a `Decision`

@@ -21,8 +21,7 @@ from constrint.support.arguments import check_flag
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from constrint.modelling.conflict import Conflict
-    from constrint.modelling.declarations import Constraint, Declarations
+    from constrint.modelling.declarations import Declarations
 
 BLAME_SECONDS = 5.0
 """Seconds to search for the guilty assumptions if the call has no time limit."""
@@ -68,25 +67,35 @@ def best_assuming(
     progress: bool = False,
 ) -> Result:
     """`best_of` under assumptions; an infeasible result names the guilty ones in its `conflict`."""
+    started = perf_counter()
+    assumed = assuming(model, assumptions)
+    result = best_of(assumed, goals, preferences, options, proof, progress)
+    return blamed(assumed, result, started, options.time_limit)
+
+
+def assuming(model: Declarations, assumptions: Sequence[BoolExpr]) -> Declarations:
+    """The model, or a copy with the assumptions of a call."""
     constraints = constraints_of([assumptions], None, assumed=True)
     if not constraints:
-        return best_of(model, goals, preferences, options, proof, progress)
-    started = perf_counter()
+        return model
     assumed = model.copy()
     assumed.constraints.extend(constraints)
-    result = best_of(assumed, goals, preferences, options, proof, progress)
-    if result.status is not Status.INFEASIBLE:
+    return assumed
+
+
+def blamed(model: Declarations, result: Result, started: float, limit: float | None) -> Result:
+    """The result; where it is infeasible, with a minimal set of the model's assumptions as its conflict.
+
+    Args:
+        model: The model, with the assumptions of the call.
+        result: What a solver answered.
+        started: When the call began, by `perf_counter`.
+        limit: Its time limit in seconds.
+    """
+    if result.status is not Status.INFEASIBLE or not any(one.assumed for one in model.constraints):
         return result
-    limit = options.time_limit
-    seconds = BLAME_SECONDS if limit is None else max(0.0, started + limit - perf_counter())
-    return replace(result, conflict=blame(model, constraints, seconds))
-
-
-def blame(model: Declarations, assumptions: Sequence[Constraint], seconds: float) -> Conflict:
-    """A minimal set of assumptions that contradict the model's constraints; these are not part of the set."""
     from constrint.answers.conflict import find_conflict
 
-    assumed = model.copy()
-    assumed.constraints.extend(assumptions)
-    first = len(model.constraints)
-    return find_conflict(assumed, time_limit=seconds, background=range(first))
+    seconds = BLAME_SECONDS if limit is None else max(0.0, started + limit - perf_counter())
+    given = [number for number, one in enumerate(model.constraints) if not one.assumed]
+    return replace(result, conflict=find_conflict(model, time_limit=seconds, background=given))

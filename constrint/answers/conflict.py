@@ -25,7 +25,8 @@ def find_conflict(
     Args:
         model: A model without solutions.
         time_limit: Seconds. When they are over, the conflict found so far is returned; it may not be minimal.
-        background: Numbers of constraints that always hold; the conflict contains none of them.
+        background: Numbers of constraints that always hold, where only the others, assumptions, are to be
+            blamed.
     """
     empty = tuple(name for name, variable in model.variables.items() if variable.domain.is_empty)
     if empty:
@@ -34,7 +35,8 @@ def find_conflict(
     given = sorted(set(background))
     numbers = sorted(set(range(len(model.constraints))).difference(given))
     guilty = [] if search.infeasible(given) else search.needed(given, numbers, changed=False)
-    return Conflict(tuple(model.constraints[i] for i in sorted(guilty)), minimal=not search.cut_short)
+    blamed = tuple(model.constraints[i] for i in sorted(guilty))
+    return Conflict(blamed, minimal=not search.cut_short, beside=len(numbers) < len(model.constraints))
 
 
 class _Search:

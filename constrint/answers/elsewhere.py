@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from constrint.answers.assumptions import BLAME_SECONDS, blame
+from constrint.answers.assumptions import assuming, blamed
 from constrint.errors import ModelError
 from constrint.expr import BoolExpr
-from constrint.modelling.declarations import constraints_of
 from constrint.modelling.objectives import Goal
 from constrint.modelling.result import Result, Statistics, Status
 from constrint.support.arguments import check_flag, check_function, check_seconds, integer
@@ -87,11 +86,7 @@ def solve_elsewhere(
     except Stopped:
         taken = perf_counter() - started
         return Result(Status.UNKNOWN, statistics=Statistics(seconds=taken, engine="cp-sat", method="cp-sat"))
-    constraints = constraints_of([assumptions], None, assumed=True)
-    assumed = model
-    if constraints:
-        assumed = model.copy()
-        assumed.constraints.extend(constraints)
+    assumed = assuming(model, assumptions)
     result: Result = bridge.solve(
         assumed,
         goals,
@@ -103,7 +98,4 @@ def solve_elsewhere(
         on_solution=request.on_solution,
         progress=bool(request.progress),
     )
-    if not constraints or result.status is not Status.INFEASIBLE:
-        return result
-    seconds = BLAME_SECONDS if limit is None else max(0.0, started + limit - perf_counter())
-    return replace(result, conflict=blame(model, constraints, seconds))
+    return blamed(assumed, result, started, limit)

@@ -23,22 +23,30 @@ class Conflict:
             and the model has no solution even without them.
         empty: Names of variables whose domain is empty.
         minimal: Whether every constraint is needed for the conflict; False if time ran out.
+        beside: Whether they are assumptions that contradict the model's other constraints, which are not
+            listed: so it is for a result's conflict.
     """
 
     constraints: tuple[Constraint, ...]
     empty: tuple[str, ...] = ()
     minimal: bool = True
+    beside: bool = False
 
     def __str__(self) -> str:
         if self.empty:
             return f"there is no value for {', '.join(self.empty)}: the domain is empty"
         if not self.constraints:
             return "the model has no solution even without the assumptions"
-        if len(self.constraints) == 1:
+        if self.beside:
+            several = len(self.constraints) > 1
+            under = f"these {len(self.constraints)} assumptions together" if several else "this assumption"
+            heading = f"the model has no solution under {under}"
+        elif len(self.constraints) == 1:
             heading = "this constraint cannot hold anywhere in the domains"
         else:
             heading = f"these {len(self.constraints)} constraints contradict each other"
-            heading += "" if self.minimal else " (there may be a smaller set; time ran out)"
+        if not self.minimal and len(self.constraints) > 1:
+            heading += " (there may be a smaller set; time ran out)"
         lines = [f"  {describe(constraint)}" for constraint in self.listed]
         if len(lines) < len(self.constraints):
             lines.append(f"  … and {len(self.constraints) - len(lines):,} more")

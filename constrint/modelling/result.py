@@ -119,7 +119,8 @@ class Result:
         bound: Proven bound of a single objective: no solution has a better one; None if there is none.
         violation: The total weight of the violated soft constraints; None without soft constraints.
         violated: The soft constraints that the solution violates.
-        conflict: The guilty assumptions, if the call had assumptions and they leave no solution.
+        conflict: The guilty assumptions, if assumptions of the call or of `Model.assume` leave no solution;
+            else None, and `Model.explain` names constraints.
     """
 
     status: Status
