@@ -19,14 +19,21 @@ def read_outputs(builder: Builder, flat: FlatModel) -> None:
                 _show(flat, declaration.name, expr)
                 flat.outputs.append(Output(declaration.name, (expr,)))
             if isinstance(annotation, Call) and annotation.name == "output_array":
-                flat.outputs.append(_array(builder, declaration, annotation))
+                output = _array(builder, declaration, annotation)
+                flat.outputs.append(output)
+                entries = builder.entries(Name(declaration.name), declaration.line)
+                for entry, expr in zip(entries, output.exprs, strict=True):
+                    if isinstance(entry, Name) and entry.index is None:
+                        _show(flat, entry.name, expr)
 
 
 def _show(flat: FlatModel, name: str, expr: IntExpr | SetExpr) -> None:
     """Have results show a value that is no variable of the model."""
-    known = flat.model.variables.keys() | flat.model.symbols.keys()
-    if name not in known and isinstance(expr, IntExpr):
-        flat.model.let(name, expr)
+    model = flat.model
+    if isinstance(expr, IntExpr) and not any(
+        name in one for one in (model.variables, model.symbols, model.lets)
+    ):
+        model.let(name, expr)
 
 
 def _read(builder: Builder, declaration: Declaration, value: Value) -> IntExpr | SetExpr:

@@ -363,3 +363,17 @@ def test_an_index_of_a_list_of_constants_lies_inside_whatever_the_entry_is_used_
     apart = read_flatzinc(set_access(re.sub("::[^;]*", "", DEFINITIONS), condition))
     same = {tuple(r[name] for name in "xy") for r in Model.of(apart.model).iter_solutions()}
     assert {tuple(r[name] for name in "xy") for r in Model.of(flat.model).iter_solutions()} == same
+
+
+def test_results_have_the_entries_of_printed_arrays():
+    """Also those that a constraint defines, or that are equal to another variable."""
+    text = """
+    var bool: b; var 0..1: x :: is_defined_var; var 0..5: y; var 0..9: z :: is_defined_var;
+    var 0..5: same = y;
+    array [1..5] of var int: q :: output_array([1..5]) = [x,y,3,z,same];
+    constraint bool2int(b,x) :: defines_var(x);
+    constraint int_lin_eq([1,-1,-1],[z,x,y],0) :: defines_var(z);
+    solve maximize z;
+    """
+    found = Model.from_text(text, dialect="flatzinc").solve()
+    assert found.values == {"b": 1, "y": 5, "x": 1, "z": 6, "same": 5}
