@@ -7,26 +7,28 @@ the general way, which this one agrees with.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
 
-from kerneltune.errors import InputError
-from kerneltune.torch.fused_layer import Layer, refuse_second_derivatives
+from kerneltune.torch.again import layout_of, stack_again
+from kerneltune.torch.fused_layer import Layer
 from kerneltune.torch.fused_passes import Passes, Plan, States
 from kerneltune.torch.fused_rows import Even, Rows
 from kerneltune.torch.launching import launcher
 from kerneltune.torch.lengths import Lengths
+from kerneltune.torch.native import differentiable_gradients
 from kerneltune.torch.operators import problem_of, spec_of
-from kerneltune.torch.precision import rnn_takes_tf32
+from kerneltune.torch.precision import autocast_dtype, rnn_takes_tf32
 from kerneltune.torch.replay import Call, Hold, Replays
 from kerneltune.torch.staggered import SideBySide, Staggered, chunk_of
 
 if TYPE_CHECKING:
-    from kerneltune.torch.stack import Kind, Sizes, Stack
+    from kerneltune.torch.sizes import Kind, Sizes
+    from kerneltune.torch.stack import Stack
 
 MOST_HELD = 2**31  # bytes of all layers' gradients by W x, or h, that layers side by side hold at once
 ROWS = 16  # fewest of a block: fewer take no less time
@@ -72,7 +74,7 @@ class _Calls:
     def plan(self, stack: Stack, rows: Rows, dropout: float, given: int) -> Plan:
         """How a call runs; the same one for calls that are alike."""
         tf32 = rnn_takes_tf32()
-        key = rows, dropout, given, tf32
+        key = rows, dropout, given, tf32, stack.kind.cell
         found = self._plans.get(key) if isinstance(rows, Even) else None
         if found is None:
             layer = layer_of(stack.kind, stack.sizes, tf32)
@@ -135,13 +137,12 @@ def run(stack: Stack, data: torch.Tensor, rows: Rows, states: States | None) -> 
     ]
     dropout = sizes.dropout if stack.training else 0.0
     plan = calls.plan(stack, rows, dropout, len(given))
-    tensors, device = (*given, *parameters), data.device.type
-    if torch.is_autocast_enabled(device):  # weights are cast where they are put in order
-        with torch.autocast(device, enabled=False):
-            return _run(calls, plan, data.to(torch.get_autocast_dtype(device)), tensors)
-    if parameters[0].dtype != data.dtype:
-        raise InputError(f"the input is {data.dtype}, but the layer's weights are {parameters[0].dtype}")
-    return _run(calls, plan, data, tensors)
+    tensors, wanted = (*given, *parameters), autocast_dtype(data)
+    fits = partial(stack.check_fits, data, given, casts=wanted is not None)
+    if wanted is not None:  # weights are cast where they are put in order
+        with torch.autocast(data.device.type, enabled=False):
+            return _run(calls, plan, data.to(wanted), tensors, fits)
+    return _run(calls, plan, data, tensors, fits)
 
 
 def _is_training(data: torch.Tensor, tensors: States) -> bool:
@@ -151,14 +152,17 @@ def _is_training(data: torch.Tensor, tensors: States) -> bool:
     return any(one.requires_grad for one in (data, *tensors))
 
 
-def _run(calls: _Calls, plan: Plan, data: torch.Tensor, tensors: States) -> tuple[torch.Tensor, States]:
+def _run(
+    calls: _Calls, plan: Plan, data: torch.Tensor, tensors: States, fits: Callable[[], None]
+) -> tuple[torch.Tensor, States]:
     training = _is_training(data, tensors)
     passes = calls.passes(plan, data, training)
-    if (held := _held(calls, passes, data, tensors, training)) is not None:
+    if (held := _held(calls, passes, data, tensors, training, fits)) is not None:
         if training:
             output, *last = _Replayed.apply(held, plan.given, data, *tensors)
             return output, tuple(last)
         return held.slot.forward(data, tensors[: plan.given])
+    fits()
     if training:
         output, *last = _Queued.apply(passes, data, *tensors)
         return output, tuple(last)
@@ -166,7 +170,14 @@ def _run(calls: _Calls, plan: Plan, data: torch.Tensor, tensors: States) -> tupl
     return output, stacked.unbind(0)
 
 
-def _held(calls: _Calls, passes: Passes, data: torch.Tensor, tensors: States, training: bool) -> Hold | None:
+def _held(
+    calls: _Calls,
+    passes: Passes,
+    data: torch.Tensor,
+    tensors: States,
+    training: bool,
+    fits: Callable[[], None],
+) -> Hold | None:
     """Where this call is replayed, if it is one of those that are."""
     if isinstance(passes, Plan) and (passes.dropout or not isinstance(passes.rows, Even)):
         return None
@@ -175,7 +186,7 @@ def _held(calls: _Calls, passes: Passes, data: torch.Tensor, tensors: States, tr
         step = _step_seconds(passes.layer, 1, data.shape[1], data.dtype, training)
         return bool(step * data.shape[0] * passes.layers <= MOST_REPLAYED)
 
-    call = Call(passes, data, tensors[: passes.given], tensors[passes.given :], training)
+    call = Call(passes, data, tensors[: passes.given], tensors[passes.given :], training, fits)
     return calls.replays.hold(call, brief)
 
 
@@ -212,16 +223,19 @@ class _Queued(torch.autograd.Function):  # type: ignore[misc] # torch has no typ
         """Run it."""
         output, last, kept = passes.forward(data, tensors, training=True)
         held, ctx.rest = passes.parted(kept)
-        ctx.passes = passes
+        ctx.passes, ctx.count = passes, 1 + len(tensors)
         ctx.set_materialize_grads(False)
-        ctx.save_for_backward(*held)
+        ctx.save_for_backward(data, *tensors, *held)
         return (output, *last.unbind(0))
 
     @staticmethod
     def backward(ctx: Any, by: torch.Tensor | None, *by_last: torch.Tensor | None) -> tuple[Any, ...]:
         """Gradients by the input, the first states and the parameters."""
-        refuse_second_derivatives()
-        kept = ctx.passes.whole(ctx.saved_tensors, ctx.rest)
+        inputs, held = ctx.saved_tensors[: ctx.count], ctx.saved_tensors[ctx.count :]
+        kept = ctx.passes.whole(held, ctx.rest)
+        if torch.is_grad_enabled():  # what follows is differentiated, too
+            masks = [one.mask for one in kept] if isinstance(ctx.passes, Plan) else None
+            return (None, *differentiable_gradients(_again(ctx.passes, masks), inputs, (by, *by_last)))
         return (None, *ctx.passes.backward(kept, by, by_last, by_data=ctx.needs_input_grad[1]))
 
 
@@ -235,19 +249,31 @@ class _Replayed(torch.autograd.Function):  # type: ignore[misc] # torch has no t
         """Run it."""
         ctx.held = held
         ctx.set_materialize_grads(False)
-        ctx.save_for_backward(*tensors[given:])  # torch refuses a backward pass where they have changed
+        ctx.save_for_backward(data, *tensors)  # torch refuses a backward pass where they have changed
         output, last = held.slot.forward(data, tensors[:given])
         return (output, *last)
 
     @staticmethod
     def backward(ctx: Any, by: torch.Tensor | None, *by_last: torch.Tensor | None) -> tuple[Any, ...]:
         """Gradients by the input, the first states and the parameters."""
-        refuse_second_derivatives()
-        ctx.saved_tensors  # noqa: B018 # raises where they have changed, or were freed by a backward pass
+        inputs = ctx.saved_tensors  # raises where they have changed, or were freed by a backward pass
+        if torch.is_grad_enabled():  # what follows is differentiated, too
+            run = _again(ctx.held.slot.passes, None)
+            return (None, None, *differentiable_gradients(run, inputs, (by, *by_last)))
         found = ctx.held.slot.backward(by, by_last, by_data=ctx.needs_input_grad[2])
         if _keeps_graph is not None and not _keeps_graph():
             ctx.held.release()  # else it goes with the node
         return (None, None, *found)
+
+
+def _again(passes: Passes, masks: list[torch.Tensor | None] | None) -> Callable[..., States]:
+    """The forward pass in torch's own operations, with the dropout that it drew."""
+    dropout = passes.dropout if isinstance(passes, Plan) else 0.0
+    layout = layout_of(passes.rows)
+    scale = 1 / (1 - dropout) if dropout < 1 else 0.0
+    return stack_again(
+        passes.layer, passes.layers, layout, passes.given, masks or [None] * passes.layers, scale
+    )
 
 
 def run_even(stack: Stack, data: torch.Tensor, states: States | None) -> tuple[torch.Tensor, States]:

@@ -11,7 +11,6 @@ from typing import Any
 import torch
 from torch.nn import functional
 
-from kerneltune.errors import InputError
 from kerneltune.torch.operators import readable
 
 Parameters = tuple[torch.Tensor, ...]
@@ -114,15 +113,6 @@ def weights_of(layer: Layer, parameters: Parameters, dtype: torch.dtype) -> Weig
         bias = _joined([layer.by_head(one[2] + one[3]) for one in each])
     recurrent = _joined([layer.by_head(one[1]) for one in each])
     return Weights(into, into_bias, readable(recurrent), readable(bias))
-
-
-def refuse_second_derivatives() -> None:
-    """Raise `InputError` within a backward pass that is itself differentiated."""
-    if torch.is_grad_enabled():
-        raise InputError(
-            "kernels give no gradients of gradients: leave create_graph=True out, or run the layer "
-            "within kerneltune.torch.native()"
-        )
 
 
 def _joined(parts: list[torch.Tensor]) -> torch.Tensor:

@@ -46,6 +46,10 @@ class Passes(Protocol):
     def given(self) -> int:
         """How many states are given."""
 
+    @property
+    def rows(self) -> Rows:
+        """How the rows lie."""
+
     def forward(
         self, data: torch.Tensor, tensors: States, *, training: bool
     ) -> tuple[torch.Tensor, torch.Tensor, Any]:

@@ -201,6 +201,7 @@ class Ragged:
             one block, where `places` holds for them, too.
         ends: Where each state, direction and row lies at the row's end.
         end_places: Where each direction and row has its last step in W x.
+        directions: 1 or 2.
     """
 
     last_is_outside = False
@@ -211,6 +212,7 @@ class Ragged:
     moves: tuple[torch.Tensor, torch.Tensor] | None
     ends: torch.Tensor
     end_places: torch.Tensor
+    directions: int
 
     def product(
         self, layer: Layer, data: torch.Tensor, into: list[torch.Tensor], bias: list[torch.Tensor | None]
@@ -224,7 +226,7 @@ class Ragged:
                 torch.mm(data, into[d].t(), out=rows)
             else:
                 torch.addmm(added, data, into[d].t(), out=rows)
-        found[-1].copy_(_constant(_keeping, (layer, data.dtype), data.device).expand(count, -1))
+        found[-1].copy_(_constant(keeping, (layer, data.dtype), data.device).expand(count, -1))
         placed = found.view(-1, layer.width).index_select(0, self.source)
         return placed.view(-1, count * layer.width)
 
@@ -300,7 +302,7 @@ def _both_ways(steps: int, batch: int, device: torch.device) -> torch.Tensor:
     return torch.stack([places[..., 0], places[..., 1].flip(0)], dim=2).view(-1)
 
 
-def _keeping(layer: Layer, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
+def keeping(layer: Layer, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
     """W x that keeps the states of a row that is over, `[units * gates]`."""
     found = torch.zeros((layer.units, layer.gates), device=device, dtype=dtype)
     for gate, sign in enumerate(layer.keeps):

@@ -22,7 +22,7 @@ import torch
 from kerneltune.compiling.arguments import FIELDS, SIZES, STRUCTS
 from kerneltune.compiling.ready import Supply, supply_of
 from kerneltune.errors import InfeasibleError, InputError
-from kerneltune.inputs.descriptions import Kernels, discover
+from kerneltune.inputs.descriptions import CellSpec, Kernels, discover
 from kerneltune.inputs.hardware import HardwareProfile
 from kerneltune.inputs.problem import PASSES, Problem
 from kerneltune.running import driver
@@ -35,6 +35,12 @@ from kerneltune.torch.loading import loaded
 Tensors = Mapping[str, torch.Tensor]
 request = lru_cache(maxsize=4096)(Problem)  # making and checking one takes longer than a launch
 _FORWARD: dict[str, Any] = {"gate_gradient_clip": 0.0, "cut_recurrent_gradient": False}
+TYPES = {
+    "bf16": torch.bfloat16,
+    "fp16": torch.float16,
+    "fp32": torch.float32,
+    "tf32": torch.float32,
+}
 LEAST_WORKSPACE = 2**16  # bytes; larger ones double, so that few are left behind
 MOST_LOADED = 4096  # requests whose kernels are found at once; they differ in their numbers of steps, too
 
@@ -96,7 +102,10 @@ class TorchDevice:
 class _Loaded:
     """A kernel in a device's primary context, with its argument block."""
 
-    def __init__(self, problem: Problem, kernel: ExtendedKernel, candidate: Candidate) -> None:
+    def __init__(
+        self, problem: Problem, spec: CellSpec, kernel: ExtendedKernel, candidate: Candidate
+    ) -> None:
+        self._arrays = arrays_of(problem, spec)
         names = FIELDS[STRUCTS[problem.direction]]
         pointers = [name for name in names if name not in SIZES]
         self.names = tuple(pointers)
@@ -106,6 +115,37 @@ class _Loaded:
         self.kernel = kernel
         self.workspace, self.fill = candidate.workspace, candidate.workspace_fill
         self.rest = problem.batch, problem.heads
+
+    def check(self, problem: Problem, tensors: Tensors) -> None:
+        """Raise `InputError` for a tensor that the kernel would not find as it reads it."""
+        index = tensors["states"].get_device()
+        for name, one in tensors.items():
+            dtype, count, of_step = self._arrays[name]
+            wanted = count + problem.steps * of_step
+            fits = one.dtype == dtype and one.get_device() == index and one.numel() == wanted
+            if not fits or not one.is_contiguous():
+                raise InputError(
+                    f"{name} is {list(one.shape)}, {one.dtype} on {one.device}, but the kernel reads "
+                    f"{wanted} numbers one after another, {dtype} on {tensors['states'].device}"
+                )
+
+
+def arrays_of(problem: Problem, spec: CellSpec) -> dict[str, tuple[torch.dtype, int, int]]:
+    """Of each array of a launch: its type, and its numbers besides and for each step."""
+    dtype, gates, states = TYPES[problem.dtype], len(spec.gates), len(spec.states)
+    heads, dim = problem.heads, problem.head_dim
+    row = problem.batch * heads * dim
+    floats = row * spec.saved_states
+    return {
+        **dict.fromkeys(("input", "input_gradient", "recurrent_gradient"), (dtype, 0, row * gates)),
+        **dict.fromkeys(("last_gradient", "initial_gradient"), (dtype, row * states, 0)),
+        "recurrent": (dtype, heads * gates * dim * dim, 0),
+        "bias": (dtype, heads * gates * dim, 0),
+        "states": (dtype, row * states, row * states),
+        "output_gradient": (dtype, 0, row),
+        "saved_values": (dtype, 0, row * spec.saved_values),
+        "saved_states": (torch.float32, floats, floats),
+    }
 
 
 @dataclass
@@ -148,6 +188,7 @@ class DeviceLauncher:
         found = self._found.get((problem, index))
         if found is None:
             found = self._find(problem, index)
+        found.check(problem, tensors)
         addresses = [tensors[name].data_ptr() if name in tensors else 0 for name in found.names]
         stream = device.stream(index)
         at = found.sizes_at
@@ -194,10 +235,10 @@ class DeviceLauncher:
             if problem.direction == "training" and self.supply.quickly(problem) is None:
                 self.supply.begin(problem)  # the pass that follows is compiled at the same time
                 self.supply.begin(replace(problem, direction="backward"))
-            ready = self.supply.get(problem)
+            ready, spec = self.supply.get(problem), self.kernels.cell(problem.cell).spec
             with self._lock:
                 if key not in self._loaded:
-                    self._loaded[key] = _Loaded(problem, loaded(ready), ready.candidate)
+                    self._loaded[key] = _Loaded(problem, spec, loaded(ready), ready.candidate)
         if len(self._found) >= MOST_LOADED:
             self._found = {}
         found = self._found[problem, index] = self._loaded[key]

@@ -5,7 +5,7 @@ What torch's layers lack is among the keyword arguments of `Added` and of `Recur
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, TypedDict, Unpack
 
 import torch
@@ -13,10 +13,14 @@ from torch.nn.utils.rnn import PackedSequence
 
 from kerneltune.errors import InputError
 from kerneltune.torch import fused
+from kerneltune.torch.fitting import check_states
 from kerneltune.torch.lengths import Lengths
 from kerneltune.torch.native import is_native
+from kerneltune.torch.precision import autocast_dtype
 from kerneltune.torch.ragged import Dense, Layout, Masked, Tokens, checked_bounds
-from kerneltune.torch.stack import KINDS, Sizes, Stack, on_kernels
+from kerneltune.torch.sizes import KINDS, Sizes
+from kerneltune.torch.stack import Stack, on_kernels
+from kerneltune.torch.stretches import Stretches
 
 _OWN = {"lstm": "lstm", "gru": "gru", "elman": "rnn_tanh", "elman_relu": "rnn_relu"}
 States = tuple[torch.Tensor, ...]
@@ -52,6 +56,25 @@ class Recurrent(Stack):
         if name in _NAMES:
             return getattr(self.sizes, name)
         return super().__getattr__(name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _NAMES:
+            name, value = "sizes", replace(self.sizes, **{name: value})
+        if name == "sizes" and "sizes" in self.__dict__:
+            self._check_change(value)
+        elif name in ("kind", "cell") and name in self.__dict__ and getattr(self, name) != value:
+            raise InputError(f"the {name} of a layer is fixed: make a new layer")
+        super().__setattr__(name, value)
+
+    def _check_change(self, sizes: Sizes) -> None:
+        """Raise `InputError` for sizes with which a new layer would have other parameters."""
+        for one in fields(Sizes):
+            old, new = getattr(self.sizes, one.name), getattr(sizes, one.name)
+            if old != new and one.name not in _CHANGEABLE:
+                raise InputError(
+                    f"{one.name} of this {type(self).__name__} is {old!r} and cannot become {new!r}, since "
+                    f"parameters depend on it: make a new layer. What can be set: {', '.join(_CHANGEABLE)}"
+                )
 
     def extra_repr(self) -> str:
         """The arguments that differ from their defaults."""
@@ -96,7 +119,8 @@ class Recurrent(Stack):
                 a row's end are 0, and the backward direction begins at each row's own end.
             cu_seqlens: Where sequences begin that lie one after another, `[S + 1]` integers.
             reset: True where the states are set back to their default before the step, `[T, B]`, or
-                `[B, T]` with `batch_first`.
+                `[B, T]` with `batch_first`; at step 0 the forward direction's `hx` of that row is, too. The
+                backward direction begins anew behind the step before it, so `hx` enters at the last step.
 
         Returns:
             The output as the input lies, and the states after the last step, as `hx`. Raises `InputError`
@@ -134,8 +158,9 @@ class Recurrent(Stack):
             wanted = "[N, {0}]" if dims else "[T, B, {0}] or [T, {0}]"
             shape = wanted.format(self.sizes.input_size)
             raise InputError(f"the input of {type(self).__name__} is {shape}, not {list(data.shape)}")
-        if 0 in data.shape:
-            raise InputError(f"there must be at least one step and row, not {list(data.shape)}")
+        steps = 1 if data.dim() == 3 and self.sizes.batch_first else 0
+        if dims is None and not data.shape[steps]:
+            raise InputError(f"there must be at least one step, not {list(data.shape)}")
 
     def _states(self, hx: Any) -> States | None:
         if hx is None:
@@ -159,7 +184,9 @@ class Recurrent(Stack):
 
     def _is_fused(self, data: torch.Tensor) -> bool:
         """Whether the stack runs as one operation."""
-        return not torch.compiler.is_compiling() and on_kernels(data) and fused.takes(self)
+        if torch.compiler.is_compiling() or not data.numel():
+            return False
+        return on_kernels(data) and fused.takes(self)
 
     def _run(self, data: torch.Tensor, layout: Layout, states: States | None) -> tuple[torch.Tensor, States]:
         self._check_states(states, layout.rows)
@@ -167,6 +194,7 @@ class Recurrent(Stack):
         if dense and self._is_fused(data):
             return fused.run_even(self, data, states)
         first = self.first_states(layout.rows, data) if states is None else states
+        self.check_fits(data, first, casts=autocast_dtype(data) is not None)
         if dense and self._is_torchs(data):
             return self._by_torch(data, first, None)
         return self.run(data, layout, first)
@@ -176,6 +204,12 @@ class Recurrent(Stack):
     ) -> tuple[torch.Tensor, States]:
         """Sequences one after another."""
         bounds = checked_bounds(boundaries, len(data))
+        if not len(data):  # no sequence has a step
+            self._check_states(states, len(bounds) - 1)
+            width = self.sizes.output_size * self.sizes.directions
+            ends = self.first_states(len(bounds) - 1, data) if states is None else states
+            self.check_fits(data, ends, casts=autocast_dtype(data) is not None)
+            return data.new_empty((0, width)), ends
         lengths = Lengths.joined(bounds) if self._is_fused(data) else None
         if lengths is None:
             return self._run(data, Tokens.joined(bounds, len(data), data.device), states)
@@ -188,6 +222,8 @@ class Recurrent(Stack):
         added = sizes.heads > 1 or sizes.recurrent_dropout or self.extras is not None
         if added or self.cell not in _OWN or torch.compiler.is_compiling() or is_native():
             return False
+        if torch._C._are_functorch_transforms_active():  # which torch's operator has no rules for
+            return False
         return not on_kernels(data)
 
     def _by_torch(
@@ -197,6 +233,8 @@ class Recurrent(Stack):
         rest = (sizes.num_layers, sizes.dropout, self.training, sizes.bidirectional)
         operator = getattr(torch._VF, _OWN[self.cell])
         start = [state.contiguous() for state in states]
+        if self.cell == "lstm" and (wanted := autocast_dtype(data)):  # oneDNN's takes no others
+            data, start = data.to(wanted), [state.to(wanted) for state in start]
         hx = start if self.cell == "lstm" else start[0]
         if batch_sizes is None:
             output, *last = operator(data, hx, flat, sizes.bias, *rest, False)
@@ -211,6 +249,8 @@ class Recurrent(Stack):
             states = tuple(state.index_select(1, order) for state in states)
         if self._is_torchs(data):
             first = states if states is not None else self.first_states(int(sizes[0]), data)
+            self._check_states(first, int(sizes[0]))
+            self.check_fits(data, first, casts=autocast_dtype(data) is not None)
             output, last = self._by_torch(data, first, sizes)
         elif self._is_fused(data):
             self._check_states(states, int(sizes[0]))
@@ -225,39 +265,23 @@ class Recurrent(Stack):
         self, data: torch.Tensor, reset: torch.Tensor, states: States | None
     ) -> tuple[torch.Tensor, States]:
         """Each stretch between resets is a row of its own."""
-        steps, rows = data.shape[:2]
-        if reset.shape != (steps, rows):
-            raise InputError(f"reset is one truth value for each step and row, not {list(reset.shape)}")
-        begins = reset.bool().clone()
-        begins[0] = True
-        flat = begins.t().reshape(-1)
-        starts = flat.nonzero().flatten()
-        bounds = torch.cat([starts, starts.new_full((1,), steps * rows)])
-        count = len(starts)
-        first = flat.cumsum(0)[::steps] - 1  # the row that each sequence begins with
-        final = torch.cat([first[1:] - 1, first.new_full((1,), count - 1)])
-        begin = self.first_states(count, data)
+        shape = (data.shape[0], data.shape[1])
+        if data.is_meta or not data.numel():
+            return self._run(data, Dense(shape[1]), states)
+        cut = Stretches.of(reset, shape, data.device, self.sizes.directions)
+        begin = self.first_states(cut.count, data)
         if states is not None:
-            pairs = zip(begin, states, strict=True)
-            begin = tuple(self._put(part, given, (first, final)) for part, given in pairs)
-        output, last = self._joined(data.transpose(0, 1).reshape(steps * rows, -1), bounds, begin)
-        ends = tuple(self._taken(part, (final, first)) for part in last)
-        return output.view(rows, steps, -1).transpose(0, 1), ends
-
-    def _put(self, states: torch.Tensor, given: torch.Tensor, at: States) -> torch.Tensor:
-        """The states with given ones at some rows, which differ by direction."""
-        count = self.sizes.directions
-        parts = [states[d::count].index_copy(1, at[d], given[d::count]) for d in range(count)]
-        return torch.stack(parts, dim=1).flatten(0, 1)
-
-    def _taken(self, states: torch.Tensor, at: States) -> torch.Tensor:
-        """The states at some rows, which differ by direction."""
-        count = self.sizes.directions
-        parts = [states[d::count].index_select(1, at[d]) for d in range(count)]
-        return torch.stack(parts, dim=1).flatten(0, 1)
+            self._check_states(states, shape[1])
+            named = zip(self.kind.states, states, strict=True)
+            check_states(data, named, casts=autocast_dtype(data) is not None)
+            begin = tuple(cut.begin(part, given) for part, given in zip(begin, states, strict=True))
+        output, last = self._joined(data.transpose(0, 1).flatten(0, 1), cut.bounds, begin)
+        output = output.view(shape[1], shape[0], -1).transpose(0, 1)
+        return output, tuple(cut.ends(part) for part in last)
 
 
 _NAMES = frozenset(one.name for one in fields(Sizes))
+_CHANGEABLE = ("batch_first", "dropout", "recurrent_dropout", "zoneout")  # of them, in a layer that is there
 
 
 class LSTM(Recurrent):
@@ -344,9 +368,21 @@ class RNN(Recurrent):
     ) -> None:
         sizes = (input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional)
         checked = Sizes(*sizes, **added)
-        if nonlinearity not in ("tanh", "relu"):
-            raise InputError(f"nonlinearity is {nonlinearity!r}: it must be 'tanh' or 'relu'")
-        if nonlinearity == "relu":
-            self.cell = "elman_relu"
-        self.nonlinearity = nonlinearity
+        self.cell = _cell_of(nonlinearity)
         super().__init__(checked, device, dtype)
+
+    @property
+    def nonlinearity(self) -> str:
+        """Of each unit: tanh or relu. It can be set."""
+        return "relu" if self.cell == "elman_relu" else "tanh"
+
+    @nonlinearity.setter
+    def nonlinearity(self, value: str) -> None:
+        cell = _cell_of(value)
+        self.__dict__.update(cell=cell, kind=KINDS[cell])
+
+
+def _cell_of(nonlinearity: str) -> str:
+    if nonlinearity not in ("tanh", "relu"):
+        raise InputError(f"nonlinearity is {nonlinearity!r}: it must be 'tanh' or 'relu'")
+    return "elman" if nonlinearity == "tanh" else "elman_relu"

@@ -7,7 +7,7 @@ floating-point type. 16-bit inputs are computed in float32, with h rounded after
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -43,6 +43,30 @@ def say_once(reason: str) -> None:
     if reason not in _said:
         _said.add(reason)
         warnings.warn(f"{reason}: recurrent layers run in torch's own operations", stacklevel=3)
+
+
+def differentiable_gradients(
+    run: Callable[..., States], inputs: Sequence[torch.Tensor], gradients: Sequence[torch.Tensor | None]
+) -> list[torch.Tensor | None]:
+    """Gradients by the inputs, as functions of the inputs and of the gradients that come in.
+
+    Args:
+        run: The pass in torch's own operations, from the inputs to its results.
+        inputs: They.
+        gradients: By the results; None for 0.
+    """
+    say_once("kernels give no gradients of gradients, which create_graph=True asks for")
+    with torch.enable_grad():
+        # Views, so that a path from one input to another is not taken for one through the pass.
+        given = [one.view_as(one) for one in inputs]
+        pairs = [(one, by) for one, by in zip(run(*given), gradients, strict=True) if by is not None]
+        wanted = [one for one in given if one.requires_grad]
+        results = [one for one, _ in pairs if one.requires_grad]
+        by = [by for one, by in pairs if one.requires_grad]
+        if not wanted or not results:
+            return [None] * len(given)
+        found = iter(torch.autograd.grad(results, wanted, by, create_graph=True, allow_unused=True))
+        return [next(found) if one.requires_grad else None for one in given]
 
 
 @dataclass(frozen=True)
@@ -181,3 +205,4 @@ _STEPS: dict[str, Callable[[Any, Any, States, Extras], States]] = {
     "elman": _elman,
     "elman_relu": _elman_relu,
 }
+NATIVE = frozenset(_STEPS)  # the cells that run natively

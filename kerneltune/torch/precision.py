@@ -1,6 +1,7 @@
-"""The precision of float32 products that torch is told, by its older switches or by its newer ones.
+"""What torch is told of precision: of float32 products, and the types that autocast has.
 
-Torch refuses to read the older (`allow_tf32`) once one of the newer (`fp32_precision`) has been set.
+Float32 products go by older switches or by newer ones. Torch refuses to read the older (`allow_tf32`) once
+one of the newer (`fp32_precision`) has been set.
 """
 
 from __future__ import annotations
@@ -17,6 +18,17 @@ def rnn_takes_tf32() -> bool:
     if _of is None:
         return bool(torch._C._get_cudnn_allow_tf32())
     return bool(_of("cuda", "rnn") == "tf32")
+
+
+def autocast_dtype(tensor: torch.Tensor) -> torch.dtype | None:
+    """What autocast casts a tensor to; None where it leaves it as it is, as it does float64 and integers."""
+    device = tensor.device.type
+    if device == "meta" or not torch.is_autocast_enabled(device):
+        return None
+    if tensor.dtype == torch.float64 or not tensor.is_floating_point():
+        return None
+    found: torch.dtype = torch.get_autocast_dtype(device)
+    return found
 
 
 def of_products() -> Hashable:

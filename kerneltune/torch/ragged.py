@@ -28,6 +28,9 @@ class Layout(Protocol):
     def ends(self) -> torch.Tensor | None:
         """Steps of each row, or None where all have all."""
 
+    def within(self, data: torch.Tensor) -> torch.Tensor:
+        """The data with 0 behind a row's end: of a NaN there, gradients would have 0 · NaN."""
+
     def spread(self, product: torch.Tensor, kept: torch.Tensor, *, backward: bool) -> torch.Tensor:
         """Input products `[…, K]` as `[T, B, K]`, with `kept` behind a row's end."""
 
@@ -41,6 +44,10 @@ class Dense:
 
     rows: int
     ends: torch.Tensor | None = None
+
+    def within(self, data: torch.Tensor) -> torch.Tensor:
+        """As they are."""
+        return data
 
     def spread(self, product: torch.Tensor, kept: torch.Tensor, *, backward: bool) -> torch.Tensor:
         """As they are, or the other way round."""
@@ -71,6 +78,10 @@ class Masked:
         inside = step < ends
         mirrored = torch.where(inside, ends - 1 - step, step)
         return Masked(rows, ends, inside[..., None], mirrored[..., None])
+
+    def within(self, data: torch.Tensor) -> torch.Tensor:
+        """The data, and 0 behind a row's end."""
+        return torch.where(self.inside, data, data.new_zeros(()))
 
     def _mirror(self, values: torch.Tensor) -> torch.Tensor:
         return values.gather(0, self.mirrored.expand(*self.mirrored.shape[:2], values.shape[-1]))
@@ -105,7 +116,7 @@ class Tokens:
         step = torch.repeat_interleave(torch.arange(steps, device=device), running, output_size=total)
         row = torch.arange(total, device=device) - (running.cumsum(0) - running)[step]
         ends = (torch.arange(rows, device=device)[:, None] < running).sum(1)
-        return _tokens(step, row, ends, steps, rows)
+        return Tokens.of(step, row, ends, steps, rows)
 
     @staticmethod
     def joined(bounds: torch.Tensor, total: int, device: torch.device) -> Tokens:
@@ -115,7 +126,16 @@ class Tokens:
         moved = bounds.to(device, non_blocking=True)
         row = torch.repeat_interleave(torch.arange(rows, device=device), moved.diff(), output_size=total)
         step = torch.arange(total, device=device) - moved[row]
-        return _tokens(step, row, moved.diff(), longest, rows)
+        return Tokens.of(step, row, moved.diff(), longest, rows)
+
+    @staticmethod
+    def of(step: torch.Tensor, row: torch.Tensor, ends: torch.Tensor, steps: int, rows: int) -> Tokens:
+        """The layout of steps that are each a step of a row."""
+        return Tokens(rows, steps, ends, step * rows + row, (ends[row] - 1 - step) * rows + row)
+
+    def within(self, data: torch.Tensor) -> torch.Tensor:
+        """As they are: nothing lies behind a row's end."""
+        return data
 
     def spread(self, product: torch.Tensor, kept: torch.Tensor, *, backward: bool) -> torch.Tensor:
         """The steps at their places, `kept` elsewhere."""
@@ -140,10 +160,6 @@ def checked_bounds(boundaries: torch.Tensor, total: int) -> torch.Tensor:
     if bool((bounds.diff() < 0).any()):
         raise InputError("cu_seqlens must not decrease")
     return bounds
-
-
-def _tokens(step: torch.Tensor, row: torch.Tensor, ends: torch.Tensor, steps: int, rows: int) -> Tokens:
-    return Tokens(rows, steps, ends, step * rows + row, (ends[row] - 1 - step) * rows + row)
 
 
 def at_end(output: torch.Tensor, initial: torch.Tensor, ends: torch.Tensor) -> torch.Tensor:

@@ -63,6 +63,7 @@ class Call:
         given: The given first states.
         parameters: Each layer's and direction's parameters.
         training: Whether a backward pass may follow.
+        fits: Raises `InputError` where tensors do not fit each other.
     """
 
     passes: Passes
@@ -70,11 +71,13 @@ class Call:
     given: States
     parameters: States
     training: bool
+    fits: Callable[[], None]
 
     @property
     def kind(self) -> Hashable:
         """What the slots of two calls with the same weights may differ in; `passes` stands for itself."""
-        return self.passes, self.data.dtype, self.training, *[one.dtype for one in self.given]
+        given = [(one.dtype, one.device) for one in self.given]
+        return self.passes, self.data.dtype, self.parameters[0].dtype, self.training, *given
 
     @property
     def size(self) -> int:
@@ -89,7 +92,7 @@ class Slot:
     """A recorded forward pass, and the backward passes recorded for it."""
 
     def __init__(self, recorder: Recorder, call: Call, seen: set[Hashable]) -> None:
-        self._recorder, self._passes, self._seen = recorder, call.passes, seen
+        self._recorder, self.passes, self._seen = recorder, call.passes, seen
         self._pool = recorder.pool()  # its own: another slot may be held while this one runs
         self._data, self._given = _like(call.data), tuple(_like(one) for one in call.given)
         self._put(call.data, call.given)
@@ -128,12 +131,12 @@ class Slot:
                     self._backwards[pattern] = found
             if found is None:  # the first one loads the kernels
                 self._seen.add(pattern)
-                return self._passes.backward(self._kept, by, by_last, by_data=by_data)
+                return self.passes.backward(self._kept, by, by_last, by_data=by_data)
             return found(given)
 
     def _recorded_backward(self, given: Gradients, by_data: bool) -> _Backward:
-        passes = partial(self._passes.backward, self._kept, by_data=by_data)
-        return _Backward(partial(self._recorder.record, self._pool), passes, given, 1 + self._passes.given)
+        passes = partial(self.passes.backward, self._kept, by_data=by_data)
+        return _Backward(partial(self._recorder.record, self._pool), passes, given, 1 + self.passes.given)
 
 
 class _Backward:
@@ -251,6 +254,7 @@ class Replays:
         return True
 
     def _made(self, recorder: Recorder, call: Call, kind: _Kind) -> Hold | None:
+        call.fits()
         give_back = recorder.take(call.size)
         slot = None if give_back is None else _recorded(lambda: Slot(recorder, call, kind.seen))
         if give_back is None or slot is None:

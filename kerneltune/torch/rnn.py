@@ -6,6 +6,8 @@ within `kerneltune.torch.native()`, it runs in torch's own operations.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
@@ -14,7 +16,7 @@ from kerneltune.errors import InputError
 from kerneltune.inputs.descriptions import CellSpec, Kernels, discover
 from kerneltune.inputs.problem import Problem
 from kerneltune.torch.launching import Launcher, launcher
-from kerneltune.torch.native import Extras, native_recurrence
+from kerneltune.torch.native import NATIVE, Extras, differentiable_gradients, native_recurrence
 from kerneltune.torch.operators import (
     DTYPES,
     check,
@@ -26,6 +28,7 @@ from kerneltune.torch.operators import (
     spec_of,
     takes_kernels,
 )
+from kerneltune.torch.precision import autocast_dtype
 from kerneltune.torch.transforms import Transformed
 
 __all__ = ["parameter_gradients", "recurrence"]
@@ -43,6 +46,7 @@ def recurrence(
     cut_recurrent_gradient: bool = False,
     tf32: bool = False,
     runs_on: Launcher | None = None,
+    again: Callable[[], torch.Tensor] | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Run a recurrent layer over all steps; gradients flow to all four tensors.
 
@@ -58,6 +62,8 @@ def recurrence(
         cut_recurrent_gradient: No gradient passes through R h.
         tf32: Whether products of float32 tensors may be computed in TF32.
         runs_on: What launches kernels; by default, this machine's GPU.
+        again: Computes the input product once more, where gradients of gradients are asked for; it is not
+            kept for them, unless it is a leaf.
 
     Returns:
         h after each step, `[T, B, H, D]`, and the states after the last step, `[S, B, H, D]`, in the dtype of
@@ -89,16 +95,14 @@ def recurrence(
         states, _saved = launch_forward(problem, spec, runs_on, parts)
         return states[0, 1:], states[:, -1]
     backward = problem_of("backward", shape, dtype, options)
-    output, last = _Recurrence.apply(problem, backward, spec, runs_on, *parts)
+    if again is None and input_product.is_leaf:
+        again = partial(torch.Tensor.view_as, input_product, input_product)
+    output, last = _Recurrence.apply(problem, backward, spec, runs_on, (options, again), *parts)
     return output, last
 
 
 def _as_autocast(*tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    device = tensors[0].device.type
-    if not torch.is_autocast_enabled(device):
-        return tensors
-    wanted = torch.get_autocast_dtype(device)
-    return tuple(tensor.to(wanted) for tensor in tensors)
+    return tuple(tensor.to(autocast_dtype(tensor) or tensor.dtype) for tensor in tensors)
 
 
 def _kernels_of(runs_on: Launcher) -> Kernels:
@@ -115,25 +119,40 @@ class _Recurrence(torch.autograd.Function):  # type: ignore[misc] # torch has no
         backward: Problem,
         spec: CellSpec,
         runs_on: Launcher,
+        rest: tuple[Any, ...],
         *tensors: torch.Tensor,
     ) -> tuple[torch.Tensor, torch.Tensor]:
         states, saved = launch_forward(problem, spec, runs_on, tensors)
         ctx.problem, ctx.spec, ctx.runs_on, ctx.saved_names = backward, spec, runs_on, list(saved)
-        ctx.save_for_backward(tensors[1], states, *saved.values())
+        ctx.options, ctx.again = rest
+        ctx.save_for_backward(*tensors[1:], states, *saved.values())
         return states[0, 1:], states[:, -1]
 
     @staticmethod
     def backward(
         ctx: Any, output_gradient: torch.Tensor, last_gradient: torch.Tensor
     ) -> tuple[torch.Tensor | None, ...]:
-        if torch.is_grad_enabled():  # what follows is no function of the inputs to autograd
-            raise InputError(
-                "kernels give no gradients of gradients: leave create_graph=True out, or run the layer "
-                "within kerneltune.torch.native()"
-            )
-        recurrent, states, *values = ctx.saved_tensors
+        recurrent, bias, initial, states, *values = ctx.saved_tensors
+        if torch.is_grad_enabled():  # what follows is differentiated, too
+            by = output_gradient, last_gradient
+            return (*[None] * 5, *_differentiable(ctx, (recurrent, bias, initial), by))
         given = {"recurrent": recurrent, "states": states}
         given.update(zip(ctx.saved_names, values, strict=True))
         gradients = output_gradient, last_gradient
         found = launch_backward(ctx.problem, ctx.spec, ctx.runs_on, gradients, given)
-        return None, None, None, None, *found
+        return (*[None] * 5, *found)
+
+
+def _differentiable(ctx: Any, rest: tuple[torch.Tensor, ...], by: tuple[torch.Tensor, ...]) -> list[Any]:
+    """Gradients by all four tensors that can be differentiated once more."""
+    if ctx.again is None or ctx.options[0] not in NATIVE:
+        raise InputError(
+            "kernels give no gradients of gradients: leave create_graph=True out, or run the layer "
+            "within kerneltune.torch.native()"
+        )
+    cell, forward_clip, gate_clip, cut, _ = ctx.options
+    extras = Extras(forward_clip, gate_clip, cut)
+    with torch.enable_grad():
+        product = ctx.again().to(rest[0].dtype)
+    run = partial(native_recurrence, cell, extras=extras)
+    return differentiable_gradients(run, (product, *rest), by)

@@ -19,7 +19,7 @@ from typing import Any
 
 import torch
 
-from kerneltune.compiling.scan_arguments import INPUTS, OUTPUTS, packed_scan
+from kerneltune.compiling.scan_arguments import ARRAYS, INPUTS, OUTPUTS, packed_scan
 from kerneltune.errors import InputError, nearest
 from kerneltune.inputs.descriptions import Cell, Kernels
 from kerneltune.inputs.hardware import HardwareProfile
@@ -32,6 +32,8 @@ from kerneltune.torch.loading import Stream, load
 from kerneltune.torch.scan_cpu import Options, backward_on_cpu, forward_on_cpu
 
 DTYPES = {torch.bfloat16: "bf16", torch.float16: "fp16", torch.float32: "fp32"}
+_NAMED = {name: dtype for dtype, name in DTYPES.items()}
+_TYPES = {"resets": torch.uint8, **dict.fromkeys(("lengths", "boundaries", "repaired"), torch.int32)}
 
 
 @dataclass
@@ -72,6 +74,7 @@ class ScanLauncher:
                 self._loaded[key] = self._load(key[0])
             loaded = self._loaded[key]
             stream = torch.cuda.current_stream(device).cuda_stream
+            _check_arrays(problem, tensors, device)
             addresses = {name: tensor.data_ptr() for name, tensor in tensors.items()}
             addresses["workspace"] = loaded.workspace(stream, device).data_ptr()
             strides = {
@@ -83,6 +86,14 @@ class ScanLauncher:
 
     def _load(self, problem: ScanProblem) -> _Loaded:
         return _Loaded(*load(TilingSpace(problem, self.profile, self.kernels, self.strategy), self.profile))
+
+
+def _check_arrays(problem: ScanProblem, tensors: dict[str, torch.Tensor], device: torch.device) -> None:
+    """Raise `InputError` for a tensor on another device, or of a type that the kernel does not read."""
+    for name, one in tensors.items():
+        dtype = _NAMED[problem.dtype] if name in ARRAYS else _TYPES.get(name, torch.float32)
+        if one.device != device or one.dtype != dtype:
+            raise InputError(f"{name} is {one.dtype} on {one.device}, but {dtype} on {device} is wanted")
 
 
 @cache

@@ -13,98 +13,15 @@ from typing import Any
 import torch
 from torch.nn import functional
 
-from kerneltune.errors import InputError
+from kerneltune.torch.fitting import check_parameters, check_states
 from kerneltune.torch.native import Extras, Norms, native_recurrence
 from kerneltune.torch.operators import kernels_take
-from kerneltune.torch.precision import rnn_takes_tf32
+from kerneltune.torch.precision import autocast_dtype, rnn_takes_tf32
 from kerneltune.torch.ragged import FAR, Layout, at_end
 from kerneltune.torch.rnn import recurrence
+from kerneltune.torch.sizes import Kind, Sizes
 
 _STEP = 8  # kernels take heads of a multiple of so many units
-
-
-@dataclass(frozen=True)
-class Kind:
-    """What layers need to know of a cell.
-
-    Attributes:
-        cell: Its name.
-        states: Names of its states, h first.
-        keeps: What each gate is set to behind a row's end: -1 for shut, 1 for open, 0 for any.
-        keeps_hidden: Whether h is kept, too, and not only the other states.
-        gates: The names of the gates in torch's order.
-    """
-
-    cell: str
-    gates: str
-    states: str
-    keeps: tuple[int, ...]
-    keeps_hidden: bool = False
-
-
-KINDS = {
-    "lstm": Kind("lstm", "ifgo", "hc", (-1, 1, 0, 0)),
-    "slstm": Kind("slstm", "ifzo", "hcnm", (-1, 1, 0, 0)),
-    "gru": Kind("gru", "rzn", "h", (0, 1, 0), keeps_hidden=True),
-    "elman": Kind("elman", "a", "h", (0,)),
-    "elman_relu": Kind("elman_relu", "a", "h", (0,)),
-}
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """The sizes and options of a stack, as `torch.nn.LSTM` names them, and what it lacks."""
-
-    input_size: int
-    hidden_size: int
-    num_layers: int = 1
-    bias: bool = True
-    batch_first: bool = False
-    dropout: float = 0.0
-    bidirectional: bool = False
-    proj_size: int = 0
-    heads: int = 1
-    layer_norm: bool = False
-    recurrent_dropout: float = 0.0
-    zoneout: float = 0.0
-    learned_initial: bool = False
-
-    def __post_init__(self) -> None:
-        if isinstance(self.input_size, str):
-            raise InputError(
-                f"input_size is {self.input_size!r}: layers are called as torch.nn's here, by their sizes; "
-                "HeadwiseRNN takes the name of a cell"
-            )
-        for name in ("input_size", "hidden_size", "num_layers", "heads"):
-            value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-                raise InputError(f"{name} is {value!r}: it must be a whole number from 1 on")
-        for name in ("dropout", "recurrent_dropout", "zoneout"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise InputError(f"{name} is {getattr(self, name)!r}: it must be a probability, 0 to 1")
-        if self.hidden_size % self.heads:
-            raise InputError(
-                f"hidden_size is {self.hidden_size}: it must be a multiple of heads={self.heads}"
-            )
-        if not 0 <= self.proj_size < self.hidden_size:
-            raise InputError(f"proj_size is {self.proj_size}: it must be 0 or less than hidden_size")
-        if self.proj_size and (self.heads > 1 or self.layer_norm or self.zoneout):
-            raise InputError("proj_size goes with neither heads nor layer_norm nor zoneout")
-
-    @property
-    def directions(self) -> int:
-        """1, or 2 for a bidirectional stack."""
-        return 2 if self.bidirectional else 1
-
-    @property
-    def head_dim(self) -> int:
-        """Units of a head."""
-        return self.hidden_size // self.heads
-
-    @property
-    def output_size(self) -> int:
-        """Features of h in one direction."""
-        return self.proj_size or self.hidden_size
 
 
 @dataclass(frozen=True)
@@ -200,6 +117,19 @@ class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
         sizes = self.sizes
         return [self.ending(k, d) for k in range(sizes.num_layers) for d in range(sizes.directions)]
 
+    def check_fits(self, data: torch.Tensor, states: Sequence[torch.Tensor], *, casts: bool) -> None:
+        """Raise `InputError` for states and parameters on another device, of another dtype or shape.
+
+        Args:
+            data: The input.
+            states: As `hx`, or nothing.
+            casts: Whether autocast casts the input.
+        """
+        shapes = self._shapes().items()
+        named = ((name, getattr(self, name), shape) for name, shape in shapes)
+        check_parameters(data, named, casts=casts)
+        check_states(data, zip(self.kind.states, states, strict=False), casts=casts)
+
     def run(
         self, data: torch.Tensor, layout: Layout, states: tuple[torch.Tensor, ...]
     ) -> tuple[torch.Tensor, tuple[torch.Tensor, ...]]:
@@ -215,6 +145,7 @@ class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
         """
         sizes = self.sizes
         lasts: list[tuple[torch.Tensor, ...]] = []
+        data = layout.within(data)
         for layer in range(sizes.num_layers):
             if layer and sizes.dropout:
                 data = functional.dropout(data, sizes.dropout, self.training)
@@ -230,21 +161,29 @@ class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
         step = _STEP if extras is None and on_kernels(data) else 1
         dim = -(-self.sizes.head_dim // step) * step
         weights = [self.weights(layer, direction, dim) for direction in directions]
-        products = [
-            self._product(layer, d, data, layout, weights[d], states[0][d], extras is not None)
-            for d in directions
-        ]
+
+        def again() -> torch.Tensor:
+            """W x of all directions."""
+            return _joined(
+                [
+                    self._product(layer, d, data, layout, weights[d], states[0][d], extras is not None)
+                    for d in directions
+                ],
+                dim=2,
+            )
+
+        product = again()
         start = torch.cat([self._start([state[d] for state in states], dim) for d in directions], dim=2)
         parts = (
-            products[0] if len(products) == 1 else torch.cat(products, dim=2),
+            product,
             _joined([w.recurrent for w in weights]),
             _joined([w.bias for w in weights]),
-            start.to(products[0].dtype),
+            start.to(product.dtype),
         )
         recurrent = functional.dropout(parts[1], self.sizes.recurrent_dropout, self.training)
         parts = (parts[0], recurrent, *parts[2:])
         if extras is None:
-            output, last = recurrence(self.kind.cell, *parts, tf32=rnn_takes_tf32())
+            output, last = recurrence(self.kind.cell, *parts, tf32=rnn_takes_tf32(), again=again)
         else:
             output, last = self._natively(layer, parts, extras)
         found = [self._results(d, output, last, layout, weights[d], states[0][d]) for d in directions]
@@ -372,12 +311,10 @@ class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
         return _Weights(into, into_bias, recurrent, bias, projection)
 
 
-def _joined(parts: list[torch.Tensor]) -> torch.Tensor:
-    return parts[0] if len(parts) == 1 else torch.cat(parts)
+def _joined(parts: list[torch.Tensor], dim: int = 0) -> torch.Tensor:
+    return parts[0] if len(parts) == 1 else torch.cat(parts, dim=dim)
 
 
 def on_kernels(data: torch.Tensor) -> bool:
     """Whether kernels run on this tensor, cast as autocast casts it."""
-    device = data.device.type
-    autocast = torch.is_autocast_enabled(device)
-    return bool(kernels_take(device, torch.get_autocast_dtype(device) if autocast else data.dtype))
+    return bool(kernels_take(data.device.type, autocast_dtype(data) or data.dtype))

@@ -15,6 +15,7 @@ import torch
 
 from kerneltune.torch.fused_layer import Layer
 from kerneltune.torch.fused_passes import Gradients
+from kerneltune.torch.fused_rows import Even
 from kerneltune.torch.launching import Launcher
 from kerneltune.torch.operators import problem_of, spec_of
 from kerneltune.torch.stacked import Stacked, stacked_gradients, stacked_weights
@@ -320,6 +321,11 @@ class SideBySide:
     def layers(self) -> int:
         """Their number."""
         return self.side.layers
+
+    @property
+    def rows(self) -> Even:
+        """How the rows lie."""
+        return Even.of(self.side.steps, self.side.batch)
 
     def forward(
         self, data: torch.Tensor, tensors: States, *, training: bool

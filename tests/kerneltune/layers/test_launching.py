@@ -12,6 +12,7 @@ import pytest
 from fake_driver import CpuDevice, FakeLibrary
 
 from kerneltune.compiling.arguments import packed
+from kerneltune.inputs.descriptions import discover
 from kerneltune.inputs.hardware import load_profile
 from kerneltune.inputs.problem import Problem
 from kerneltune.running import driver
@@ -47,10 +48,17 @@ def launcher(library: FakeLibrary, device: CpuDevice, shared: Path, monkeypatch:
 
 
 def tensors_of(problem: Problem) -> dict[str, Any]:
+    from kerneltune.torch.launching import arrays_of
+
+    arrays = arrays_of(problem, discover().cell(problem.cell).spec)
     names = ["input", "recurrent", "bias", "states"]
     if problem.direction == "training":
         names += ["saved_values", "saved_states"]
-    return {name: torch.zeros(8) for name in names}
+    found = {}
+    for name in names:
+        dtype, count, of_step = arrays[name]
+        found[name] = torch.zeros(count + of_step * problem.steps, dtype=dtype)
+    return found
 
 
 def addresses(tensors: dict[str, Any]) -> dict[str, int]:

@@ -1,0 +1,91 @@
+"""What layers need to know of a cell, and the sizes and options of a stack."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kerneltune.errors import InputError
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What layers need to know of a cell.
+
+    Attributes:
+        cell: Its name.
+        states: Names of its states, h first.
+        keeps: What each gate is set to behind a row's end: -1 for shut, 1 for open, 0 for any.
+        keeps_hidden: Whether h is kept, too, and not only the other states.
+        gates: The names of the gates in torch's order.
+    """
+
+    cell: str
+    gates: str
+    states: str
+    keeps: tuple[int, ...]
+    keeps_hidden: bool = False
+
+
+KINDS = {
+    "lstm": Kind("lstm", "ifgo", "hc", (-1, 1, 0, 0)),
+    "slstm": Kind("slstm", "ifzo", "hcnm", (-1, 1, 0, 0)),
+    "gru": Kind("gru", "rzn", "h", (0, 1, 0), keeps_hidden=True),
+    "elman": Kind("elman", "a", "h", (0,)),
+    "elman_relu": Kind("elman_relu", "a", "h", (-1,)),  # 0: else h could grow without end
+}
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The sizes and options of a stack, as `torch.nn.LSTM` names them, and what it lacks."""
+
+    input_size: int
+    hidden_size: int
+    num_layers: int = 1
+    bias: bool = True
+    batch_first: bool = False
+    dropout: float = 0.0
+    bidirectional: bool = False
+    proj_size: int = 0
+    heads: int = 1
+    layer_norm: bool = False
+    recurrent_dropout: float = 0.0
+    zoneout: float = 0.0
+    learned_initial: bool = False
+
+    def __post_init__(self) -> None:
+        if isinstance(self.input_size, str):
+            raise InputError(
+                f"input_size is {self.input_size!r}: layers are called as torch.nn's here, by their sizes; "
+                "HeadwiseRNN takes the name of a cell"
+            )
+        for name in ("input_size", "hidden_size", "num_layers", "heads"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+                raise InputError(f"{name} is {value!r}: it must be a whole number from 1 on")
+        for name in ("dropout", "recurrent_dropout", "zoneout"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise InputError(f"{name} is {getattr(self, name)!r}: it must be a probability, 0 to 1")
+        if self.hidden_size % self.heads:
+            raise InputError(
+                f"hidden_size is {self.hidden_size}: it must be a multiple of heads={self.heads}"
+            )
+        if not 0 <= self.proj_size < self.hidden_size:
+            raise InputError(f"proj_size is {self.proj_size}: it must be 0 or less than hidden_size")
+        if self.proj_size and (self.heads > 1 or self.layer_norm or self.zoneout):
+            raise InputError("proj_size goes with neither heads nor layer_norm nor zoneout")
+
+    @property
+    def directions(self) -> int:
+        """1, or 2 for a bidirectional stack."""
+        return 2 if self.bidirectional else 1
+
+    @property
+    def head_dim(self) -> int:
+        """Units of a head."""
+        return self.hidden_size // self.heads
+
+    @property
+    def output_size(self) -> int:
+        """Features of h in one direction."""
+        return self.proj_size or self.hidden_size
