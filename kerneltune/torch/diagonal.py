@@ -12,7 +12,7 @@ in order.
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,18 +23,14 @@ from kerneltune.errors import InputError, nearest
 from kerneltune.inputs.scan_descriptions import ScanCell, discover_scans, is_nonlinear
 from kerneltune.running.diagonal_cpu import CpuInputs, backward, forward
 from kerneltune.running.diagonal_reference import CHECKPOINT_STEPS
+from kerneltune.torch.native import differentiable_gradients
 from kerneltune.torch.newton import newton
-from kerneltune.torch.scan import ScanLauncher, _check, _launch_of
+from kerneltune.torch.scan import check_tensors, launch_of
 from kerneltune.torch.scan_cpu import Options
+from kerneltune.torch.scan_launching import launcher
+from kerneltune.torch.scan_native import differentiates_twice, native_diagonal
 
 PARALLEL = ("sequential", "overlap", "newton")  # besides the solver's choice
-
-
-@cache
-def _launcher(strategy: str) -> ScanLauncher:
-    from kerneltune.torch.launching import launcher as layers_launcher
-
-    return ScanLauncher(layers_launcher().profile, strategy=strategy or None)
 
 
 @torch.library.custom_op("kerneltune::diagonal", mutates_args=())  # type: ignore[untyped-decorator]
@@ -50,6 +46,9 @@ def _diagonal(
     keeps: bool,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
     results = _empty_results(cell, inputs[0], keeps)
+    if not inputs[0].numel():
+        results[3].zero_()
+        return results
     if inputs[0].device.type != "cuda":
         found = forward(cell, _cpu(inputs, weights, lengths, resets, reverse), _start(results[1], initial))
         for result, array in zip(results[:3] if keeps else results[:2], found, strict=False):
@@ -59,12 +58,12 @@ def _diagonal(
     arrays = dict(zip(INPUTS, inputs, strict=False))
     direction = "training" if keeps else "forward"
     options = Options(initial, lengths, resets, reverse=reverse)
-    problem, tensors = _launch_of(cell, arrays, options, direction)
+    problem, tensors = launch_of(cell, arrays, options, direction)
     names = ("output0", "final_state", "checkpoints", "repaired")
     tensors |= dict(zip(names, results, strict=True)) | {"weights": weights}
     if not keeps:
         del tensors["checkpoints"]
-    _launcher(strategy).launch(problem, tensors)
+    launcher(strategy).launch(problem, tensors)
     return results
 
 
@@ -80,6 +79,7 @@ def _(
     strategy: str,
     keeps: bool,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+    _check(cell, inputs, weights, initial, lengths, resets)  # compiled code does not ask again
     return _empty_results(cell, inputs[0], keeps)
 
 
@@ -98,6 +98,8 @@ def _diagonal_backward(
 ) -> list[torch.Tensor]:
     found = _empty_gradients(inputs, weights, last_gradient)
     count = len(inputs)
+    if not inputs[0].numel():
+        return [*found[: count + 1], found[count + 1].sum(0)]
     if inputs[0].device.type != "cuda":
         read = _cpu(inputs, weights, lengths, resets, reverse)
         by_input, by_initial, by_row = backward(
@@ -108,11 +110,11 @@ def _diagonal_backward(
     else:
         arrays = dict(zip(INPUTS, inputs, strict=False)) | {"gradient": gradient}
         options = Options(last_gradient.contiguous(), lengths, resets, reverse=reverse)
-        problem, tensors = _launch_of(cell, arrays, options, "backward")
+        problem, tensors = launch_of(cell, arrays, options, "backward")
         tensors |= dict(zip(OUTPUTS, found[:count], strict=False))
         tensors |= {"final_state": found[count], "weight_gradient": found[count + 1]}
         tensors |= {"weights": weights, "checkpoints": kept}
-        _launcher(strategy).launch(problem, tensors)
+        launcher(strategy).launch(problem, tensors)
     return [*found[: count + 1], found[count + 1].sum(0)]
 
 
@@ -140,11 +142,22 @@ def _remember(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, ...
     ctx.cell, ctx.reverse, ctx.strategy, ctx.count = cell, reverse, strategy, len(read)
     ctx.has_initial = initial is not None
     ctx.mark_non_differentiable(output[2], output[3])
-    ctx.save_for_backward(*read, weights, output[2], lengths, resets)
+    ctx.save_for_backward(*read, weights, output[2], initial, lengths, resets)
 
 
 def _differentiate(ctx: Any, by_hidden: torch.Tensor, by_last: torch.Tensor, *_: Any) -> tuple[Any, ...]:
-    *read, weights, kept, lengths, resets = ctx.saved_tensors
+    *read, weights, kept, initial, lengths, resets = ctx.saved_tensors
+    if torch.is_grad_enabled():  # what follows is differentiated, too
+
+        def run(*parts: torch.Tensor) -> tuple[torch.Tensor, ...]:
+            first = parts[-1] if ctx.has_initial else None
+            options = Options(first, lengths, resets, None, ctx.reverse)
+            return native_diagonal(ctx.cell, list(parts[: ctx.count]), parts[ctx.count], options)
+
+        given = [*read, weights] if initial is None else [*read, weights, initial]
+        again = differentiable_gradients(run, given, (by_hidden, by_last))
+        by_start = again[-1] if ctx.has_initial else None
+        return (None, again[: ctx.count], again[ctx.count], by_start, *[None] * 5)
     found = _diagonal_backward(
         *(ctx.cell, read, weights, kept, by_hidden, by_last.float(), lengths, resets),
         *(ctx.reverse, ctx.strategy),
@@ -154,6 +167,7 @@ def _differentiate(ctx: Any, by_hidden: torch.Tensor, by_last: torch.Tensor, *_:
 
 
 torch.library.register_autograd("kerneltune::diagonal", _differentiate, setup_context=_remember)
+operator, backward_operator = _diagonal, _diagonal_backward
 
 
 class _ByNewton(torch.autograd.Function):  # type: ignore[misc] # torch has no types here
@@ -211,18 +225,8 @@ def diagonal(
         of repair, boundaries that were passed in order, and all boundaries. Raises `InputError` for tensors
         that do not fit each other.
     """
-    known = _known(cell)
-    _check(known, inputs, None, lengths, resets, None)
-    batch, _, channels = inputs[0].shape
-    wanted = {
-        "weights": (weights, [known.constants()["weights"], channels]),
-        "initial": (initial, [len(known.spec.states), batch, channels]),
-    }
-    for name, (tensor, shape) in wanted.items():
-        if tensor is not None and (list(tensor.shape) != shape or tensor.device != inputs[0].device):
-            raise InputError(
-                f"{name} is {shape} on {inputs[0].device} here, not {list(tensor.shape)} on {tensor.device}"
-            )
+    if not torch.compiler.is_compiling():  # else the operator's fake checks, which compilers do not trace
+        _check(cell, inputs, weights, initial, lengths, resets)
     if parallel is not None and parallel not in PARALLEL:
         raise InputError(f"unknown parallel '{parallel}': {nearest(parallel, PARALLEL)}")
     weights = weights.float().contiguous()
@@ -237,12 +241,52 @@ def diagonal(
     tensors = [part for part in (*inputs, weights, initial) if part is not None]
     keeps = torch.is_grad_enabled() and any(part.requires_grad for part in tensors)
     options = (cell, list(inputs), weights, initial, lengths, resets, reverse, parallel or "", keeps)
+    if not torch.compiler.is_compiling() and torch._C._are_functorch_transforms_active():
+        return _transformed(options, report)
     if keeps:
         hidden, last, _, repaired = _diagonal(*options)
     else:
         with torch.no_grad():
             hidden, last, _, repaired = _diagonal(*options)
     return (hidden, last, repaired) if report else (hidden, last)
+
+
+def _transformed(options: tuple[Any, ...], report: bool) -> Any:
+    """Under torch.func."""
+    cell, inputs, weights, initial, lengths, resets, reverse, strategy, _ = options
+    if differentiates_twice():
+        given = Options(initial, lengths, resets, None, reverse)
+        found = native_diagonal(cell, inputs, weights, given)
+        return (*found, torch.zeros(4, dtype=torch.int32, device=weights.device)) if report else found
+    from kerneltune.torch.scan_transforms import TransformedDiagonal
+
+    hidden, last, _, repaired = TransformedDiagonal.apply(
+        cell, reverse, strategy, weights, initial, lengths, resets, *inputs
+    )
+    return (hidden, last, repaired) if report else (hidden, last)
+
+
+def _check(
+    cell: str,
+    inputs: Sequence[torch.Tensor],
+    weights: torch.Tensor,
+    initial: torch.Tensor | None,
+    lengths: torch.Tensor | None,
+    resets: torch.Tensor | None,
+) -> None:
+    """Raise `InputError` for tensors that do not fit each other or the cell."""
+    known = _known(cell)
+    check_tensors(known, inputs, None, lengths, resets, None)
+    batch, _, channels = inputs[0].shape
+    wanted = {
+        "weights": (weights, [known.constants()["weights"], channels]),
+        "initial": (initial, [len(known.spec.states), batch, channels]),
+    }
+    for name, (tensor, shape) in wanted.items():
+        if tensor is not None and (list(tensor.shape) != shape or tensor.device != inputs[0].device):
+            raise InputError(
+                f"{name} is {shape} on {inputs[0].device} here, not {list(tensor.shape)} on {tensor.device}"
+            )
 
 
 class _Diagonal(torch.nn.Module):  # type: ignore[misc] # torch has no types here

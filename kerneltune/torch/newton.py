@@ -59,7 +59,7 @@ def newton(
         iterations: At most so many; by default as many as there are steps, after which it is exact if nothing
             overflowed.
     """
-    module, states = _functions(cell), len(discover_scans().cell(cell).spec.states)
+    module, states = functions_of(cell)
     batch, steps, channels = inputs[0].shape
     read = tuple(part.float() for part in inputs)
     first = (
@@ -92,9 +92,10 @@ def newton(
 
 
 @cache
-def _functions(cell: str) -> ModuleType:
-    """The cell's reference with torch's functions in it."""
-    module = discover_scans().cell(cell).reference_module()
+def functions_of(cell: str) -> tuple[ModuleType, int]:
+    """The cell's reference with torch's functions in it, and how many states it has."""
+    known = discover_scans().cell(cell)
+    module = known.reference_module()
     torch_functions = {
         "sigmoid": torch.sigmoid,
         "tanh": torch.tanh,
@@ -103,7 +104,7 @@ def _functions(cell: str) -> ModuleType:
     for name, function in torch_functions.items():
         if hasattr(module, name):
             setattr(module, name, function)
-    return module
+    return module, len(known.spec.states)
 
 
 def _jacobian(

@@ -10,98 +10,22 @@ of capturing a graph. On a CPU the same operators run by numba. States are float
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from functools import cache
+from collections.abc import Callable, Sequence
 from math import gcd
-from threading import Lock
 from typing import Any
 
 import torch
 
-from kerneltune.compiling.scan_arguments import ARRAYS, INPUTS, OUTPUTS, packed_scan
+from kerneltune.compiling.scan_arguments import INPUTS, OUTPUTS
 from kerneltune.errors import InputError, nearest
-from kerneltune.inputs.descriptions import Cell, Kernels
-from kerneltune.inputs.hardware import HardwareProfile
+from kerneltune.inputs.descriptions import Cell
 from kerneltune.inputs.scan_descriptions import discover_scans
 from kerneltune.inputs.scan_problem import WIDEST_VECTOR, ScanProblem
 from kerneltune.running.scan_arrays import state_width, widths_of
-from kerneltune.tiling.candidate import Candidate
-from kerneltune.tiling.space import TilingSpace
-from kerneltune.torch.loading import Stream, load
+from kerneltune.torch.native import differentiable_gradients
 from kerneltune.torch.scan_cpu import Options, backward_on_cpu, forward_on_cpu
-
-DTYPES = {torch.bfloat16: "bf16", torch.float16: "fp16", torch.float32: "fp32"}
-_NAMED = {name: dtype for dtype, name in DTYPES.items()}
-_TYPES = {"resets": torch.uint8, **dict.fromkeys(("lengths", "boundaries", "repaired"), torch.int32)}
-
-
-@dataclass
-class _Loaded:
-    """A kernel in the device's primary context, and the workspace that each stream keeps for it."""
-
-    candidate: Candidate
-    kernel: Any
-    workspaces: dict[int, torch.Tensor] = field(default_factory=dict)
-
-    def workspace(self, stream: int, device: torch.device) -> torch.Tensor:
-        if stream not in self.workspaces:
-            size = max(self.candidate.workspace, 16)
-            self.workspaces[stream] = torch.full(
-                (size,), self.candidate.workspace_fill, dtype=torch.uint8, device=device
-            )
-        return self.workspaces[stream]
-
-
-@dataclass
-class ScanLauncher:
-    """Solves, compiles, loads and launches scans on whichever CUDA device the tensors are."""
-
-    profile: HardwareProfile
-    kernels: Kernels = field(default_factory=discover_scans)
-    strategy: str | None = None  # only this one
-    _loaded: dict[tuple[ScanProblem, torch.device], _Loaded] = field(default_factory=dict)
-    _lock: Lock = field(default_factory=Lock)  # autograd launches from threads of its own
-
-    def launch(self, problem: ScanProblem, tensors: dict[str, torch.Tensor]) -> None:
-        """Queue one launch on the current stream; the tensors by the names of the kernel's arguments."""
-        device = tensors["input0"].device
-        # A kernel made for more steps serves fewer: tilings of powers of two are enough.
-        some = min(problem.sequences, 1)
-        key = replace(problem, steps=1 << (problem.steps - 1).bit_length(), sequences=some), device
-        with self._lock, torch.cuda.device(device):
-            if key not in self._loaded:
-                self._loaded[key] = self._load(key[0])
-            loaded = self._loaded[key]
-            stream = torch.cuda.current_stream(device).cuda_stream
-            _check_arrays(problem, tensors, device)
-            addresses = {name: tensor.data_ptr() for name, tensor in tensors.items()}
-            addresses["workspace"] = loaded.workspace(stream, device).data_ptr()
-            strides = {
-                name: (tensor.stride(0), tensor.stride(1))
-                for name, tensor in tensors.items()
-                if tensor.dim() == 3
-            }
-            loaded.kernel.launch(packed_scan(problem, addresses, strides), Stream(stream))
-
-    def _load(self, problem: ScanProblem) -> _Loaded:
-        return _Loaded(*load(TilingSpace(problem, self.profile, self.kernels, self.strategy), self.profile))
-
-
-def _check_arrays(problem: ScanProblem, tensors: dict[str, torch.Tensor], device: torch.device) -> None:
-    """Raise `InputError` for a tensor on another device, or of a type that the kernel does not read."""
-    for name, one in tensors.items():
-        dtype = _NAMED[problem.dtype] if name in ARRAYS else _TYPES.get(name, torch.float32)
-        if one.device != device or one.dtype != dtype:
-            raise InputError(f"{name} is {one.dtype} on {one.device}, but {dtype} on {device} is wanted")
-
-
-@cache
-def launcher() -> ScanLauncher:
-    """The launcher of this machine's GPU."""
-    from kerneltune.torch.launching import launcher as layers_launcher
-
-    return ScanLauncher(layers_launcher().profile)
+from kerneltune.torch.scan_launching import DTYPES, launcher
+from kerneltune.torch.scan_native import differentiates_twice, native_scan
 
 
 @torch.library.custom_op("kerneltune::scan", mutates_args=())  # type: ignore[untyped-decorator]
@@ -114,11 +38,13 @@ def _scan(
     boundaries: torch.Tensor | None,
     reverse: bool,
 ) -> tuple[torch.Tensor, torch.Tensor]:
+    if not inputs[0].numel():
+        return _empty_results(inputs, boundaries)
     if inputs[0].device.type != "cuda":
         return forward_on_cpu(cell, inputs, Options(initial, lengths, resets, boundaries, reverse))
     arrays = dict(zip(INPUTS, inputs, strict=False))
     options = Options(initial, lengths, resets, boundaries, reverse)
-    problem, tensors = _launch_of(cell, arrays, options, "forward")
+    problem, tensors = launch_of(cell, arrays, options, "forward")
     hidden, last = _empty_results(inputs, boundaries)
     launcher().launch(problem, {**tensors, "output0": hidden, "final_state": last})
     return hidden, last
@@ -134,6 +60,7 @@ def _(
     boundaries: torch.Tensor | None,
     reverse: bool,
 ) -> tuple[torch.Tensor, torch.Tensor]:
+    _check(cell, inputs, initial, lengths, resets, boundaries)  # compiled code does not ask again
     return _empty_results(inputs, boundaries)
 
 
@@ -150,12 +77,15 @@ def _scan_backward(
     boundaries: torch.Tensor | None,
     reverse: bool,
 ) -> list[torch.Tensor]:
+    if not inputs[0].numel():
+        found, by_initial = _empty_gradients(inputs, boundaries)
+        return [*found, by_initial]
     if inputs[0].device.type != "cuda":
         options = Options(initial, lengths, resets, boundaries, reverse)
         return backward_on_cpu(cell, inputs, gradient, last_gradient, options)
     arrays = dict(zip(INPUTS, inputs, strict=False)) | {"hidden": hidden, "gradient": gradient}
     options = Options(last_gradient, lengths, resets, boundaries, reverse)
-    problem, tensors = _launch_of(cell, arrays, options, "backward")
+    problem, tensors = launch_of(cell, arrays, options, "backward")
     found, by_initial = _empty_gradients(inputs, boundaries)
     tensors |= dict(zip(OUTPUTS, found, strict=False))
     tensors["final_state"] = by_initial
@@ -191,6 +121,17 @@ def _remember(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, tor
 
 def _differentiate(ctx: Any, by_hidden: torch.Tensor, by_last: torch.Tensor) -> tuple[Any, ...]:
     *read, hidden, initial, lengths, resets, boundaries = ctx.saved_tensors
+    if torch.is_grad_enabled():  # what follows is differentiated, too
+        by = by_hidden, by_last
+        given = [*read] if initial is None else [*read, initial]
+
+        def run(*parts: torch.Tensor) -> tuple[torch.Tensor, ...]:
+            first = parts[-1] if ctx.has_initial else None
+            options = Options(first, lengths, resets, boundaries, ctx.reverse)
+            return native_scan(ctx.cell, list(parts[: ctx.count]), options)
+
+        again = differentiable_gradients(run, given, by)
+        return None, again[: ctx.count], again[-1] if ctx.has_initial else None, None, None, None, None
     found = _scan_backward(
         *(ctx.cell, read, hidden, by_hidden, by_last.float().contiguous()),
         *(initial, lengths, resets, boundaries, ctx.reverse),
@@ -200,6 +141,7 @@ def _differentiate(ctx: Any, by_hidden: torch.Tensor, by_last: torch.Tensor) -> 
 
 
 torch.library.register_autograd("kerneltune::scan", _differentiate, setup_context=_remember)
+operator, backward_operator = _scan, _scan_backward
 
 
 def scan(
@@ -229,12 +171,8 @@ def scan(
         h after each step, `[B, T, D]`, and after the last, `[B, D]` or `[N, D]` in float32. Raises
         `InputError` for tensors that do not fit each other.
     """
-    cells = discover_scans().cells
-    if cell not in cells:
-        raise InputError(f"unknown scan '{cell}': {nearest(cell, cells)}")
-    if cells[cell].constants()["nonlinear"]:
-        raise InputError(f"{cell} has weights of its own: call kerneltune.torch.diagonal.diagonal")
-    _check(cells[cell], inputs, initial, lengths, resets, cu_seqlens)
+    if not torch.compiler.is_compiling():  # else the operator's fake checks, which compilers do not trace
+        _check(cell, inputs, initial, lengths, resets, cu_seqlens)
     if initial is not None:
         initial = initial.float().contiguous()
     if lengths is not None:
@@ -243,9 +181,16 @@ def scan(
         resets = resets.to(torch.uint8).contiguous()
     if cu_seqlens is not None:
         cu_seqlens = cu_seqlens.to(torch.int32).contiguous()
-    found: tuple[torch.Tensor, torch.Tensor] = _scan(
-        cell, list(inputs), initial, lengths, resets, cu_seqlens, reverse
-    )
+    found: tuple[torch.Tensor, torch.Tensor]
+    if not torch.compiler.is_compiling() and torch._C._are_functorch_transforms_active():
+        if differentiates_twice():
+            options = Options(initial, lengths, resets, cu_seqlens, reverse)
+            return native_scan(cell, list(inputs), options)
+        from kerneltune.torch.scan_transforms import TransformedScan
+
+        found = TransformedScan.apply(cell, reverse, initial, lengths, resets, cu_seqlens, *inputs)
+        return found
+    found = _scan(cell, list(inputs), initial, lengths, resets, cu_seqlens, reverse)
     return found
 
 
@@ -302,19 +247,36 @@ def _aligned(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _check(
-    cell: Cell,
-    inputs: tuple[torch.Tensor, ...],
+    name: str,
+    inputs: Sequence[torch.Tensor],
     initial: torch.Tensor | None,
     lengths: torch.Tensor | None,
     resets: torch.Tensor | None,
     boundaries: torch.Tensor | None,
 ) -> None:
+    cells = discover_scans().cells
+    if name not in cells:
+        raise InputError(f"unknown scan '{name}': {nearest(name, cells)}")
+    if cells[name].constants()["nonlinear"]:
+        raise InputError(f"{name} has weights of its own: call kerneltune.torch.diagonal.diagonal")
+    check_tensors(cells[name], inputs, initial, lengths, resets, boundaries)
+
+
+def check_tensors(
+    cell: Cell,
+    inputs: Sequence[torch.Tensor],
+    initial: torch.Tensor | None,
+    lengths: torch.Tensor | None,
+    resets: torch.Tensor | None,
+    boundaries: torch.Tensor | None,
+) -> None:
+    """Raise `InputError` for tensors that do not fit each other or the cell."""
     gates = cell.spec.gates
     if len(inputs) != len(gates):
         raise InputError(f"the cell reads {', '.join(gates)}: {len(inputs)} tensors were given")
     first, widths = inputs[0], widths_of(cell)
-    if first.dim() != 3 or 0 in first.shape:
-        raise InputError(f"{gates[0]} is [B, T, D], none of them 0, not {list(first.shape)}")
+    if first.dim() != 3 or 0 in first.shape[1:]:
+        raise InputError(f"{gates[0]} is [B, T, D], T and D at least 1, not {list(first.shape)}")
     if first.dtype not in DTYPES:
         raise InputError(f"{first.dtype} is not supported: {', '.join(map(str, DTYPES))} are")
     batch, steps, numbers = first.shape
@@ -357,7 +319,7 @@ def _empty_gradients(
     return found, _empty_results(inputs, boundaries)[1]
 
 
-def _launch_of(
+def launch_of(
     cell: str, arrays: dict[str, torch.Tensor], options: Options, direction: str
 ) -> tuple[ScanProblem, dict[str, torch.Tensor]]:
     """The request that these tensors make, and they by the names of the kernel's arguments."""

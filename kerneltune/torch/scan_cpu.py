@@ -30,7 +30,7 @@ def forward_on_cpu(
     """H after each step in the inputs' dtype, and the last in float32."""
     if cell in ("mingru", "minlstm") and options.lengths is None and options.boundaries is None:
         return _in_one_pass(inputs, options) if _fits_one_pass(inputs) else _by_parts(cell, inputs, options)
-    a, b = _coefficients(cell, [part.float() for part in inputs])
+    a, b = coefficients(cell, [part.float() for part in inputs])
     after, _, last = _recur(a, b, options, wants_before=False)
     return after.flatten(2).to(inputs[0].dtype), last
 
@@ -78,7 +78,7 @@ def _by_parts(cell: str, inputs: list[torch.Tensor], options: Options) -> tuple[
     state = options.initial
     for first in reversed(firsts) if options.reverse else firsts:
         part = slice(first, first + at_once)
-        a, b = _coefficients(cell, [whole[:, part].float() for whole in inputs])
+        a, b = coefficients(cell, [whole[:, part].float() for whole in inputs])
         resets = None if options.resets is None else options.resets[:, part]
         given = options._replace(initial=state, resets=resets)
         after, _, state = _recur(a, b, given, wants_before=False)
@@ -96,7 +96,7 @@ def backward_on_cpu(
 ) -> list[torch.Tensor]:
     """Gradients by the inputs and, in float32, by the initial h."""
     wide = [part.float() for part in inputs]
-    a, b = _coefficients(cell, wide)
+    a, b = coefficients(cell, wide)
     _, before, _ = _recur(a, b, options)
     by_hidden = gradient.float().reshape(before.shape)
     passed = a.transpose(-1, -2) if a.dim() == 5 else a
@@ -109,8 +109,11 @@ def backward_on_cpu(
     whole = by_hidden + carried
     if options.lengths is not None:
         counts = torch.arange(a.shape[1]) < options.lengths[:, None]
-        whole = whole * counts.reshape(*counts.shape, *(1,) * (whole.dim() - 2))
+        inside = counts.reshape(*counts.shape, *(1,) * (whole.dim() - 2))
+        whole = torch.where(inside, whole, whole.new_zeros(()))
     found = _pair_gradients(cell, before, whole) if a.dim() == 5 else _gradients(cell, wide, before, whole)
+    if options.lengths is not None:  # whatever lies behind a row's end, NaN and all
+        found = [torch.where(counts[..., None], part, part.new_zeros(())) for part in found]
     return [*(part.to(inputs[0].dtype) for part in found), by_initial]
 
 
@@ -152,7 +155,7 @@ def _logit_of_a(cell: str, inputs: list[torch.Tensor]) -> torch.Tensor:
     return functional.logsigmoid(inputs[0]).sub_(functional.logsigmoid(inputs[1]))
 
 
-def _coefficients(cell: str, inputs: list[torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
+def coefficients(cell: str, inputs: list[torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
     """A and b of h' = a h + b; those of channels of two numbers as matrices and pairs."""
     if cell == "linear":
         return inputs[0], inputs[1]

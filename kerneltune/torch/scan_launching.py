@@ -1,0 +1,92 @@
+"""What runs kernels of scans on torch's tensors: solved, compiled, loaded once, then launched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cache
+from threading import Lock
+from typing import Any
+
+import torch
+
+from kerneltune.compiling.scan_arguments import ARRAYS, packed_scan
+from kerneltune.errors import InputError
+from kerneltune.inputs.descriptions import Kernels
+from kerneltune.inputs.hardware import HardwareProfile
+from kerneltune.inputs.scan_descriptions import discover_scans
+from kerneltune.inputs.scan_problem import ScanProblem
+from kerneltune.tiling.candidate import Candidate
+from kerneltune.tiling.space import TilingSpace
+from kerneltune.torch.loading import Stream, load
+
+DTYPES = {torch.bfloat16: "bf16", torch.float16: "fp16", torch.float32: "fp32"}
+_NAMED = {name: dtype for dtype, name in DTYPES.items()}
+_TYPES = {"resets": torch.uint8, **dict.fromkeys(("lengths", "boundaries", "repaired"), torch.int32)}
+
+
+@dataclass
+class _Loaded:
+    """A kernel in the device's primary context, and the workspace that each stream keeps for it."""
+
+    candidate: Candidate
+    kernel: Any
+    workspaces: dict[int, torch.Tensor] = field(default_factory=dict)
+
+    def workspace(self, stream: int, device: torch.device) -> torch.Tensor:
+        if stream not in self.workspaces:
+            size = max(self.candidate.workspace, 16)
+            self.workspaces[stream] = torch.full(
+                (size,), self.candidate.workspace_fill, dtype=torch.uint8, device=device
+            )
+        return self.workspaces[stream]
+
+
+@dataclass
+class ScanLauncher:
+    """Solves, compiles, loads and launches scans on whichever CUDA device the tensors are."""
+
+    profile: HardwareProfile
+    kernels: Kernels = field(default_factory=discover_scans)
+    strategy: str | None = None  # only this one
+    _loaded: dict[tuple[ScanProblem, torch.device], _Loaded] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock)  # autograd launches from threads of its own
+
+    def launch(self, problem: ScanProblem, tensors: dict[str, torch.Tensor]) -> None:
+        """Queue one launch on the current stream; the tensors by the names of the kernel's arguments."""
+        device = tensors["input0"].device
+        # A kernel made for more steps serves fewer: tilings of powers of two are enough.
+        some = min(problem.sequences, 1)
+        key = replace(problem, steps=1 << (problem.steps - 1).bit_length(), sequences=some), device
+        with self._lock, torch.cuda.device(device):
+            if key not in self._loaded:
+                self._loaded[key] = self._load(key[0])
+            loaded = self._loaded[key]
+            stream = torch.cuda.current_stream(device).cuda_stream
+            _check_arrays(problem, tensors, device)
+            addresses = {name: tensor.data_ptr() for name, tensor in tensors.items()}
+            addresses["workspace"] = loaded.workspace(stream, device).data_ptr()
+            strides = {
+                name: (tensor.stride(0), tensor.stride(1))
+                for name, tensor in tensors.items()
+                if tensor.dim() == 3
+            }
+            loaded.kernel.launch(packed_scan(problem, addresses, strides), Stream(stream))
+
+    def _load(self, problem: ScanProblem) -> _Loaded:
+        return _Loaded(*load(TilingSpace(problem, self.profile, self.kernels, self.strategy), self.profile))
+
+
+def _check_arrays(problem: ScanProblem, tensors: dict[str, torch.Tensor], device: torch.device) -> None:
+    """Raise `InputError` for a tensor on another device, or of a type that the kernel does not read."""
+    for name, one in tensors.items():
+        dtype = _NAMED[problem.dtype] if name in ARRAYS else _TYPES.get(name, torch.float32)
+        if one.device != device or one.dtype != dtype:
+            raise InputError(f"{name} is {one.dtype} on {one.device}, but {dtype} on {device} is wanted")
+
+
+@cache
+def launcher(strategy: str = "") -> ScanLauncher:
+    """The launcher of this machine's GPU, of one strategy alone if it is named."""
+    from kerneltune.torch.launching import launcher as layers_launcher
+
+    return ScanLauncher(layers_launcher().profile, strategy=strategy or None)
