@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ import click
 
 from constrint.cli.inputs import BadInputError
 from constrint.errors import ConstrintError, ParseError
+from constrint.support.command import interrupted, output_failed
 from constrint.support.limits import ReadingStopped
 
 Command: TypeAlias = Callable[..., None]
@@ -46,18 +46,34 @@ def reported() -> Iterator[None]:
     except RecursionError:
         message = "error: an expression is nested too deeply\nhint: name inner parts: y := …"
         raise _failed(message, BAD_INPUT) from None
-    except BrokenPipeError:
-        # The reader has closed the pipe, as in `constrint solve --all … | head`: nothing more can be written.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise click.exceptions.Exit(128 + signal.SIGPIPE) from None
     except OSError as error:
-        # Reading files reports its own errors, so this is about the output, for example a full disk. Drop the
-        # buffer.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        reason = (error.strerror or str(error)).lower()
-        raise _failed(f"error: cannot write the answer: {reason}", BAD_INPUT) from None
+        code = output_failed(error)
+        if code:
+            raise click.exceptions.Exit(code) from None
+        place = f"{error.filename}: " if error.filename else ""
+        raise _failed(f"error: {place}{(error.strerror or str(error)).lower()}", BAD_INPUT) from None
     except KeyboardInterrupt:
-        raise _failed("interrupted", 128 + signal.SIGINT) from None
+        raise click.exceptions.Exit(interrupted()) from None
+
+
+def run_app(app: click.Command) -> int:
+    """Run a command line and return its exit code; what fails outside of a command is reported, too."""
+    try:
+        code = app.main(standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except click.Abort:
+        return interrupted()
+    except (OSError, SystemExit):
+        raise  # of standard output: the caller tells which
+    except Exception as error:
+        if os.environ.get("CONSTRINT_TRACEBACK"):
+            raise
+        click.echo(f"internal error: {type(error).__name__}: {error}", err=True)
+        click.echo("CONSTRINT_TRACEBACK=1 shows where", err=True)
+        return BAD_INPUT
+    return code if isinstance(code, int) else 0
 
 
 def _failed(message: str, code: int) -> click.exceptions.Exit:

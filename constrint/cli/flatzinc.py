@@ -10,11 +10,12 @@ from typing import Any
 import click
 
 from constrint.cli import process
-from constrint.cli.failures import reporting
+from constrint.cli.failures import reporting, run_app
 from constrint.cli.flatzinc_answers import UNKNOWN, Options, report
 from constrint.cli.inputs import budget_of, read_text, shown_name
 from constrint.cli.options import HELP, limit_options, memory_option
 from constrint.frontends.flatzinc import read_flatzinc
+from constrint.support.command import run_command
 from constrint.support.limits import Limits, ReadingStopped
 from constrint.support.placing import replace
 from constrint.support.version import version
@@ -103,4 +104,4 @@ def write_description(folder: Path | None = None) -> Path:
 def main() -> None:
     """Run the command."""
     process.begin()
-    app()
+    run_command(lambda: run_app(app))

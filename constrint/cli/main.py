@@ -1,7 +1,8 @@
 """The `constrint` command: solve, check, explain and format `.constrint` files; build sets of solutions.
 
 Exit codes: 0 found or done, 1 infeasible (with the reason), 2 bad input (with its place), 3 undecided within
-the limits. With `--json`, standard output has one JSON document and nothing else.
+the limits, 4 the answer could not be written, 130 interrupted. With `--json`, standard output has one JSON
+document and nothing else.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from constrint.cli import process
-from constrint.cli.failures import STOPPED, reporting
+from constrint.cli.failures import STOPPED, reporting, run_app
 from constrint.cli.inputs import BadInputError, Reading, load, load_space, read_text, shown_name
 from constrint.cli.options import (
     HELP,
@@ -32,6 +33,7 @@ from constrint.cli.options import (
 )
 from constrint.cli.serving import lsp
 from constrint.cli.starting import bench, compile_ahead, completion, new
+from constrint.support.command import run_command
 from constrint.support.deadline import Stopped, until
 from constrint.support.placing import replace
 from constrint.support.version import version
@@ -270,16 +272,17 @@ def convert(*, file: str, out: str, to: str | None, reading: Reading, budget: Bu
     model = load(file, reading, budget)
     try:
         with until(budget.deadline):
-            if out == "-":
-                click.echo(model.to_text(dialect=to or "").rstrip("\n"))
-            else:
+            if out != "-":
                 model.write(out, dialect=to)
+                return
+            text = model.to_text(dialect=to or "").rstrip("\n")
     except Stopped:
         click.echo("unknown: the time limit was reached while the model was being written", err=True)
         _exit(STOPPED)
     except (OSError, ValueError) as error:  # ValueError: a NUL byte in the name
         reason = getattr(error, "strerror", None) or str(error)
         raise BadInputError(f"cannot write {out}: {reason.lower()}") from None
+    click.echo(text)
 
 
 @app.command()
@@ -336,4 +339,4 @@ def _exit(code: int) -> None:
 def main() -> None:
     """Entry point of the `constrint` command."""
     process.begin()
-    app()
+    run_command(lambda: run_app(app))

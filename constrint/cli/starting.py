@@ -38,6 +38,8 @@ def new(*, file: Path, example: str) -> None:
     """Write an example model to FILE, to start from; an existing file is left alone."""
     from importlib.resources import files
 
+    if not file.name:
+        raise BadInputError(f"'{file}' is no name of a file: give one, such as first.constrint")
     path = file if file.suffix else file.with_suffix(".constrint")
     if path.suffix != ".constrint":
         raise BadInputError(

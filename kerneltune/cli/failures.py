@@ -12,9 +12,11 @@ from typing import Any
 import click
 from click.exceptions import Exit
 
-from kerneltune.errors import InfeasibleError, KernelTuneError, MissingExtraError
+from constrint.support.command import interrupted, output_failed
+from kerneltune.errors import InfeasibleError, InputError, KernelTuneError, MissingExtraError
 
 BAD_INPUT = KernelTuneError.exit_code
+SHOWN = 200  # most characters of a file's name in a message
 
 
 def print_json(data: Any) -> None:
@@ -47,11 +49,16 @@ def run_app(app: click.Command, arguments: list[str]) -> int:
     except click.ClickException as error:
         return _usage_error(error, as_json)
     except click.Abort:
-        click.echo("aborted", err=True)
-        return 1
+        return interrupted()
     except Exception as error:  # last resort
-        if isinstance(error, OSError) and _standard_output_fails():
-            click.echo(f"cannot write to standard output: {error.strerror}", err=True)
+        code = output_failed(error) if isinstance(error, OSError) else 0
+        if code:
+            return code
+        if isinstance(error, OSError) and error.filename is not None:
+            wrong = InputError(f"{_short(str(error.filename))}: {(error.strerror or str(error)).lower()}")
+            if as_json:
+                _print_failure("bad input", wrong)
+            click.echo(str(wrong), err=True)
             return BAD_INPUT
         if os.environ.get("KERNELTUNE_TRACEBACK"):
             raise
@@ -61,6 +68,10 @@ def run_app(app: click.Command, arguments: list[str]) -> int:
         click.echo("KERNELTUNE_TRACEBACK=1 shows where", err=True)
         return BAD_INPUT
     return code if isinstance(code, int) else 0
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= SHOWN else f"{name[:SHOWN]}…"
 
 
 def _usage_error(error: click.ClickException, as_json: bool) -> int:
@@ -84,17 +95,3 @@ def _print_failure(status: str, error: Exception) -> None:
 
 def _print_json_failure(status: str, error: str, reason: str) -> None:
     print_json({"status": status, "error": error, "reason": reason})
-
-
-def _standard_output_fails() -> bool:
-    """Whether standard output fails, tested by writing a blank line.
-
-    If so, it is redirected, because Python would report the error again at exit.
-    """
-    try:
-        sys.stdout.write("\n")
-        sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return True
-    return False

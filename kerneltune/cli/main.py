@@ -1,6 +1,7 @@
 """The command ``kerneltune``.
 
-Exit codes: 0 done, 1 infeasible or failed (with the reason), 2 bad input, 3 an extra is not installed.
+Exit codes: 0 done, 1 infeasible or failed (with the reason), 2 bad input, 3 an extra is not installed, 4 the
+answer could not be written, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.exceptions import Exit
 
+from constrint.support.command import run_command
 from kerneltune.cli.bundle import bundle_app
 from kerneltune.cli.doctor import doctor
 from kerneltune.cli.failures import print_json, reporting, run_app
@@ -214,7 +216,7 @@ def run(
 
 def main() -> None:
     """Run the command line."""
-    sys.exit(run_app(app, with_folders(sys.argv[1:])))
+    run_command(lambda: run_app(app, with_folders(sys.argv[1:])))
 
 
 def with_folders(arguments: list[str]) -> list[str]:

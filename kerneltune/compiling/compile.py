@@ -151,7 +151,10 @@ def known_targets() -> list[str]:
         from cuda.bindings import nvrtc
     except ImportError:
         raise MissingExtraError("compiling with NVRTC", "compile") from None
-    _, numbers = nvrtc.nvrtcGetSupportedArchs()
+    try:
+        _, numbers = nvrtc.nvrtcGetSupportedArchs()
+    except RuntimeError as error:
+        raise CompilationError(f"NVRTC cannot be loaded: {error}") from None
     return [f"sm_{number}" for number in numbers]
 
 

@@ -203,6 +203,7 @@ def _log(nvrtc: Any, program: Any) -> str:
 
 def refused_target(target: str) -> Sequence[str]:
     """The targets that NVRTC knows, if this is none of them; otherwise nothing."""
+    compiler_version()  # it can be loaded
     _, numbers = _nvrtc().nvrtcGetSupportedArchs()
     known = [f"sm_{number}" for number in numbers]
     return () if target.rstrip("af") in known else known

@@ -301,8 +301,8 @@ def test_standard_output_that_fails_is_one_line(words: list[str]) -> None:
             text=True,
             check=False,
         )
-    assert done.returncode == 2
-    assert done.stderr == "cannot write to standard output: No space left on device\n"
+    assert done.returncode == 4
+    assert done.stderr == "error: cannot write the answer: no space left on device\n"
 
 
 @pytest.mark.parametrize(
