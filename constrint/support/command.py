@@ -12,7 +12,7 @@ import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from typing import NoReturn
+from typing import Any, NoReturn
 
 WRITE_FAILED = 4  # standard output is closed, or its disk full
 INTERRUPTED = 128 + 2  # by SIGINT
@@ -83,11 +83,11 @@ def _silenced(code: int) -> int:
 class _Forgiving(io.FileIO):
     """Standard error that drops what cannot be written: there is no place left to say so."""
 
-    def write(self, data: object) -> int:
+    def write(self, data: Any) -> int:
         try:
-            return super().write(data)  # type: ignore[call-overload,no-any-return] # bytes of any kind
+            return super().write(data)
         except OSError:
-            return len(bytes(data))  # type: ignore[call-overload,no-any-return]
+            return len(bytes(data))
 
 
 def _open_streams() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import torch
 from torch.nn.utils import parametrize
@@ -46,7 +46,7 @@ def convert(model: Model) -> Model:
                 module._modules[name] = made[id(child)]
     for _, layer in found:
         _hand_over_hooks(layer, made[id(layer)])
-    return made.get(id(model), model)  # type: ignore[return-value]
+    return cast("Model", made.get(id(model), model))
 
 
 def converted(layer: torch.nn.RNNBase) -> Recurrent:
