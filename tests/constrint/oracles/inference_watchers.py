@@ -51,6 +51,10 @@ def _over(known: Solutions, search: Search, value: Any) -> None:
         if known.wanted.any():
             raise Wrong(f"{type(search).__name__} ends before {known.rows[known.wanted][0].tolist()}")
         return
+    numbers = search.prepared.variables
+    values = np.array([[v, value[x]] for x, v in numbers.items()], np.int64).reshape(-1, 2)
+    if not (known.rows[:, values[:, 0]] == values[:, 1]).all(axis=1).any():
+        raise Wrong(f"{type(search).__name__} finds {value}, which is no solution")
     if known.goal is None:
         known.want_better(None)
         return
