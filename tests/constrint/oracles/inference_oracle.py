@@ -23,7 +23,7 @@ from inference_watchers import (
     watch_learning,
     watch_relaxation,
 )
-from known_solutions import TALLY, Solutions, Wrong, solutions_of
+from known_solutions import TALLY, Solutions, TooMany, Wrong, solutions_of
 
 import constrint as ci
 from constrint.engine.build import Box
@@ -236,7 +236,11 @@ def check_model(
         return
     roots = [ready.lowered, *check_roots(ready, rng)]
     for root, known in (roots[0], rng.choice(roots[1:])):
-        extended = check_decomposition(root, known)
+        try:
+            extended = check_decomposition(root, known)
+        except TooMany:
+            TALLY["too-many"] += 1
+            continue
         watch_learning(ready.prepared, root, extended, rng, step)
     watch_branching(ready.prepared, *rng.choice(roots), rng)
     if ready.goal is not None:

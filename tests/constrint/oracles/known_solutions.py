@@ -14,7 +14,7 @@ from constrint.engine.select import IN_ORDER, LEAST
 from constrint.propagators import Propagator
 from constrint.store.state import EXHAUSTED, FULL, PAUSED, SOLUTION
 
-MOST_ROWS = 20_000
+MOST_ROWS = 6_000
 
 TALLY: Counter[str] = Counter()
 """How often each kind of inference was checked in this process."""
@@ -22,6 +22,10 @@ TALLY: Counter[str] = Counter()
 
 class Wrong(AssertionError):
     """An inference rules out a solution, or admits what is none."""
+
+
+class TooMany(Exception):
+    """There are more solutions than are listed: parts may leave some of their literals free."""
 
 
 def solutions_of(box: Box, nodes: Sequence[Propagator]) -> np.ndarray[Any, Any]:
@@ -35,7 +39,7 @@ def solutions_of(box: Box, nodes: Sequence[Propagator]) -> np.ndarray[Any, Any]:
         if outcome == SOLUTION:
             rows.append([int(value) for value in search.state.lo])
             if len(rows) > MOST_ROWS:
-                raise ValueError("too many solutions to list")
+                raise TooMany
         elif outcome == FULL:
             search.grow()
         elif outcome == EXHAUSTED:
