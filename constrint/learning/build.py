@@ -10,7 +10,6 @@ from constrint.learning.analyse import DEEPEST
 from constrint.learning.circuits import FIXED_ARC, NO_ARC, ROOM_OF_NODE
 from constrint.learning.clauses import RANKS, attach
 from constrint.learning.entries import Atom, Entry
-from constrint.learning.exchange import INBOX_CELLS
 from constrint.learning.follow import VARIABLE
 from constrint.learning.heap import FIRST_INCREMENT, push
 from constrint.learning.layout import (
@@ -19,37 +18,44 @@ from constrint.learning.layout import (
     AT_MOST,
     BELOW,
     CIRCUIT,
+    CORE_LEVELS,
     DIFFERENT,
     EXTREME,
     GOAL,
     HEAD_CELLS,
     INCREMENT,
     KEEP,
+    LATELY,
     LEAST_ABOVE,
     LEVEL,
+    LONGEST_ABOVE,
     LOOK_AT,
+    MIDDLE_LEVELS,
+    MOST_TRIED,
     MUST,
     NOTHING,
     PROPAGATOR,
     QUEUE_TAIL,
+    RARE,
+    RECENT,
     RESOURCE,
     RESTART_AT,
+    RESTART_UNIT,
     SCALARS,
     SIDE_AT,
     TRAIL,
+    TRIAL,
     WATCHES,
     Cells,
     Learner,
 )
 from constrint.learning.normal import Arcs, Normal, Task, Terms
 from constrint.learning.resource import ROOM_OF_TASK
-from constrint.learning.restarts import RESTART_UNIT, STRETCH_ABOVE, STRETCH_BELOW
 from constrint.propagators import Propagator
+from constrint.settings import DEFAULT, LearningSettings
 from constrint.store.state import FIXED, LOWER, UPPER
 from constrint.support.deadline import look
 
-FIRST_KEEP = 2000  # learned clauses kept before the first reduction
-FIRST_TRAIL = 1000
 LOG_CELLS = 10_000
 NEVER_LOOK = 1 << 60
 WIDEST_EXPLANATION = 16  # cells for premises, for each bound beyond the first two
@@ -205,7 +211,13 @@ class Guide:
     groups: Sequence[tuple[int, int]] = ()
 
 
-def build(normal: Normal, nodes: Sequence[Propagator], box: Box, guide: Guide) -> Learner:
+def build(
+    normal: Normal,
+    nodes: Sequence[Propagator],
+    box: Box,
+    guide: Guide,
+    rules: LearningSettings = DEFAULT.learning,
+) -> Learner:
     """Make the learner at the root with every propagator queued.
 
     Args:
@@ -213,6 +225,7 @@ def build(normal: Normal, nodes: Sequence[Propagator], box: Box, guide: Guide) -
         nodes: The constraints to whose places `normal.propagators` refers.
         box: Root domains.
         guide: How to decide.
+        rules: The settings.
     """
     n = len(box.lo)
     propagators = _Propagators()
@@ -231,7 +244,7 @@ def build(normal: Normal, nodes: Sequence[Propagator], box: Box, guide: Guide) -
         look()
         propagators.propagator(place, nodes[place], box)
     bound = [b for v in range(n) for b in (box.lo[v], -box.hi[v])]
-    room = FIRST_TRAIL + 4 * n
+    room = rules.first_trail + 4 * n
     cells = sum(HEAD_CELLS + 2 * len(clause) for clause in normal.clauses) + 20 * room
     watches = 2 * len(normal.clauses) + room
     ls = Learner(
@@ -259,9 +272,9 @@ def build(normal: Normal, nodes: Sequence[Propagator], box: Box, guide: Guide) -
         when_false=[NOTHING] * n,
         **_annotations(normal, guide),
         log=[0] * (LOG_CELLS + 4 * n),
-        inbox=[0] * INBOX_CELLS,
+        inbox=[0] * rules.inbox_cells,
         room=[0] * _scratch(normal),
-        scalar=_first_scalars(),
+        scalar=_first_scalars(rules),
     )
     _tie_values(ls, propagators)
     for v in range(n):
@@ -294,16 +307,20 @@ def _scratch(normal: Normal) -> int:
     return max(ROOM_OF_TASK * tasks, ROOM_OF_NODE * nodes)
 
 
-def _first_scalars() -> Cells:
+def _first_scalars(rules: LearningSettings) -> Cells:
     scalar = [0] * SCALARS
     scalar[INCREMENT] = FIRST_INCREMENT
-    scalar[KEEP] = FIRST_KEEP
-    scalar[RESTART_AT] = RESTART_UNIT
+    scalar[KEEP] = rules.first_keep
+    scalar[RESTART_AT] = scalar[RESTART_UNIT] = rules.restart_unit
     scalar[MUST] = NOTHING
     scalar[GOAL] = NOTHING
     scalar[LOOK_AT] = NEVER_LOOK
-    scalar[BELOW] = STRETCH_BELOW
-    scalar[ABOVE] = scalar[SIDE_AT] = scalar[LEAST_ABOVE] = STRETCH_ABOVE
+    scalar[BELOW] = rules.stretch_below
+    scalar[ABOVE] = scalar[SIDE_AT] = scalar[LEAST_ABOVE] = rules.stretch_above
+    scalar[LONGEST_ABOVE] = rules.longest_above
+    scalar[TRIAL], scalar[LATELY], scalar[RARE] = rules.trial, rules.lately, rules.rare
+    scalar[RECENT], scalar[MOST_TRIED] = rules.recent, rules.most_tried
+    scalar[CORE_LEVELS], scalar[MIDDLE_LEVELS] = rules.core_levels, rules.middle_levels
     return scalar
 
 

@@ -17,11 +17,14 @@ from constrint.learning.layout import (
     BUDGET,
     BY_CLAUSE,
     CONFLICTS,
+    CORE_LEVELS,
     HEAD_CELLS,
     KEEP,
     KEPT,
     LEVELS,
+    MIDDLE_LEVELS,
     NOTHING,
+    RECENT,
     SIZE,
     USED,
     WATCH,
@@ -33,9 +36,6 @@ from constrint.learning.linear import add_premise, contradict
 from constrint.learning.trail import raise_bound
 from constrint.store.state import State
 
-CORE_LEVELS = 2
-MIDDLE_LEVELS = 6
-RECENT = 4000  # conflicts since the last use for which a clause of the middle is kept
 BUMP = 1 << 20  # what a use adds to a clause's activity
 HALF_LIFE = 1000  # conflicts without use after which a clause's activity is half
 RANKS = 256
@@ -147,8 +147,10 @@ def present_activity(ls: Learner, clause: int) -> int:
 def is_local(ls: Learner, clause: int) -> bool:
     """Whether a learned clause is kept by its activity alone."""
     levels = ls.arena[clause + LEVELS]
-    if levels <= MIDDLE_LEVELS:
-        return levels > CORE_LEVELS and ls.scalar[CONFLICTS] - ls.arena[clause + USED] > RECENT
+    scalar = ls.scalar
+    if levels <= scalar[MIDDLE_LEVELS]:
+        unused = scalar[CONFLICTS] - ls.arena[clause + USED]
+        return levels > scalar[CORE_LEVELS] and unused > scalar[RECENT]
     return True
 
 

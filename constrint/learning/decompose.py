@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 
 from constrint.engine.build import Box
@@ -65,10 +66,6 @@ from constrint.propagators import (
 )
 from constrint.support.deadline import NEVER, Deadline
 
-MOST_TERMS = 40  # sums of more terms become sums of partial sums
-BLOCK = 16  # terms of a partial sum
-MOST_PAIRS = 5000  # constraints with more pairs are not decomposed
-
 
 class Decomposition(ValueParts):
     """The constraints and the box of a root after decomposition; raises `Stopped`.
@@ -81,7 +78,7 @@ class Decomposition(ValueParts):
         super().__init__(root)
         self._apart: set[tuple[tuple[int, int, int], ...]] = set()
         self._tours = [set(node.successors) for node in root.nodes if isinstance(node, Circuit | Subcircuit)]
-        self._functions = Functions(root, self._is_small)
+        self._functions = Functions(root, partial(self._has_at_most, self._rules.most_paired))
         for node in root.nodes:
             deadline.check()
             self._add(node)
@@ -95,17 +92,17 @@ class Decomposition(ValueParts):
         function = self._functions.of(node)
         if function is not None and isinstance(node, LinearEqIf | LinearLeIf) and self._join(node, function):
             return
-        pairs = len(node.scope()) * (len(node.scope()) - 1) // 2
-        if isinstance(node, NoOverlap) and pairs <= MOST_PAIRS:
+        has_few_pairs = len(node.scope()) * (len(node.scope()) - 1) // 2 <= self._rules.most_pairs
+        if isinstance(node, NoOverlap) and has_few_pairs:
             self._order(node.starts, node.durations)
             if len(node.starts) > 2 and all(self._lo[d] == self._hi[d] for d in node.durations):
                 one = TRUE >> 1  # the constant 1: a resource with one task at a time, for windows
                 self._nodes.append(Cumulative(node.starts, node.durations, (one,) * len(node.starts), one))
             return
-        if isinstance(node, NoOverlapOptional) and pairs <= MOST_PAIRS:
+        if isinstance(node, NoOverlapOptional) and has_few_pairs:
             self._order_present(node)
             return
-        if isinstance(node, AllDifferent | AllDifferentBounds | AllDifferentDomain) and pairs <= MOST_PAIRS:
+        if isinstance(node, AllDifferent | AllDifferentBounds | AllDifferentDomain) and has_few_pairs:
             if node.views not in self._apart:  # a permutation is stated twice, for two propagators
                 self._apart.add(node.views)
                 if {v for _, v, _ in node.views} in self._tours or not self._hold_once(node.views):
@@ -131,7 +128,7 @@ class Decomposition(ValueParts):
         if isinstance(node, Table) and node.literal == TRUE and self._is_short(node):
             self._choose_row(node)
             return
-        if isinstance(node, Inverse) and pairs <= MOST_PAIRS and all(map(self._is_small, node.scope())):
+        if isinstance(node, Inverse) and has_few_pairs and all(map(self._is_small, node.scope())):
             self._mirror(node)
             return
         if isinstance(node, Cardinality) and all(map(self._is_small, node.variables)):
@@ -141,7 +138,7 @@ class Decomposition(ValueParts):
             self._order_excluding(node)  # in addition to its own propagator
         elif isinstance(node, Cumulative) and self._is_shareable(node):
             self._share(node)  # in addition to its propagator, which sums energy over windows
-        if isinstance(node, Rectangles) and pairs <= MOST_PAIRS:
+        if isinstance(node, Rectangles) and has_few_pairs:
             self._separate(node)
             return
         if isinstance(node, Circuit | Subcircuit) and all(map(self._is_small, node.successors)):
@@ -154,7 +151,7 @@ class Decomposition(ValueParts):
         """Decompose disequalities, long sums and products of truth values; False for others."""
         if isinstance(node, LinearNe):
             self._differ_by_values(node)
-        elif isinstance(node, LinearEq | LinearLe) and len(node.terms) > MOST_TERMS:
+        elif isinstance(node, LinearEq | LinearLe) and len(node.terms) > self._rules.most_terms:
             self._split(node)
         elif isinstance(node, Pairs):
             self._multiply(node)
@@ -188,8 +185,9 @@ class Decomposition(ValueParts):
         total = [term for term, narrow in zip(terms, is_narrow, strict=True) if not narrow]
         rest = [term for term, narrow in zip(terms, is_narrow, strict=True) if narrow]
         rest.sort(key=lambda term: (-abs(term[0]), term[1]))
-        for at in range(0, len(rest), BLOCK):
-            block = rest[at : at + BLOCK]
+        size = self._rules.block
+        for at in range(0, len(rest), size):
+            block = rest[at : at + size]
             ends = [sorted((a * self._lo[v], a * self._hi[v])) for a, v in block]
             self._lo.append(sum(low for low, _ in ends))
             self._hi.append(sum(high for _, high in ends))
@@ -211,7 +209,7 @@ class Decomposition(ValueParts):
 
     def _is_shareable(self, node: Cumulative) -> bool:
         known = all(0 <= self._lo[r] == self._hi[r] for r in node.demands)
-        return known and len(node.starts) ** 2 <= MOST_PAIRS
+        return known and len(node.starts) ** 2 <= self._rules.most_pairs
 
     def _share(self, node: Cumulative) -> None:
         """When a task starts, it and the running tasks fit the capacity.
@@ -242,7 +240,7 @@ class Decomposition(ValueParts):
         capacity = self._lo[node.capacity]
         columns = zip(node.starts, node.durations, node.demands, strict=True)
         tasks = [task for task in columns if self._lo[task[1]] > 0 and self._lo[task[2]] > 0]
-        if len(tasks) ** 2 > MOST_PAIRS:
+        if len(tasks) ** 2 > self._rules.most_pairs:
             return
         for (s, d, one), (t, e, other) in combinations(tasks, 2):
             if self._lo[one] + self._lo[other] > capacity and not (

@@ -22,18 +22,15 @@ from constrint.learning.rows import AddedRows, Row, row_of
 from constrint.relaxation.program import INFEASIBLE, OPTIMAL, Program, Proof
 from constrint.relaxation.rows import Relaxation
 from constrint.relaxation.rows import Row as RelaxedRow
+from constrint.settings import LearningSettings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Ints = NDArray[np.int64]
 
-LONGEST_INTERVAL = 4096  # conflicts between two looks
 # What a program takes of the search's budget; measured: 0.45 ms, and 0.045 ms for each pivot.
 STEPS_OF_PROGRAM, STEPS_OF_PIVOT = 20_000, 2000
-FREE = 500_000  # steps of programs before these are held to a share of the search's own
-STEEP = 4.0  # that share is this power of the part of the gap that the relaxation closes at the root
-LEAST_SHARE = 0.02
 
 
 class Columns:
@@ -108,6 +105,7 @@ class Duals:
         rows: Its rows, with all cuts.
         goal: The variable that is optimised, and its direction.
         truths: The atom of each 0/1 column that is one, by variable and member.
+        rules: The settings.
 
     Attributes:
         spent: Steps of the search's budget that programs took.
@@ -120,7 +118,9 @@ class Duals:
         rows: Sequence[RelaxedRow],
         goal: tuple[int, str],
         truths: Mapping[tuple[int, int | None], Atom],
+        rules: LearningSettings,
     ) -> None:
+        self._rules = rules
         of = relaxation.columns
         self._columns = Columns(list(zip(of.variable, of.value, strict=True)), truths)
         self._goal = 2 * goal[0] + int(goal[1] == "max")  # as a bound that is minimised
@@ -147,10 +147,10 @@ class Duals:
         row = None if proof is None else self._columns.row(ls, proof)
         if row is not None and not _acts(ls, row):
             row = None
-        most = LONGEST_INTERVAL if row is None else self._interval // 2
+        most = self._rules.longest_interval if row is None else self._interval // 2
         self._interval = max(1, min(2 * self._interval, most))
         conflicts = int(ls.scalar[CONFLICTS])
-        owed = max(0, int((self.spent - FREE) / self._share(ls)) - worked)
+        owed = max(0, int((self.spent - self._rules.free) / self._share(ls)) - worked)
         ls.scalar[LOOK_AT] = conflicts + max(self._interval, owed * (1 + conflicts) // (1 + worked))
         return None if row is None else self._added.with_row(ls, row)
 
@@ -170,7 +170,7 @@ class Duals:
             return 1.0
         gap = -int(ls.root[self._goal ^ 1]) - self._trivial
         closed = (self._proven - self._trivial) / max(1, gap)
-        return max(LEAST_SHARE, float(min(1.0, closed) ** STEEP))
+        return max(self._rules.least_share, float(min(1.0, closed) ** self._rules.steep))
 
 
 def _column(numbers: Sequence[int]) -> Ints:

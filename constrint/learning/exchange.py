@@ -17,18 +17,17 @@ if TYPE_CHECKING:
 
 Clause: TypeAlias = tuple[Atom, ...]
 
-MOST_MEMBERS = 4  # of a clause that is told
-INBOX_CELLS = 4000
-
 
 class Exchange:
     """The clauses that one search tells, and those that it is told.
 
     Args:
         ls: The search at its root, before it begins.
+        most: Members of a clause that is told.
     """
 
-    def __init__(self, ls: Learner) -> None:
+    def __init__(self, ls: Learner, most: int) -> None:
+        self._most = most
         self._root = [*ls.root]  # as it was told last
         self._short: list[Clause] = []
         self._heard: list[Clause] = []
@@ -40,7 +39,7 @@ class Exchange:
         at = 0
         while at < len(log):
             end = at + 1 + 2 * int(log[at])
-            if 1 < log[at] <= MOST_MEMBERS:  # units are bounds of the root
+            if 1 < log[at] <= self._most:  # units are bounds of the root
                 members = [int(cell) for cell in log[at + 1 : end]]
                 self._short.append(tuple(zip(members[::2], members[1::2], strict=True)))
             at = end

@@ -31,17 +31,17 @@ from constrint.learning.layout import (
     FOLLOWED,
     FOLLOWS,
     FOLLOWS_SINCE,
+    LATELY,
     MEMBERS,
     NOTHING,
+    RARE,
+    TRIAL,
     Learner,
     learn_compilable,
 )
 from constrint.learning.trail import open_level, raise_bound
 from constrint.store.state import State
 
-TRIAL = 150  # conflicts of each kind of turn after which their clauses are compared
-LATELY = 4000  # conflicts of a kind after which older ones count for half
-RARE = 32  # one of so many conflicts is for following where its clauses are not shorter
 VARIABLE = 1 << 62  # stands for the value of an atom where an entry is a variable
 
 
@@ -51,9 +51,9 @@ def share(ls: Learner) -> int:
     scalar = ls.scalar
     others = scalar[COUNTED]
     own = scalar[COUNTED + 1]
-    if others < TRIAL or own < TRIAL:
+    if others < scalar[TRIAL] or own < scalar[TRIAL]:
         return 2
-    return 2 if 5 * scalar[MEMBERS + 1] * others < 4 * scalar[MEMBERS] * own else RARE
+    return 2 if 5 * scalar[MEMBERS + 1] * others < 4 * scalar[MEMBERS] * own else scalar[RARE]
 
 
 @learn_compilable
@@ -65,7 +65,7 @@ def change_turn(ls: Learner) -> None:
     if scalar[FOLLOWS] == 1:
         scalar[FOLLOWED] += scalar[CONFLICTS] - scalar[FOLLOWS_SINCE]
     for kind in range(2):
-        if scalar[COUNTED + kind] > LATELY:
+        if scalar[COUNTED + kind] > scalar[LATELY]:
             scalar[COUNTED + kind] //= 2
             scalar[MEMBERS + kind] //= 2
     scalar[FOLLOWS] = int(share(ls) * scalar[FOLLOWED] <= scalar[CONFLICTS])

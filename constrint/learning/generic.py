@@ -8,14 +8,12 @@ propagator did. Analysis runs it again with fewer and weaker bounds, and keeps t
 
 from __future__ import annotations
 
-from constrint.learning.layout import BUDGET, BY_TERMS, Learner, learn_compilable
+from constrint.learning.layout import BUDGET, BY_TERMS, MOST_TRIED, Learner, learn_compilable
 from constrint.learning.linear import add_premise, contradict
 from constrint.learning.trail import raise_to_member, value_before
 from constrint.propagators import dispatch
 from constrint.store.domains import pop_level, push_level
 from constrint.store.state import CHANGED, State
-
-MOST_TRIED = 12  # most variables of a constraint whose bounds are dropped one by one
 
 
 @learn_compilable
@@ -99,7 +97,7 @@ def explain_propagator(ls: Learner, st: State, p: int, b: int, k: int, at: int) 
     """
     first = ls.start[p]
     n = ls.start[p + 1] - first
-    if n > MOST_TRIED:
+    if n > ls.scalar[MOST_TRIED]:
         for i in range(first, first + n):
             add_premise(ls, ls.term[i], value_before(ls, ls.term[i], at))
             add_premise(ls, ls.term[i] ^ 1, value_before(ls, ls.term[i] ^ 1, at))

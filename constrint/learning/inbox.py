@@ -6,16 +6,18 @@ takes one clause at a time, wherever there is room for it.
 
 from __future__ import annotations
 
-from constrint.learning.clauses import BUMP, CORE_LEVELS, MIDDLE_LEVELS, attach
+from constrint.learning.clauses import BUMP, attach
 from constrint.learning.layout import (
     ACTIVITY,
     ARENA,
     CONFLICTS,
+    CORE_LEVELS,
     DECISION,
     HEAD_CELLS,
     INBOX,
     KEPT,
     LEVELS,
+    MIDDLE_LEVELS,
     NOTHING,
     SIZE,
     TAKEN,
@@ -60,7 +62,7 @@ def take_in(ls: Learner, st: State) -> bool:
     if size <= 1:
         return size == 1 and raise_bound(ls, st, b, k, DECISION)
     arena[clause + SIZE] = size
-    arena[clause + LEVELS] = CORE_LEVELS if size == 2 else MIDDLE_LEVELS
+    arena[clause + LEVELS] = ls.scalar[CORE_LEVELS] if size == 2 else ls.scalar[MIDDLE_LEVELS]
     arena[clause + USED] = scalar[CONFLICTS]
     arena[clause + ACTIVITY] = BUMP
     scalar[ARENA] = clause + HEAD_CELLS + 2 * size

@@ -98,7 +98,17 @@ COUNTED = 47  # and 48: their number
 INBOX = 49  # cells of the inbox in use
 TAKEN = 50  # cells of it that are taken in
 LOOK_AT = 51  # number of conflicts at which to pause at the next node at rest, for a look at a relaxation
-SCALARS = 52
+# Settings.
+RESTART_UNIT = 52
+LONGEST_ABOVE = 53
+TRIAL = 54
+LATELY = 55
+RARE = 56
+RECENT = 57
+CORE_LEVELS = 58
+MIDDLE_LEVELS = 59
+MOST_TRIED = 60
+SCALARS = 61
 
 # Outcomes of `run`.
 SOLUTION = 0

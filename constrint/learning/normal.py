@@ -17,7 +17,6 @@ from itertools import pairwise
 
 from constrint.engine.build import Box
 from constrint.learning.entries import NO_VARIABLE, Atom, Extreme, reached, selected
-from constrint.learning.values import MOST_VALUES
 from constrint.propagators import (
     Absolute,
     Circuit,
@@ -34,6 +33,7 @@ from constrint.propagators import (
     Selection,
     Subcircuit,
 )
+from constrint.settings import DEFAULT
 from constrint.support.deadline import NEVER, Deadline
 
 Task = tuple[int, int, int]  # variable of the start, duration, demand
@@ -109,8 +109,10 @@ class Translation:
         kept: Iterable[int],
         deadline: Deadline = NEVER,
         selects: bool = False,
+        most_values: int = DEFAULT.learning.most_values,
     ) -> None:
         self.box = box
+        self._most_values = most_values
         self.nodes = nodes
         self.normal = Normal()
         self._selects = selects
@@ -234,7 +236,7 @@ class Translation:
     def _selected(self, node: Selection) -> list[Extreme]:
         """The extremes of an element of variables; none where a place has no literal."""
         low, high = self.box.lo[node.index], self.box.hi[node.index]
-        if low < 0 or high >= len(node.xs) or high - low >= MOST_VALUES:
+        if low < 0 or high >= len(node.xs) or high - low >= self._most_values:
             return []
         return selected(node, [self._arc(node.index, place) for place in range(len(node.xs))])
 

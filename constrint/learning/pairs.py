@@ -15,7 +15,6 @@ from constrint.presolve import Root
 from constrint.propagators import Absolute, LinearEq, LinearEqIf, LinearLeIf, Propagator
 
 Terms = Sequence[tuple[int, int]]
-MOST_PAIRED = 40  # values of a variable
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,7 @@ class Functions:
     afterwards. Each function's arguments are therefore either functions found before it or none at all.
     """
 
-    def __init__(self, root: Root, is_small: Callable[[int, int], bool]) -> None:
+    def __init__(self, root: Root, is_small: Callable[[int], bool]) -> None:
         self._of: dict[int, Function] = {}
         self._arguments: set[int] = set()
         uses: Counter[int] = Counter()
@@ -67,7 +66,7 @@ class Functions:
                 is_used_otherwise = uses[d] != 1 + (z is not None)
                 if abs(c) != 1 or is_used_otherwise or not self._is_free(d, x, y):
                     continue
-                if is_small(x, MOST_PAIRED) and is_small(y, MOST_PAIRED):
+                if is_small(x) and is_small(y):
                     self._of[d] = Function(-c * a, x, -c * b, y, c * node.bound)
                     if z is not None and uses[z] == 1 and self._is_free(z, x, y):
                         self._of[z] = Function(-c * a, x, -c * b, y, c * node.bound, True)

@@ -19,8 +19,10 @@ from constrint.learning.layout import (
     GOAL,
     IS_BELOW,
     LEAST_ABOVE,
+    LONGEST_ABOVE,
     NOTHING,
     RESTART_AT,
+    RESTART_UNIT,
     RESTARTS,
     SIDE_AT,
     WITHIN,
@@ -29,11 +31,7 @@ from constrint.learning.layout import (
 )
 from constrint.learning.trail import back_to
 
-RESTART_UNIT = 64
-STRETCH_BELOW = 200  # conflicts of a stretch that assumes a good objective
-STRETCH_ABOVE = 600  # conflicts of the others, while those raise the bound
 MOST_WITHIN = 1 << 40  # the greatest distance from the proven bound that is assumed
-LONGEST = 64  # how many times longer the others become
 
 
 @learn_compilable
@@ -63,7 +61,7 @@ def change_side(ls: Learner) -> None:
     if bound > scalar[BEGUN_AT]:
         scalar[ABOVE] = scalar[LEAST_ABOVE]
     else:
-        scalar[ABOVE] = min(2 * scalar[ABOVE], LONGEST * scalar[LEAST_ABOVE])
+        scalar[ABOVE] = min(2 * scalar[ABOVE], scalar[LONGEST_ABOVE] * scalar[LEAST_ABOVE])
     scalar[SIDE_AT] = scalar[CONFLICTS] + scalar[ABOVE]
 
 
@@ -74,6 +72,6 @@ def restart(ls: Learner) -> None:
     back_to(ls, 0)
     scalar[RESTARTS] += 1
     change_turn(ls)
-    scalar[RESTART_AT] = scalar[CONFLICTS] + RESTART_UNIT * luby(scalar[RESTARTS])
+    scalar[RESTART_AT] = scalar[CONFLICTS] + scalar[RESTART_UNIT] * luby(scalar[RESTARTS])
     if scalar[GOAL] != NOTHING and scalar[CONFLICTS] >= scalar[SIDE_AT]:
         change_side(ls)

@@ -60,12 +60,6 @@ if TYPE_CHECKING:
     from constrint.relaxation.rows import Relaxation
     from constrint.relaxation.rows import Row as RelaxedRow
 
-SLICE = 20_000  # propagations between two looks at the clock, at most
-COMPILED_SLICE = 300_000
-BEFORE_PROGRAMS = 500  # conflicts of a search alone before it asks a relaxation
-# A longer trail means creeping bounds; search without learning need not store reasons for them.
-MOST_ENTRIES = 2_000_000
-ENTRIES_OF_VARIABLE = 20  # … unless there are this many entries for each variable
 # Tiers: 0/1 variables, other variables of the model, the objective, functions. Functions follow from the
 # model's variables; deciding them first would enumerate their ranges, which may be wide.
 NARROW, WIDE, GOAL, LAST = 0, 1, 2, 3
@@ -104,7 +98,8 @@ class LearningRun:
         self._follows = follows
         self.engine = "interpreted"
         self._deadline = Deadline(options.time_limit, started)
-        self._pace = Pace(SLICE, self._deadline)
+        self._rules = rules = root.settings.learning
+        self._pace = Pace(rules.slice, self._deadline)
         selects = options.proof is None
         parts = Decomposition(root, self._deadline)
         self._given = root
@@ -118,8 +113,9 @@ class LearningRun:
         self._session: CompiledLearning | None = None
         self._is_over = False
         try:
+            kept = [] if goal is None else [goal[0]]
             self._normal = Translation(
-                root.nodes, root.box, [] if goal is None else [goal[0]], self._deadline, selects
+                root.nodes, root.box, kept, self._deadline, selects, rules.most_values
             ).normal
         except Contradiction:
             self._normal = Normal()
@@ -132,10 +128,10 @@ class LearningRun:
             for clause in self._normal.merged:
                 proof.learned(clause)
         self._state: State = build_state(root.box, root.nodes, Branch(), root.huge)
-        self._ls = build(self._normal, root.nodes, root.box, self._guide(root, parts.equalities))
-        self.exchange = Exchange(self._ls) if exchanges else None
+        self._ls = build(self._normal, root.nodes, root.box, self._guide(root, parts.equalities), rules)
+        self.exchange = Exchange(self._ls, rules.most_told) if exchanges else None
         if goal is not None and proof is None and options.learn is True:
-            self._ls.scalar[LOOK_AT] = BEFORE_PROGRAMS
+            self._ls.scalar[LOOK_AT] = rules.before_programs
         self._ls.scalar[IS_LOGGED] = int(proof is not None or exchanges)
         if goal is not None:
             self._ls.scalar[GOAL_CELL] = 2 * goal[0] + int(goal[1] == "max")
@@ -183,7 +179,7 @@ class LearningRun:
             from constrint.learning.compiled import CompiledLearning
 
             self._session = CompiledLearning(self._ls, self._state)
-        self._pace = Pace(COMPILED_SLICE, self._deadline)
+        self._pace = Pace(self._rules.compiled_slice, self._deadline)
         self._ls = self._session.ls
         self.engine = "compiled"
 
@@ -291,7 +287,7 @@ class LearningRun:
             **{(v, None): atom for v, atom in self._normal.replaced.items()},
             **{key: self._normal.resolved(literal) for key, literal in self._equalities.items()},
         }
-        self._duals = Duals(self._ls, relaxation, rows, self._goal, truths)
+        self._duals = Duals(self._ls, relaxation, rows, self._goal, truths, self._rules)
 
     def _consult_own(self) -> None:
         """Ask a relaxation of its own, if there is one that says something of the objective."""
@@ -334,7 +330,8 @@ class LearningRun:
     def _grow(self) -> None:
         if loop.has_room(self._ls):
             return  # only the log was full
-        if self._ls.scalar[TRAIL] > max(MOST_ENTRIES, ENTRIES_OF_VARIABLE * len(self._ls.tier)):
+        rules = self._rules
+        if self._ls.scalar[TRAIL] > max(rules.most_trail, rules.trail_of_variable * len(self._ls.tier)):
             raise GaveUp
         if self._session is None:
             self._ls = grow(self._ls)

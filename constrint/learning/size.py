@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from constrint.engine.build import Box
-from constrint.learning.values import MOST_VALUES
 from constrint.propagators import (
     AllDifferent,
     AllDifferentBounds,
@@ -23,6 +22,7 @@ from constrint.propagators import (
     Subcircuit,
     Table,
 )
+from constrint.settings import LearningSettings
 
 # A propagation as cheap as that of a clause looks at so many cells of a table, or variables of these kinds.
 CELLS_OF_UNIT, VARIABLES_OF_UNIT, DEAREST = 50, 6, 40.0
@@ -42,7 +42,7 @@ WIDE = (
 DISJUNCTION = 3  # a clause and two conditional sums
 
 
-def parts(node: Propagator, box: Box) -> int:
+def parts(node: Propagator, box: Box, rules: LearningSettings) -> int:
     """The number of clauses and sums, and of cells of long ones.
 
     All-different counts as if by pairs: where it abounds, branching is good for longer.
@@ -50,7 +50,7 @@ def parts(node: Propagator, box: Box) -> int:
     scope = [v for v in node.scope() if box.lo[v] < box.hi[v]]
     n = len(scope)
     if isinstance(node, AllDifferent | AllDifferentBounds | AllDifferentDomain):
-        return n * (n - 1) // 2 * _values(scope, box)
+        return n * (n - 1) // 2 * _values(scope, box, rules)
     if isinstance(node, NoOverlap | NoOverlapOptional | Rectangles):
         tasks = len(node.xs) if isinstance(node, Rectangles) else len(node.starts)
         return DISJUNCTION * tasks * (tasks - 1) // 2
@@ -60,7 +60,7 @@ def parts(node: Propagator, box: Box) -> int:
     if isinstance(node, Table):
         return len(node.rows) * (1 if n == 2 else n)
     if isinstance(node, Element | Cardinality | Inverse | Circuit | Subcircuit):
-        return n * _values(scope, box)
+        return n * _values(scope, box, rules)
     return n
 
 
@@ -85,10 +85,10 @@ def cost(nodes: Sequence[Propagator]) -> float:
     return total / woken if woken else 1.0
 
 
-def _values(scope: list[int], box: Box) -> int:
+def _values(scope: list[int], box: Box, rules: LearningSettings) -> int:
     """The mean number of values."""
     total = 0
     for v in scope:
         listed = box.values[v]
         total += (box.hi[v] - box.lo[v]) // box.step[v] + 1 if listed is None else len(listed)
-    return min(MOST_VALUES, total // max(1, len(scope)))
+    return min(rules.most_values, total // max(1, len(scope)))

@@ -27,14 +27,6 @@ from constrint.propagators import (
 if TYPE_CHECKING:
     from constrint.learning.pairs import Function
 
-MOST_VALUES = 100  # most values of a variable that get a literal each
-MOST_CELLS = 20_000  # tables with more cells are not decomposed
-MOST_VALUES_OF_TABLE = 2_000  # nor those with a variable of more values
-MOST_ENTRIES = 2_000  # elements with more values of entries are compared by bounds
-LEAST_HOLDERS = 13  # least variables of which each value is in a sum
-MOST_OF_VALUE = 4  # pairs that make a literal true, for each value of a variable
-MOST_CLAUSES = 100_000  # most clauses made from disequalities
-
 
 class ValueParts:
     """Literals of values and bounds, and the constraints that are decomposed over them.
@@ -46,6 +38,7 @@ class ValueParts:
 
     def __init__(self, root: Root) -> None:
         box = self._box = root.box
+        self._rules = root.settings.learning
         self._lo, self._hi = list(box.lo), list(box.hi)
         self._nodes: list[Propagator] = []
         self._clauses = 0
@@ -116,12 +109,16 @@ class ValueParts:
     def _values(self, v: int) -> Sequence[int]:
         return self._box.values[v] or range(self._lo[v], self._hi[v] + 1, self._box.step[v])
 
-    def _is_small(self, v: int, most: int = MOST_VALUES) -> bool:
+    def _is_small(self, v: int) -> bool:
+        return self._has_at_most(self._rules.most_values, v)
+
+    def _has_at_most(self, most: int, v: int) -> bool:
         return (self._hi[v] - self._lo[v]) // self._box.step[v] < most
 
     def _is_short(self, node: Table) -> bool:
-        are_small = all(self._is_small(v, MOST_VALUES_OF_TABLE) for v in node.variables)
-        return are_small and len(node.rows) * len(node.variables) <= MOST_CELLS
+        rules = self._rules
+        are_small = all(self._has_at_most(rules.most_values_of_table, v) for v in node.variables)
+        return are_small and len(node.rows) * len(node.variables) <= rules.most_cells
 
     def equals(self, v: int, value: int) -> int:
         """The literal of ``v == value``."""
@@ -143,7 +140,7 @@ class ValueParts:
         if len(node.terms) == 2 and all(abs(a) == 1 and self._is_small(v) for a, v in node.terms):
             (a, x), (c, y) = node.terms
             met = [(value, (node.bound - a * value) * c) for value in self._values(x)]
-            if self._clauses + len(met) <= MOST_CLAUSES and x != y:
+            if self._clauses + len(met) <= self._rules.most_clauses and x != y:
                 self._clauses += len(met)
                 for value, other in met:
                     literals = self.equals(x, value), self.equals(y, other)
@@ -157,7 +154,8 @@ class ValueParts:
         a, bound = node.terms[0][0], node.bound
         is_equal = isinstance(node, LinearEqIf)
         ours, others = self._values(function.x), self._values(function.y)
-        most = min(MOST_OF_VALUE * len(ours), MOST_CLAUSES - self._clauses - len(ours) - len(others))
+        left = self._rules.most_clauses - self._clauses - len(ours) - len(others)
+        most = min(self._rules.most_of_value * len(ours), left)
         if most < 0:
             return False
         found = ((u, v, a * function.at(u, v)) for u in ours for v in others)
@@ -194,7 +192,9 @@ class ValueParts:
     def _hold_once(self, views: Sequence[tuple[int, int, int]]) -> bool:
         """Each value has one variable at most: sums of literals; False where pairs are better."""
         variables = {v for _, v, _ in views}
-        if not LEAST_HOLDERS <= len(views) == len(variables) or not all(map(self._is_small, variables)):
+        if len(variables) < len(views) or len(views) < self._rules.least_holders:
+            return False
+        if not all(map(self._is_small, variables)):
             return False
         holders: dict[int, list[int]] = {}
         for a, v, b in views:
@@ -254,7 +254,9 @@ class ValueParts:
         places = [place for place in self._values(node.index) if 0 <= place < len(node.xs)]
         by_values = self._is_small(node.z) and all(self._is_small(node.xs[place]) for place in places)
         cells = sum(len(self._values(node.xs[place])) for place in places) if by_values else 0
-        if by_values and self._clauses + 2 * cells <= MOST_CLAUSES and cells <= MOST_ENTRIES:
+        rules = self._rules
+        has_room = self._clauses + 2 * cells <= rules.most_clauses and cells <= rules.most_entries
+        if by_values and has_room:
             self._clauses += 2 * cells
             for place in places:
                 self._are_equal(self.equals(node.index, place) ^ 1, node.xs[place], node.z)

@@ -57,7 +57,7 @@ def alone(root: Root, kind: Kind) -> int:
         (node.scope(), "apart" if isinstance(node, DIFFERENT) else place): node
         for place, node in enumerate(root.nodes)
     }
-    size = sum(parts(node, root.box) for node in stated.values())
+    size = sum(parts(node, root.box, root.settings.learning) for node in stated.values())
     if kind == "schedules":
         return rules.before_each_part_of_schedules * size
     return max(rules.alone, rules.before_each_part * size)

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Self
 
+from constrint.settings.learning import LearningSettings
 from constrint.settings.local_search import LocalSearchSettings
 from constrint.settings.neighbourhoods import NeighbourhoodSettings
 from constrint.settings.portfolio import PortfolioSettings
@@ -23,6 +24,7 @@ from constrint.settings.tables import TableSettings
 
 __all__ = [
     "DEFAULT",
+    "LearningSettings",
     "LocalSearchSettings",
     "NeighbourhoodSettings",
     "PortfolioSettings",
@@ -42,6 +44,7 @@ class Settings(Record):
 
     Attributes:
         presolve: Of reasoning at the root.
+        learning: Of the learning search.
         relaxation: Of linear relaxations.
         search: Of short searches, and of slices.
         portfolio: Of several searches in turns.
@@ -51,6 +54,7 @@ class Settings(Record):
     """
 
     presolve: PresolveSettings = PresolveSettings()
+    learning: LearningSettings = LearningSettings()
     relaxation: RelaxationSettings = RelaxationSettings()
     search: SearchSettings = SearchSettings()
     portfolio: PortfolioSettings = PortfolioSettings()

@@ -23,6 +23,7 @@ from constrint.learning import build as learn_build
 from constrint.learning import heap, restarts, session, trail
 from constrint.learning.layout import DECISION, TRAIL
 from constrint.learning.normal import Translation
+from constrint.settings import DEFAULT
 
 BLOCK = 100
 
@@ -149,14 +150,15 @@ def test_numbers_beyond_int64_are_searched_without_learning():
     assert (r.statistics.method, r.statistics.learned) == ("branching", 0)
 
 
-def test_search_goes_on_without_learning_where_reasons_are_too_many(monkeypatch):
-    monkeypatch.setattr(session, "MOST_ENTRIES", 0)
-    monkeypatch.setattr(session, "ENTRIES_OF_VARIABLE", 0)
-    monkeypatch.setattr(learn_build, "FIRST_TRAIL", 6)
+def test_search_goes_on_without_learning_where_reasons_are_too_many():
+    few = {"most_trail": 0, "trail_of_variable": 0, "first_trail": 6}
     jobs = draw_jobs(3, jobs=3, machines=3)
-    r = job_shop(jobs).solve(learn=True, engine="interpreted")
+    m = job_shop(jobs)
+    m.settings = settings = DEFAULT.with_fields(learning=few)
+    r = m.solve(learn=True, engine="interpreted")
     assert (r.objective, r.statistics.method) == (least_span(jobs), "branching")
     m = Model()
+    m.settings = settings
     xs = [m.int_var(f"x{i}", 0, 50) for i in range(40)]
     m.add(*(x < y for x, y in itertools.pairwise(xs)), xs[5] * xs[7] >= 60)
     assert m.solve(learn=True, engine="interpreted").status is Status.OPTIMAL

@@ -10,7 +10,6 @@ from proof_checker import check_proof
 
 from constrint import Model
 from constrint.learning import analyse, clauses
-from constrint.learning import build as learn_build
 from constrint.learning.build import add_clause
 from constrint.learning.layout import (
     ACTIVITY,
@@ -24,6 +23,7 @@ from constrint.learning.layout import (
     SIZE,
     USED,
 )
+from constrint.settings import DEFAULT
 
 NOW = 100_000
 
@@ -52,15 +52,15 @@ def kept(ls):
 
 
 def test_the_core_and_what_the_middle_uses_stay():
-    long = 10 * clauses.RECENT
+    long = 10 * DEFAULT.learning.recent
     ls = learned(
         [
             (0, NOW, 0),  # of the model
-            (clauses.CORE_LEVELS, long, 0),
-            (clauses.CORE_LEVELS + 1, clauses.RECENT, 0),
-            (clauses.MIDDLE_LEVELS, clauses.RECENT + 1, clauses.BUMP),  # local by now
-            (clauses.MIDDLE_LEVELS + 1, 0, clauses.BUMP),
-            (clauses.MIDDLE_LEVELS + 1, 0, 4 * clauses.BUMP),
+            (DEFAULT.learning.core_levels, long, 0),
+            (DEFAULT.learning.core_levels + 1, DEFAULT.learning.recent, 0),
+            (DEFAULT.learning.middle_levels, DEFAULT.learning.recent + 1, clauses.BUMP),  # local by now
+            (DEFAULT.learning.middle_levels + 1, 0, clauses.BUMP),
+            (DEFAULT.learning.middle_levels + 1, 0, 4 * clauses.BUMP),
         ]
     )
     clauses.reduce(ls)
@@ -105,15 +105,13 @@ def test_answers_hold_with_few_clauses(monkeypatch, tmp_path):
     reductions = []
     reduce = clauses.reduce
     monkeypatch.setattr("constrint.learning.loop.reduce", lambda ls: reductions.append(reduce(ls)))
-    monkeypatch.setattr(learn_build, "FIRST_KEEP", 4)
-    monkeypatch.setattr(learn_build, "RESTART_UNIT", 2)
-    monkeypatch.setattr("constrint.learning.restarts.RESTART_UNIT", 2)
-    monkeypatch.setattr(clauses, "RECENT", 8)
+    few = DEFAULT.with_fields(learning={"first_keep": 4, "restart_unit": 2, "recent": 8})
     for seed in range(4):
         random = Random(seed)
         weights = [[random.randint(10, 60) for _ in range(12)] for _ in range(3)]
         worths = [random.randint(10, 60) for _ in range(12)]
         m = Model()
+        m.settings = few
         xs = [m.bool_var(f"x{i}") for i in range(12)]
         m.add([dot(row, xs) <= 180 for row in weights])
         r = m.solve(maximize=dot(worths, xs), learn=True, engine="interpreted", proof=tmp_path / "proof")

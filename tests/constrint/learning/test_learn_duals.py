@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from itertools import permutations, product
 from random import Random
 
@@ -21,6 +22,7 @@ from constrint.learning.rows import AddedRows, Row
 from constrint.modelling.objectives import as_goals
 from constrint.preparing.prepared import Prepared
 from constrint.relaxation.program import Proof
+from constrint.settings import DEFAULT, using
 
 MODELS = int(os.environ.get("CONSTRINT_DUAL_MODELS", "150"))
 """Models of each block."""
@@ -34,7 +36,7 @@ class Seen:
 
 
 @pytest.fixture
-def seen(monkeypatch) -> Seen:
+def seen(monkeypatch) -> Iterator[Seen]:
     """Ask at every node from the first one on, and take every row, however little it says."""
     count = Seen()
     look = Duals.look
@@ -47,11 +49,9 @@ def seen(monkeypatch) -> Seen:
         return found
 
     monkeypatch.setattr(Duals, "look", watched)
-    monkeypatch.setattr(session, "BEFORE_PROGRAMS", 0)
-    monkeypatch.setattr(duals, "FREE", 1 << 60)
-    monkeypatch.setattr(duals, "LONGEST_INTERVAL", 1)
     monkeypatch.setattr(duals, "_acts", lambda ls, row: True)
-    return count
+    with using(DEFAULT.with_fields(learning={"before_programs": 0, "free": 1 << 60, "longest_interval": 1})):
+        yield count
 
 
 @pytest.mark.parametrize("engine", ["interpreted", "compiled"])
@@ -129,9 +129,10 @@ def test_tours_and_assignments_and_knapsacks(seen, seed):
     assert seen.rows > 3
 
 
-def knapsack(seed: int) -> Model:
+def knapsack(seed: int, **learning: int) -> Model:
     rng = Random(seed)
     m = Model()
+    m.settings = DEFAULT.with_fields(learning=learning)
     x = m.bool_vars("x", 30)
     rows = [[rng.randint(5, 60) for _ in x] for _ in range(5)]
     m.add(*[sum_(a * y for a, y in zip(row, x, strict=True)) <= sum(row) // 2 for row in rows])
@@ -139,20 +140,17 @@ def knapsack(seed: int) -> Model:
     return m
 
 
-def test_answers_do_not_depend_on_how_long_slices_are(monkeypatch):
-    monkeypatch.setattr(session, "BEFORE_PROGRAMS", 20)
+def test_answers_do_not_depend_on_how_long_slices_are():
     found = []
     for size in (500, 20_000):
-        monkeypatch.setattr(session, "SLICE", size)
-        r = knapsack(3).solve(learn=True, engine="interpreted")
+        r = knapsack(3, before_programs=20, slice=size).solve(learn=True, engine="interpreted")
         found.append((r.objective, r.statistics.failures, r.statistics.nodes))
     assert found[0] == found[1]
 
 
-def test_programs_save_conflicts_where_their_bound_is_close(monkeypatch):
+def test_programs_save_conflicts_where_their_bound_is_close():
     with_programs = knapsack(4).solve(learn=True)
-    monkeypatch.setattr(session, "BEFORE_PROGRAMS", 1 << 40)
-    without = knapsack(4).solve(learn=True)
+    without = knapsack(4, before_programs=1 << 40).solve(learn=True)
     assert with_programs.objective == without.objective
     assert 2 * with_programs.statistics.failures < without.statistics.failures
 

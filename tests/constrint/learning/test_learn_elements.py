@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from constrint import Model, all_different, element, sum_
-from constrint.learning import values
+from constrint.settings import DEFAULT
 
 
 def drawn(draw: Random) -> tuple[Model, object]:
@@ -25,21 +25,21 @@ def drawn(draw: Random) -> tuple[Model, object]:
     return m, sum_(draw.randint(-3, 3) * v for v in [*x, index, result])
 
 
-@pytest.mark.parametrize("most", [0, values.MOST_ENTRIES])
-def test_drawn_models_are_answered_as_by_branching(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(values, "MOST_ENTRIES", most)
+@pytest.mark.parametrize("most", [0, DEFAULT.learning.most_entries])
+def test_drawn_models_are_answered_as_by_branching(most: int) -> None:
     for seed in range(80):
         m, goal = drawn(Random(seed))
+        m.settings = DEFAULT.with_fields(learning={"most_entries": most})
         plain, learned = m.solve(minimize=goal, learn=False), m.solve(minimize=goal, learn=True)
         assert (learned.status, learned.objective) == (plain.status, plain.objective), seed
 
 
-def test_entries_are_compared_by_values_where_they_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_entries_are_compared_by_values_where_they_are_few() -> None:
     failures = []
-    for most in (0, values.MOST_ENTRIES):
-        monkeypatch.setattr(values, "MOST_ENTRIES", most)
+    for most in (0, DEFAULT.learning.most_entries):
         draw = Random(7)
         m = Model()
+        m.settings = DEFAULT.with_fields(learning={"most_entries": most})
         n = 20
         after = [m.int_var(f"n{i}", 0, n - 1) for i in range(n)]
         m.add(all_different(after))

@@ -23,6 +23,7 @@ from constrint.learning.trail import back_to, raise_bound
 from constrint.preparing.branching import VALUE_RULES as VALUES
 from constrint.preparing.branching import VARIABLE_RULES, ValueSelector, VariableSelector
 from constrint.preparing.prepared import Prepared
+from constrint.settings import DEFAULT
 
 
 def following(domains, entries, groups, replaced=()):
@@ -96,7 +97,12 @@ def test_the_values_that_are_tried(selector, expected):
 
 
 def test_following_keeps_half_where_its_clauses_are_shorter():
-    for members, expected in ((50, 0.5), (79, 0.5), (81, 1 / follow.RARE), (200, 1 / follow.RARE)):
+    for members, expected in (
+        (50, 0.5),
+        (79, 0.5),
+        (81, 1 / DEFAULT.learning.rare),
+        (200, 1 / DEFAULT.learning.rare),
+    ):
         ls, _ = following([range(2)], [(1, VALUES["min"])], [(1, VARIABLE_RULES["input_order"])])
         scalar = ls.scalar
         scalar[FOLLOWS] = followed = 0
@@ -118,9 +124,6 @@ def test_without_annotations_nothing_is_followed():
 
 
 def test_answers_with_groups_and_their_proofs(monkeypatch, tmp_path):
-    monkeypatch.setattr(follow, "TRIAL", 2)
-    monkeypatch.setattr("constrint.learning.build.RESTART_UNIT", 2)
-    monkeypatch.setattr("constrint.learning.restarts.RESTART_UNIT", 2)
     entries = []
     decide_entry = follow.decide_entry
     monkeypatch.setattr(
@@ -129,6 +132,7 @@ def test_answers_with_groups_and_their_proofs(monkeypatch, tmp_path):
     for seed in range(40):
         random = Random(seed)
         m = Model()
+        m.settings = DEFAULT.with_fields(learning={"trial": 2, "restart_unit": 2})
         xs = [m.int_var(f"x{i}", 0, 2) for i in range(7)]
         clauses = [[(random.randrange(7), random.randint(0, 2), random.random() < 0.5) for _ in range(3)]]
         clauses += [[(random.randrange(7), random.randint(0, 2), False) for _ in range(3)] for _ in range(14)]

@@ -11,6 +11,7 @@ from constrint import Model, Status, sum_
 from constrint.learning import analyse, decide, restarts
 from constrint.learning.layout import ABOVE, CONFLICTS, GOAL, IS_BELOW, LEVEL, SIDE_AT, TRAIL, WITHIN
 from constrint.learning.trail import raise_bound
+from constrint.settings import DEFAULT
 
 
 def test_stretches_that_raise_no_bound_make_the_others_longer():
@@ -28,7 +29,7 @@ def test_stretches_that_raise_no_bound_make_the_others_longer():
         restarts.change_side(ls)
         assert (scalar[IS_BELOW], scalar[WITHIN]) == (0, 25)
         assert scalar[SIDE_AT] == scalar[CONFLICTS] + scalar[ABOVE]
-        lengths.append(scalar[ABOVE] // restarts.STRETCH_ABOVE)
+        lengths.append(scalar[ABOVE] // DEFAULT.learning.stretch_above)
     assert lengths == [2, 4, 8, 1, 2, 4]
 
 
@@ -60,16 +61,12 @@ def covered(seed: int) -> tuple[Model, int]:
     return m, least
 
 
-def test_optima_where_every_stretch_is_short(monkeypatch):
+def test_optima_where_every_stretch_is_short():
     """The sides change every few conflicts; optima stay those of brute force."""
-    from constrint.learning import build
-
-    for name in ("STRETCH_BELOW", "STRETCH_ABOVE"):
-        monkeypatch.setattr(build, name, 1)
-    monkeypatch.setattr(restarts, "RESTART_UNIT", 1)
-    monkeypatch.setattr(build, "RESTART_UNIT", 1)
+    short = DEFAULT.with_fields(learning={"stretch_below": 1, "stretch_above": 1, "restart_unit": 1})
     for seed in range(30):
         m, least = covered(seed)
+        m.settings = short
         r = m.solve(learn=True, engine="interpreted")
         assert (r.status, r.objective, r.bound) == (Status.OPTIMAL, least, least)
 

@@ -12,6 +12,7 @@ from constrint.learning import values
 from constrint.learning.decompose import Decomposition
 from constrint.preparing.prepared import Prepared
 from constrint.propagators import LinearEqIf, LinearLe, LinearNe
+from constrint.settings import DEFAULT
 
 
 def parts_of(m: Model) -> list[type]:
@@ -21,7 +22,7 @@ def parts_of(m: Model) -> list[type]:
 
 
 def test_each_value_is_in_a_sum():
-    n = values.LEAST_HOLDERS
+    n = DEFAULT.learning.least_holders
     m = Model()
     xs = [m.int_var(f"x{i}", i % 2, n + 3) for i in range(n)]
     m.add(all_different(xs))
@@ -32,19 +33,19 @@ def test_each_value_is_in_a_sum():
 
 
 def test_tours_and_short_ones_are_pairs():
-    n = values.LEAST_HOLDERS
+    n = DEFAULT.learning.least_holders
     for make, count in ((circuit, n), (all_different, n - 1)):
         m = Model()
         m.add(make([m.int_var(f"x{i}", 0, n) for i in range(count)]))
         assert LinearLe not in parts_of(m)
 
 
-def test_optima_by_sums_and_their_proofs(monkeypatch, tmp_path):
-    monkeypatch.setattr(values, "LEAST_HOLDERS", 3)
+def test_optima_by_sums_and_their_proofs(tmp_path):
     proofs = 0
     for seed in range(60):
         random = Random(seed)
         m = Model()
+        m.settings = DEFAULT.with_fields(learning={"least_holders": 3})
         domains = [range(random.randint(0, 1), random.randint(4, 6)) for _ in range(5)]
         xs = [m.int_var(f"x{i}", values=domain) for i, domain in enumerate(domains)]
         views = [random.choice((x, -x, x + random.randint(0, 4), 3 - x)) for x in xs]

@@ -19,8 +19,6 @@ from constrint import (
     no_overlap,
     sum_,
 )
-from constrint.learning import build as learn_build
-from constrint.learning import session
 from constrint.preparing.prepared import Prepared
 from constrint.search.weights import kind_of
 from constrint.settings import DEFAULT, using
@@ -120,12 +118,12 @@ def test_the_path_depends_on_neither_engine_nor_clock(monkeypatch):
     assert walks[0] == walks[1] == walks[2]
 
 
-def test_search_goes_on_without_learning_where_reasons_are_too_many(hasty, monkeypatch):
-    monkeypatch.setattr(session, "MOST_ENTRIES", 0)
-    monkeypatch.setattr(session, "ENTRIES_OF_VARIABLE", 0)
-    monkeypatch.setattr(learn_build, "FIRST_TRAIL", 6)
+def test_search_goes_on_without_learning_where_reasons_are_too_many():
+    few = {"most_trail": 0, "trail_of_variable": 0, "first_trail": 6}
     jobs = draw_jobs(3, jobs=3, machines=3)
-    r = job_shop(jobs).solve(learn="auto", engine="interpreted")
+    m = job_shop(jobs)
+    m.settings = hasty_settings(learning=few)
+    r = m.solve(learn="auto", engine="interpreted")
     assert (r.status, r.objective) == (Status.OPTIMAL, least_span(jobs))
 
 

@@ -23,7 +23,7 @@ from constrint.preparing.prepared import Prepared
 from constrint.preparing.search import GaveUp
 from constrint.search import rounds
 from constrint.search.rounds import Turn
-from constrint.settings import using
+from constrint.settings import DEFAULT, using
 from constrint.support.deadline import Pace, Paused
 
 pytestmark = pytest.mark.timeout(900)  # the first use on a machine compiles
@@ -246,7 +246,7 @@ def test_what_searches_tell_holds_in_all_better_solutions():
     assert checked > 20
 
 
-def test_an_inbox_is_filled_as_often_as_it_has_room(monkeypatch):
+def test_an_inbox_is_filled_as_often_as_it_has_room():
     """Clauses that say all of the problem decide it."""
     for left in product((0, 1), repeat=3):
         m = Model()
@@ -260,7 +260,7 @@ def test_an_inbox_is_filled_as_often_as_it_has_room(monkeypatch):
             if point != left
         )
         assert search.next() == dict(zip(xs, left, strict=True))
-    monkeypatch.setattr("constrint.learning.build.INBOX_CELLS", 8)
+    m.settings = DEFAULT.with_fields(learning={"inbox_cells": 8})
     search = learner(m)
     a, b, c = (2 * v for v in numbers)
     search.exchange.hear([((a + 1, 0), (b, 1)), ((a, 1),), ((b + 1, 0), (c, 1)), ((c + 1, 0),)])
