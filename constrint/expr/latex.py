@@ -43,6 +43,8 @@ _SPECIAL = {character: rf"\{character}" for character in "&%$#_{}"} | {
     "\\": r"\backslash{}",
     "~": r"\sim{}",
     "^": r"\hat{}",
+    "<": "{<}",  # no tag in the page that shows it
+    ">": "{>}",
 }
 
 Written = tuple[str, int]

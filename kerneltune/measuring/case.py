@@ -57,18 +57,18 @@ class Case:
         """Write the case; raises `RunError` if there is no space."""
         described = []
         try:
-            for one in self.arguments:
+            # Files have numbers: a name may have any characters, those of paths too.
+            for place, one in enumerate(self.arguments):
                 described.append(one.signature())
                 if one.kind != NUMBER and one.kind != WRITTEN:
-                    np.save(folder / f"argument-{one.name}.npy", one.value, allow_pickle=False)
-            for name, array in self.expected.items():
-                np.save(folder / f"expected-{name}.npy", array, allow_pickle=False)
-            for name, array in (self.constants or {}).items():
-                np.save(folder / f"constant-{name}.npy", array, allow_pickle=False)
+                    np.save(folder / f"argument-{place}.npy", one.value, allow_pickle=False)
+            for what, arrays in (("expected", self.expected), ("constant", self.constants or {})):
+                for place, array in enumerate(arrays.values()):
+                    np.save(folder / f"{what}-{place}.npy", array, allow_pickle=False)
             data = {
                 "arguments": described,
-                "expected": sorted(self.expected),
-                "constants": sorted(self.constants or {}),
+                "expected": list(self.expected),
+                "constants": list(self.constants or {}),
                 "tolerance": self.tolerance,
             }
             (folder / MANIFEST).write_text(json.dumps(data), encoding="utf-8")
@@ -83,16 +83,18 @@ class Case:
         """The inverse of `save`; arrays are mapped, not read."""
         data = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         arguments = []
-        for name, kind, dtype, shape, value in data["arguments"]:
+        for place, (name, kind, dtype, shape, value) in enumerate(data["arguments"]):
             if kind == NUMBER:
                 made: Any = np.dtype(dtype).type(value)
             elif kind == WRITTEN:
                 made = np.broadcast_to(np.zeros((), dtype), shape)  # only its shape and type count
             else:
-                made = _mapped(folder / f"argument-{name}.npy")
+                made = _mapped(folder / f"argument-{place}.npy")
             arguments.append(Argument(kind, made, name))
-        expected = {name: _mapped(folder / f"expected-{name}.npy") for name in data["expected"]}
-        constants = {name: _mapped(folder / f"constant-{name}.npy") for name in data["constants"]}
+        expected, constants = (
+            {name: _mapped(folder / f"{what}-{place}.npy") for place, name in enumerate(names)}
+            for what, names in (("expected", data["expected"]), ("constant", data["constants"]))
+        )
         return cls(tuple(arguments), expected, data["tolerance"], constants)
 
 

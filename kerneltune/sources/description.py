@@ -25,6 +25,7 @@ from kerneltune.sources.kernel import (
     Kernel,
     refuse_outside,
 )
+from kerneltune.sources.names import OF_CUDA, QUALIFIED, check_line, check_macro, check_names, quoted
 from kerneltune.sources.numbers import Configuration, Number, Numbers
 from kerneltune.sources.references import named
 from kerneltune.sources.space import Constraint, limits_of, space_of_file, space_of_parameters
@@ -127,11 +128,14 @@ class Description:
         """
         rules.check(self.__dict__, RULES)
         kind, text, make = self._source()
+        self._check_names(kind)
         arguments = arguments_of(self.arguments)
         sizes = {name: _whole(value, name) for name, value in self.sizes.items()}
         constants = {**limits_of(profile), **sizes}
         given = self._numbers(kind)
-        space, file = self._space(constants, given, profile)
+        space, file = self._space(kind, constants, given, profile)
+        if kind == CUDA:
+            check_names(space.names, "parameter", OF_CUDA)  # a constraint file's too
         numbers = Numbers(given, _values(space), constants, text=file)
         entry = self.entry or _only_entry(text, kind, self.source)
         details: dict[str, Any] = {"cooperative": True} if self.cooperative else {}
@@ -158,6 +162,23 @@ class Description:
             function=self.source if kind == CALLABLE else None,
             details=details,
         )
+
+    def _check_names(self, kind: str) -> None:
+        """Raise `InputError` for a name that cannot stand where it is written: in C++, or on one line."""
+        for what, name in (("name", self.name), ("entry", self.entry)):
+            check_line(name or "", f"kernel's {what}")
+        check_names(self.sizes, "size")
+        for name in self.params or {}:
+            check_line(name, "parameter")
+        if kind != CUDA:
+            return
+        check_names(self.params or (), "parameter", OF_CUDA)
+        check_names(self.defines, "macro", OF_CUDA)
+        for name in self.constants:
+            if not QUALIFIED.fullmatch(name):
+                raise InputError(
+                    f"the constant {quoted(name)} is no symbol in C++: give its name, as n::table"
+                )
 
     def _source(self) -> tuple[str, str, Callable[[Configuration], str] | None]:
         """The kind, the text or the reference of a function, and what makes texts of configurations."""
@@ -218,7 +239,11 @@ class Description:
         return given
 
     def _space(
-        self, constants: Mapping[str, int], given: dict[str, Number], profile: HardwareProfile | None
+        self,
+        kind: str,
+        constants: Mapping[str, int],
+        given: dict[str, Number],
+        profile: HardwareProfile | None,
     ) -> tuple[SolutionSet, str]:
         """The space, and the text of its constraint file; completes the numbers by what the file has."""
         file = self._constraint_file()
@@ -232,6 +257,9 @@ class Description:
             if all(one is None or isinstance(one, str | int) for one in block):
                 limited["threads"] = " * ".join(f"({one})" for one in block if one is not None) or "1"
             params = {name: _plain(values, name) for name, values in self.params.items()}
+            for name in params if kind == CUDA else ():
+                for value in params[name]:
+                    check_macro(value, f"'{name}'")
             return space_of_parameters(params, listed, constants, limited, profile), ""
         if self.params:
             raise InputError("params and a constraint file both declare parameters: give one of them")

@@ -15,6 +15,7 @@ from constrint.support.children import search_path
 from kerneltune.errors import InfeasibleError, InputError
 from kerneltune.inputs.hardware import HardwareProfile
 from kerneltune.sources.arguments import Argument
+from kerneltune.sources.names import check_macro, quoted
 from kerneltune.sources.numbers import Configuration, Numbers
 
 CUDA, PTX, TRITON, CALLABLE = "cuda", "ptx", "triton", "callable"
@@ -111,14 +112,18 @@ class Kernel:
     def _for_cuda(
         self, source: str, configuration: Configuration, numbers: Mapping[str, int]
     ) -> dict[str, Any]:
+        for name, value in configuration.items():
+            check_macro(value, f"'{name}'")
         values = {name: _macro(value) for name, value in configuration.items()}
         for name, given in self.defines.items():
             values[name] = str(numbers.get(f"define_{name}", given))
         target = self.profile.target if self.profile is not None else "sm_80"
+        for name in self.defines:
+            check_macro(self.defines[name], f"'{name}'")
         # In the text, not as options, which would also change the headers that the compiler includes first.
         macros = "".join(f"#define {name} {value}\n" for name, value in values.items())
         return {
-            "source": f'{macros}#line 1 "{self.name}"\n{source}',
+            "source": f"{macros}#line 1 {quoted(self.name)}\n{source}",
             "entry": _instance(self.entry, values),
             "options": list(self.options),
             "symbols": list(self.symbols),

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from kerneltune.errors import InputError
 from kerneltune.pipeline.trial import TIME
-from kerneltune.searching.protocol import Configuration
+from kerneltune.sources.names import check_names, literal, quoted, type_of, unused
 from kerneltune.tuning.kernel_store import KernelStore, StoredKernel
+
+PUBLIC = ("Configuration", "Row", "best", "std")  # what a header names for its users, and what it uses
 
 
 def header_text(kernel: str, store: Path | str | None = None) -> str:
@@ -20,7 +22,7 @@ def header_text(kernel: str, store: Path | str | None = None) -> str:
     else one of the device, else the first.
 
     Raises:
-        InputError: The store has no result of the kernel.
+        InputError: The store has no result of the kernel, or a name or value that C++ cannot have.
     """
     opened = KernelStore(store)
     try:
@@ -42,15 +44,24 @@ def header_text(kernel: str, store: Path | str | None = None) -> str:
 
 
 def _text(kernel: str, parameters: list[str], sizes: list[str], rows: list[StoredKernel]) -> str:
-    name = re.sub(r"\W", "_", kernel)
-    types = {one: _type([row.trial.configuration[one] for row in rows]) for one in parameters}
+    check_names(parameters, "parameter", PUBLIC)
+    check_names(sizes, "size", PUBLIC)
+    name = re.sub(r"[^A-Za-z0-9]+", "_", kernel)
+    values = {one: [row.trial.configuration[one] for row in rows] for one in parameters}
+    types = {one: type_of(values[one], f"the parameter '{one}'") for one in parameters}
     fields = "\n".join(f"  {types[one]} {one};" for one in parameters)
-    size_fields = "".join(f"  long long {one};\n" for one in sizes)
-    lines = ",\n".join("    {" + ", ".join(_row(row, parameters, sizes)) + "}" for row in rows)
-    arguments = "".join(f", long long {one}" for one in sizes)
-    same = " && ".join(f"row.{one} == {one}" for one in sizes) or "true"
-    return f"""// The best known configurations of {kernel}, written by kerneltune; do not edit.
+    size_types = {one: type_of([row.sizes[one] for row in rows], f"the size '{one}'") for one in sizes}
+    size_fields = "".join(f"  {size_types[one]} {one};\n" for one in sizes)
+    lines = ",\n".join("    {" + ", ".join(_row(row, types, size_types)) + "}" for row in rows)
+    arguments = "".join(f", {size_types[one]} {one}" for one in sizes)
+    # What the header itself names must not hide a size in `best`, nor be one in `Row`.
+    device, own, table, row, found = (
+        unused(word, sizes) for word in ("device", "configuration", "rows", "row", "found")
+    )
+    same = " && ".join(f"{row}.{one} == {one}" for one in sizes) or "true"
+    return f"""// The best known configurations of {quoted(kernel)}, written by kerneltune; do not edit.
 #pragma once
+#include <limits>
 #include <string_view>
 
 namespace kerneltune_{name} {{
@@ -60,44 +71,31 @@ struct Configuration {{
 }};
 
 struct Row {{
-  std::string_view device;
-{size_fields}  Configuration configuration;
+  std::string_view {device};
+{size_fields}  Configuration {own};
 }};
 
-inline constexpr Row rows[] = {{
+inline constexpr Row {table}[] = {{
 {lines},
 }};
 
 // The configuration of a device and sizes; else of the device's first row, else of the first row.
-constexpr Configuration best(std::string_view device{arguments}) {{
-  const Row* found = nullptr;
-  for (const Row& row : rows) {{
-    if (row.device != device) continue;
-    if ({same}) return row.configuration;
-    if (found == nullptr) found = &row;
+constexpr Configuration best(std::string_view {device}{arguments}) {{
+  const Row* {found} = nullptr;
+  for (const Row& {row} : {table}) {{
+    if ({row}.{device} != {device}) continue;
+    if ({same}) return {row}.{own};
+    if ({found} == nullptr) {found} = &{row};
   }}
-  return (found == nullptr ? rows[0] : *found).configuration;
+  return ({found} == nullptr ? {table}[0] : *{found}).{own};
 }}
 
 }}  // namespace kerneltune_{name}
 """
 
 
-def _row(row: StoredKernel, parameters: list[str], sizes: list[str]) -> list[str]:
-    configuration: Configuration = row.trial.configuration
-    values = ", ".join(_literal(configuration[one]) for one in parameters)
-    return [_literal(row.device), *(str(row.sizes[one]) for one in sizes), "{" + values + "}"]
-
-
-def _type(values: list[Any]) -> str:
-    if all(isinstance(value, bool) for value in values):
-        return "bool"
-    if all(isinstance(value, int) for value in values):
-        return "long long"
-    return "double" if all(isinstance(value, int | float) for value in values) else "std::string_view"
-
-
-def _literal(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return json.dumps(value) if isinstance(value, str) else repr(value)
+def _row(row: StoredKernel, types: Mapping[str, str], size_types: Mapping[str, str]) -> list[str]:
+    configuration = row.trial.configuration
+    values = ", ".join(literal(configuration[one], type_) for one, type_ in types.items())
+    sizes = [literal(row.sizes[one], type_) for one, type_ in size_types.items()]
+    return [literal(row.device, "std::string_view"), *sizes, "{" + values + "}"]
