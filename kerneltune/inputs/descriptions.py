@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     import numpy as np
 
 SpecOfCell = TypeVar("SpecOfCell", bound="CellSpec")
-Identifier = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+# `$` also matches before a line break at the end. A file is one in the folder: its name is no path.
+Identifier = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$(?!\n)")]
+FileName = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$(?!\n)")]
 
 # Description file of each pass.
 DESCRIPTIONS = {"forward": "kernel.yaml", "backward": "backward.yaml"}
@@ -40,8 +42,8 @@ class KernelSpec(Record, frozen=True, kw_only=True):
     direction: Literal["forward", "backward"] = msgspec.field(name="pass")
     dtypes: tuple[str, ...]
     requires: dict[str, bool | int] = msgspec.field(default_factory=dict)
-    source: str
-    constraints: str
+    source: FileName
+    constraints: FileName
     entry: Identifier
     cooperative: bool = False
     # Taken only where it is named, as one that was not timed on any GPU.
@@ -68,8 +70,8 @@ class CellSpec(Record, frozen=True, kw_only=True):
 
     name: Identifier
     summary: str
-    gates: tuple[str, ...]
-    states: tuple[str, ...]
+    gates: tuple[Identifier, ...]
+    states: tuple[Identifier, ...]
     # Values that training saves for each unit and step, in the storage type.
     saved_values: Annotated[int, msgspec.Meta(ge=0)] = 0
     saved_states: Annotated[int, msgspec.Meta(ge=0)] = 0  # states after h that training saves, in float32

@@ -25,6 +25,7 @@ MMA_TYPES = {"fp32": "tf32"}  # dtypes whose products are computed in another dt
 GPU_VARIABLE = "KERNELTUNE_GPU"  # environment variable with the default profile
 CLUSTER_SIZES = (2, 4, 8, 16)  # sizes that a constraint file may name; no GPU has larger ones
 MAX_GRID_BLOCKS = 2**31 - 1  # of grid.x since compute capability 3.0 (CUDA programming guide)
+NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 NAMING = ("name", "title", "based_on")  # keys that say what a profile is called, not what the GPU can do
 ISA_REGISTER_LIMIT = 255  # register numbers have 8 bits; one of them is the zero register
 
@@ -35,8 +36,8 @@ class HardwareProfile(Record, frozen=True, kw_only=True):
     name: str
     title: str
     based_on: str | None = None  # name of the profile that supplies the missing keys
-    compute_capability: Annotated[str, Meta(pattern=r"^\d+\.\d+$")]
-    target: Annotated[str, Meta(pattern=r"^sm_\d+a?$")]
+    compute_capability: Annotated[str, Meta(pattern=r"^[0-9]+\.[0-9]+$(?!\n)")]
+    target: Annotated[str, Meta(pattern=r"^sm_[0-9]+a?$(?!\n)")]
 
     sm_count: Positive
     boost_mhz: Positive
@@ -153,6 +154,8 @@ def _with_base(path: Path, data: dict[str, Any]) -> dict[str, Any]:
     named = data.get("based_on")
     if not isinstance(named, str):
         return data
+    if not NAME.fullmatch(named):
+        raise InputError(f"{path}: based_on: '{named}' is no name of a profile: give one, not a path")
     places = [folder / f"{named}.yaml" for folder in (path.parent, data_folder("hardware_profiles"))]
     known = [place for place in places if place.is_file()]
     if not known:

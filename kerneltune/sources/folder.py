@@ -15,6 +15,7 @@ from constrint.errors import ConstrintError
 from constrint.tuning.spaces import from_json
 from kerneltune.errors import InputError, nearest
 from kerneltune.inputs.checked import Record
+from kerneltune.inputs.folders import file_inside
 from kerneltune.inputs.yamlfile import read_checked
 from kerneltune.sources.arguments import KINDS, NUMBER, Argument, number
 from kerneltune.sources.description import Description
@@ -32,7 +33,7 @@ Values = list[bool | int | float | str]
 class ArrayFile(Record, frozen=True, kw_only=True):
     """An array or number of `kernel.yaml`."""
 
-    name: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+    name: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$(?!\n)")]
     kind: Literal["in", "out", "inout", "number"] = "in"
     dtype: str = "float32"
     shape: list[Plain] = msgspec.field(default_factory=list)
@@ -153,7 +154,8 @@ def _search(folder: Path, data: KernelFile) -> dict[str, Any]:
 
     def function(text: str, name: str) -> Any:
         file, _, own = text.partition(":")
-        return resolved(f"{(folder / file).resolve()}:{own or name}")
+        path = file_inside(folder, file, f"{folder / DESCRIPTION}: {name}")
+        return resolved(f"{path.resolve()}:{own or name}")
 
     found: dict[str, Any] = {}
     if data.metrics:
@@ -167,7 +169,7 @@ def _search(folder: Path, data: KernelFile) -> dict[str, Any]:
 
 def _source(folder: Path, data: KernelFile) -> tuple[Any, str | None]:
     if data.source is not None:
-        path = folder / data.source
+        path = file_inside(folder, data.source, f"{folder / DESCRIPTION}: source")
         if not path.is_file():
             raise InputError(f"{folder / DESCRIPTION}: source: there is no file {path}")
     else:
@@ -190,12 +192,13 @@ def _space(folder: Path, path: Path, data: KernelFile) -> tuple[Any, Any]:
         if data.tune_params is None:
             raise InputError(f"{path}: tune_params is missing, and there is no {CONSTRAINTS}")
         return data.tune_params, list(data.restrictions)
+    file = file_inside(folder, named, f"{path}: constraints")
     if data.tune_params is not None or data.restrictions:
         raise InputError(f"{path}: tune_params and {named} both declare parameters: keep one of them")
     if not named.endswith(".json"):
-        return None, folder / named
+        return None, file
     try:
-        found = from_json(folder / named)  # T1, or tune_params and restrictions
+        found = from_json(file)  # T1, or tune_params and restrictions
     except (ConstrintError, OSError) as error:
         raise InputError(f"{path}: constraints: {error}") from None
     return found.tune_params, list(found.restrictions)
@@ -206,7 +209,8 @@ def _reference(folder: Path, data: KernelFile, sizes: Mapping[str, int]) -> Any:
     if data.reference is None:
         return None
     file, _, name = data.reference.partition(":")
-    function = resolved(f"{(folder / file).resolve()}:{name or 'reference'}")
+    path = file_inside(folder, file, f"{folder / DESCRIPTION}: reference")
+    function = resolved(f"{path.resolve()}:{name or 'reference'}")
     import inspect
 
     wanted = [
@@ -263,10 +267,11 @@ class _Arrays:
         )
 
     def _loaded(self, name: str, shape: tuple[int, ...], dtype: np.dtype[Any], where: str) -> NDArray[Any]:
+        path = file_inside(self._folder, name, where)
         try:
-            found: NDArray[Any] = np.load(self._folder / name, allow_pickle=False)
+            found: NDArray[Any] = np.load(path, allow_pickle=False)
         except (OSError, ValueError) as error:
-            raise InputError(f"{where}: {self._folder / name} cannot be read: {error}") from None
+            raise InputError(f"{where}: {path} cannot be read: {error}") from None
         if found.shape != shape or found.dtype != dtype:
             raise InputError(f"{where}: {name} is {found.dtype} {found.shape}, not {dtype} {shape}")
         return found

@@ -116,10 +116,10 @@ class Kernel:
             check_macro(value, f"'{name}'")
         values = {name: _macro(value) for name, value in configuration.items()}
         for name, given in self.defines.items():
-            values[name] = str(numbers.get(f"define_{name}", given))
+            value = numbers.get(f"define_{name}", given)
+            check_macro(value, f"'{name}'")
+            values[name] = str(value)
         target = self.profile.target if self.profile is not None else "sm_80"
-        for name in self.defines:
-            check_macro(self.defines[name], f"'{name}'")
         # In the text, not as options, which would also change the headers that the compiler includes first.
         macros = "".join(f"#define {name} {value}\n" for name, value in values.items())
         return {
