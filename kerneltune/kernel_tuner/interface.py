@@ -18,40 +18,21 @@ from kerneltune.errors import InputError, MissingExtraError
 from kerneltune.kernel_tuner.launches import description_of, expression
 from kerneltune.kernel_tuner.replay import Simulated, simulated
 from kerneltune.kernel_tuner.results import Clock, environment_of, rows_of
+from kerneltune.kernel_tuner.strategies import STRATEGIES, check_strategy
 from kerneltune.pipeline.run import Budget
+from kerneltune.pipeline.trial import TIME
 from kerneltune.tuning.cache_files import cache_path, write_cache
 from kerneltune.tuning.searches import search
 from kerneltune.tuning.tune import options_of, prepared, tuned
 
-# Kernel Tuner's strategies, and the kind of search that stands for each.
-STRATEGIES = {
-    "brute_force": "exhaustive",
-    "random_sample": "random",
-    "minimize": "neighbours",
-    "basinhopping": "neighbours",
-    "diff_evo": "evolution",
-    "genetic_algorithm": "evolution",
-    "greedy_mls": "neighbours",
-    "ordered_greedy_mls": "neighbours",
-    "greedy_ils": "neighbours",
-    "mls": "neighbours",
-    "dual_annealing": "annealing",
-    "simulated_annealing": "annealing",
-    "pso": "evolution",
-    "firefly_algorithm": "evolution",
-    "skopt": "gaussian",
-    "bayes_opt": "gaussian",
-    "pyatf_strategies": "auto",
-    "hybrid_vndx": "auto",
-    "adaptive_tabu_greywolf": "auto",
-    "nsga2": "evolution",
-    "nsga3": "evolution",
-}
-WITHOUT_START = {
-    *("brute_force", "random_sample", "bayes_opt", "pyatf_strategies", "adaptive_tabu_greywolf"),
-    *("hybrid_vndx", "nsga2", "nsga3"),
-}
 MAX_THREADS = 1024
+FORBIDDEN = ("grid_size_x", "grid_size_y", "grid_size_z", "time")
+HIGHER_IS_BETTER = {
+    **dict.fromkeys(("time", "energy", "cost", "loss"), False),
+    **dict.fromkeys(("fitness", "GFLOP/s", "TFLOP/s", "GB/s", "TB/s"), True),
+    **dict.fromkeys(("GFLOPS/W", "TFLOPS/W", "GFLOP/J", "TFLOP/J"), True),
+}
+"""The objectives whose direction Kernel Tuner knows."""
 BLOCKS = ("block_size_x", "block_size_y", "block_size_z")
 CUDA = {None, "cuda", "cupy", "nvcuda"}
 
@@ -69,9 +50,33 @@ def tune_kernel(
     answer: Sequence[Any] | None = None,
     atol: float = 1e-6,
     verify: Callable[..., Any] | None = None,
-    **more: Any,
+    verbose: bool = False,
+    lang: str | None = None,
+    device: int = 0,
+    platform: int = 0,
+    smem_args: Mapping[str, Any] | None = None,
+    cmem_args: Mapping[str, Any] | None = None,
+    texmem_args: Mapping[str, Any] | None = None,
+    compiler: str | None = None,
+    compiler_options: Sequence[str] | None = None,
+    defines: Mapping[str, Any] | None = None,
+    log: Any = None,
+    iterations: int = 7,
+    block_size_names: Sequence[str] | None = None,
+    quiet: bool = False,
+    strategy: Any = None,
+    strategy_options: Mapping[str, Any] | None = None,
+    cache: str | Path | None = None,
+    metrics: Mapping[str, Any] | None = None,
+    simulation_mode: bool | None = None,
+    parallel: Any = None,
+    observers: Sequence[Any] | None = None,
+    objective: str | None = None,
+    objective_higher_is_better: bool | None = None,
+    objectives: Mapping[str, bool] | None = None,
+    seed: int | None = None,
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Tune a kernel with Kernel Tuner's arguments.
+    """Tune a kernel with the arguments of Kernel Tuner 1.5.
 
     Args:
         kernel_name: The kernel's name.
@@ -86,59 +91,101 @@ def tune_kernel(
         answer: The expected array for each argument, or None.
         atol: Not used: outputs are compared by relative error.
         verify: Not supported.
-        more: Kernel Tuner's further arguments by name: `strategy`, `strategy_options`, `cache`,
-            `simulation_mode`, `iterations`, `metrics`, `objective`, `observers`, `smem_args`, `cmem_args`,
-            `defines`, `compiler_options`, `block_size_names`, `lang`, `seed` and others.
+        verbose: Not used: nothing is printed.
+        lang: The language; other languages than CUDA are left to Kernel Tuner.
+        device: The GPU's number; others than 0 are left to Kernel Tuner.
+        platform: The OpenCL platform; others than 0 are left to Kernel Tuner.
+        smem_args: The bytes of dynamic shared memory, as `size`.
+        cmem_args: Constant arrays by name.
+        texmem_args: Textures, which are left to Kernel Tuner.
+        compiler: A compiler, which is left to Kernel Tuner.
+        compiler_options: Options of the compiler.
+        defines: Preprocessor definitions by name.
+        log: Not used: nothing is logged.
+        iterations: Runs of each configuration that are timed.
+        block_size_names: The parameters that are the block's size along each axis.
+        quiet: Not used: nothing is printed.
+        strategy: The name of a strategy; strategy objects are left to Kernel Tuner.
+        strategy_options: `max_fevals`, `time_limit`, `fraction` and `x0`; others of the strategy have no
+            counterpart.
+        cache: The file of results.
+        metrics: Expressions or functions of parameters and measured values, by name.
+        simulation_mode: Whether all results are taken from the cache.
+        parallel: Kernel Tuner's parallel runner, which is left to it.
+        observers: Observers, which measure more values.
+        objective: What to optimise: "time", or the name of a metric or of an observer's value.
+        objective_higher_is_better: Whether the greatest value is the best; it must be given where Kernel
+            Tuner does not know the objective.
+        objectives: Objectives with their direction; several are left to Kernel Tuner.
+        seed: Seed of the search.
 
     Returns:
         A row for each configuration that was tried, and facts of the run, both as Kernel Tuner has them.
 
     Raises:
-        ValueError: A strategy or its option is unknown, as in Kernel Tuner.
+        ValueError: A strategy or its option is unknown, or the direction of an objective, as in Kernel Tuner.
         InputError: Something is wrong; the message names it.
     """
+    return tuned_as_asked(dict(locals()), {})
+
+
+def tuned_as_asked(
+    given: dict[str, Any], own: Mapping[str, Any]
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """The rows and facts of a run.
+
+    Args:
+        given: All arguments of `tune_kernel`.
+        own: Options of kerneltune: `gpu`, `commands`, `store` and `workers`.
+    """
     clock = Clock()
-    given = {
-        "kernel_name": kernel_name,
-        "kernel_source": kernel_source,
-        "problem_size": problem_size,
-        "arguments": arguments,
-        "tune_params": tune_params,
-        "restrictions": restrictions,
-        "grid_div_x": grid_div_x,
-        "grid_div_y": grid_div_y,
-        "grid_div_z": grid_div_z,
-        "answer": answer,
-        "atol": atol,
-        "verify": verify,
-    }
-    strategy = more.get("strategy") or "brute_force"
-    if not isinstance(strategy, str) or _language(kernel_source, more.get("lang")) not in CUDA:
-        return _by_kernel_tuner({**given, **more})
-    options = dict(more.get("strategy_options") or {})
-    _check(strategy, options)
-    if verify is not None:
-        raise InputError("verify is not supported: give answer, or use kerneltune.tune with reference")
-    space = _space(tune_params, restrictions, more.get("block_size_names"))
+    strategy = given["strategy"] or "brute_force"
+    if _is_for_kernel_tuner(given):
+        return _by_kernel_tuner(given)
+    tune_params, options = given["tune_params"], dict(given["strategy_options"] or {})
+    check_strategy(strategy, options)
+    _check(given)
+    objective, higher = _objective(given)
+    space = _space(tune_params, given["restrictions"], given["block_size_names"])
     names = list(tune_params)
-    metrics = {name: _metric(name, one) for name, one in (more.get("metrics") or {}).items()}
+    metrics = {name: _metric(name, one) for name, one in (given["metrics"] or {}).items()}
     budget = _budget(options, space)
-    objective, higher = _objective(more)
     asked = {"objective": objective, "maximise": higher}
     run = options_of({**asked, "metrics": metrics})
     start = dict(zip(names, options["x0"], strict=True)) if "x0" in options else None
     clock.searched(
-        search(STRATEGIES[strategy], space, _with(run, budget), int(more.get("seed") or 0)),
+        search(STRATEGIES[strategy].kind, space, _with(run, budget), int(given["seed"] or 0)),
         start,
     )
-    if more.get("simulation_mode"):
-        if more.get("cache") is None:
-            raise InputError("simulation_mode needs cache, the file to take results from")
-        replayed = Simulated(Path(str(more["cache"])), names, metrics)
+    if given["simulation_mode"]:
+        replayed = Simulated(Path(str(given["cache"])), names, metrics, objective)
         trials = simulated(replayed, clock.strategy, budget, objective, higher)
         entries = replayed.entries
         return rows_of(trials, entries, names), environment_of(clock, trials, entries, names)
-    return _measured(clock, {**given, **more}, space, {"metrics": metrics, **asked}, budget)
+    return _measured(clock, {**given, **own}, space, {"metrics": metrics, **asked}, budget)
+
+
+def _is_for_kernel_tuner(given: Mapping[str, Any]) -> bool:
+    """Whether a call asks for what only Kernel Tuner has."""
+    if not isinstance(given["strategy"] or "", str) or len(given["objectives"] or ()) > 1:
+        return True
+    if _language(given["kernel_source"], given["lang"]) not in CUDA:
+        return True
+    unknown = ("device", "platform", "texmem_args", "compiler", "parallel")
+    return not given["simulation_mode"] and any(given[name] for name in unknown)
+
+
+def _check(given: Mapping[str, Any]) -> None:
+    """Refuse what contradicts itself, or is not supported."""
+    for name in FORBIDDEN:
+        if name in given["tune_params"]:
+            raise ValueError(f"tune_params: no parameter can be called {name!r}")
+    if given["verify"] is not None:
+        raise InputError("verify is not supported: give answer, or use kerneltune.tune with reference")
+    if given["simulation_mode"] and given["parallel"]:
+        raise ValueError("parallel does not go with simulation_mode")
+    if given["simulation_mode"] and given["cache"] is None:
+        raise InputError("simulation_mode needs cache, the file to take results from")
 
 
 def _measured(
@@ -146,7 +193,7 @@ def _measured(
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """The rows and facts of a run on this machine's GPU."""
     names = list(given["tune_params"])
-    description = description_of(given, given, space)
+    description = description_of(given, space)
     kernel, case = prepared(description, given.get("gpu"), _answers(given["answer"]), None)
     options = options_of(
         {
@@ -162,6 +209,10 @@ def _measured(
         }
     )
     found = tuned(kernel, case, options, clock.strategy)
+    for trial in found.trials:
+        if trial.failure is None and asked["objective"] not in trial.objectives:
+            has = ", ".join(trial.objectives)
+            raise InputError(f"objective: nothing measured '{asked['objective']}', only: {has}")
     rows = rows_of(found.trials, {}, names)
     if given.get("cache") is not None:
         head = {"device_name": found.device, "kernel_name": given["kernel_name"]}
@@ -205,13 +256,6 @@ def _by_kernel_tuner(given: dict[str, Any]) -> tuple[list[dict[str, Any]], dict[
     return found
 
 
-def _check(strategy: str, options: Mapping[str, Any]) -> None:
-    if strategy not in STRATEGIES:
-        raise ValueError(f"Unkown strategy {strategy}, must be one of: {', '.join(STRATEGIES)}")
-    if "x0" in options and strategy in WITHOUT_START:
-        raise ValueError(f"the strategy {strategy} takes no starting point x0")
-
-
 def _space(
     tune_params: Mapping[str, Sequence[Any]], restrictions: Any, blocks: Sequence[str] | None
 ) -> Space:
@@ -240,16 +284,18 @@ def _metric(name: str, given: Any) -> Callable[[Mapping[str, Any], Mapping[str, 
     return expression(str(given), f"the metric '{name}'")
 
 
-def _objective(more: Mapping[str, Any]) -> tuple[str, bool | None]:
-    objectives = more.get("objectives")
+def _objective(given: Mapping[str, Any]) -> tuple[str, bool]:
+    """The objective, and whether the greatest value is the best."""
+    objectives = given["objectives"]
     if objectives:
-        name = next(iter(objectives))
-        return str(name), bool(objectives[name]) if isinstance(objectives, Mapping) else None
-    name = str(more.get("objective") or "time")
-    higher = more.get("objective_higher_is_better")
-    if higher is None and ("/s" in name or "/J" in name or "/W" in name):
-        higher = True
-    return name, higher
+        if not isinstance(objectives, Mapping):
+            raise ValueError('objectives are given with their direction: objectives={"time": False}')
+        ((name, higher),) = objectives.items()
+        return str(name), bool(higher)
+    name, higher = str(given["objective"] or TIME), given["objective_higher_is_better"]
+    if higher is None and name not in HIGHER_IS_BETTER:
+        raise ValueError(f"give objective_higher_is_better for the objective '{name}'")
+    return name, HIGHER_IS_BETTER[name] if higher is None else bool(higher)
 
 
 def _budget(options: Mapping[str, Any], space: Space) -> Budget:

@@ -38,9 +38,9 @@ def expression(text: str, where: str) -> Metric:
     return value
 
 
-def description_of(given: Mapping[str, Any], more: Mapping[str, Any], space: Space) -> Description:
+def description_of(given: Mapping[str, Any], space: Space) -> Description:
     """The description of Kernel Tuner's arguments."""
-    names = list(more.get("block_size_names") or BLOCKS)
+    names = list(given.get("block_size_names") or BLOCKS)
     names += list(BLOCKS[len(names) :])
     size = given["problem_size"]
     divisors = [given[f"grid_div_{axis}"] for axis in "xyz"]
@@ -57,7 +57,7 @@ def description_of(given: Mapping[str, Any], more: Mapping[str, Any], space: Spa
     def block(axis: int) -> Callable[[Mapping[str, Any]], int]:
         return lambda values: int(values.get(names[axis], 1))
 
-    shared = (more.get("smem_args") or {}).get("size")
+    shared = (given.get("smem_args") or {}).get("size")
     return Description(
         given["kernel_source"],
         entry=given["kernel_name"],
@@ -70,9 +70,9 @@ def description_of(given: Mapping[str, Any], more: Mapping[str, Any], space: Spa
         grid=[grid(axis) for axis in range(3)],
         block=[block(axis) for axis in range(3)],
         shared_memory=None if shared is None else _number(shared, "smem_args"),
-        constants=dict(more.get("cmem_args") or {}),
-        options=[str(one) for one in more.get("compiler_options") or []],
-        defines={name: str(value) for name, value in (more.get("defines") or {}).items()},
+        constants=dict(given.get("cmem_args") or {}),
+        options=[str(one) for one in given.get("compiler_options") or []],
+        defines={name: str(value) for name, value in (given.get("defines") or {}).items()},
     )
 
 

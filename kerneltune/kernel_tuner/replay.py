@@ -21,11 +21,13 @@ class Simulated:
         path: The file.
         names: The parameters.
         metrics: Objectives that are computed anew.
+        objective: What is optimised; each result must have it.
     """
 
     compiles = False
 
-    def __init__(self, path: Path, names: Sequence[str], metrics: Mapping[str, Any]) -> None:
+    def __init__(self, path: Path, names: Sequence[str], metrics: Mapping[str, Any], objective: str) -> None:
+        self._objective = objective
         self._path, self._names, self._metrics = cache_path(path), list(names), dict(metrics)
         self.entries = read_cache(self._path, self._names)
 
@@ -40,6 +42,11 @@ class Simulated:
         objectives = dict(found.objectives)
         for name, metric in self._metrics.items():
             objectives[name] = float(metric(configuration, objectives))
+        if self._objective not in objectives:
+            raise InputError(
+                f"objective: the cache {self._path} has no '{self._objective}' for {dict(configuration)}; "
+                f"it has: {', '.join(objectives)}"
+            )
         return Trial(configuration, objectives, stored=True)
 
     def add(self, trial: Trial) -> None:
@@ -75,7 +82,7 @@ def simulated(
     sign = -1 if higher else 1
 
     def better(one: Trial, other: Trial) -> bool:
-        return sign * one.objectives.get(objective, 0) < sign * other.objectives.get(objective, 0)
+        return sign * one.objectives[objective] < sign * other.objectives[objective]
 
     pipeline = Pipeline(results, strategy, results, None, _NoDevices(), better=better)
     return pipeline.run(budget).trials

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+from dataclasses import replace
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,9 @@ from pretended import COMMANDS
 
 from kerneltune import kernel_tuner
 from kerneltune.errors import InputError
+from kerneltune.kernel_tuner.interface import HIGHER_IS_BETTER, tuned_as_asked
+from kerneltune.kernel_tuner.strategies import STRATEGIES, check_strategy
+from kerneltune.tuning import kernel_run
 from kerneltune.tuning.cache_files import read_cache
 
 SOURCE = """
@@ -39,6 +45,15 @@ def call(**more: Any) -> Any:
     return kernel_tuner.tune_kernel("add", SOURCE, 100, [np.zeros_like(a), a, np.int32(100)], PARAMS, **more)
 
 
+def asked(**more: Any) -> dict[str, Any]:
+    """All arguments of a call."""
+    a = np.ones(100, np.float32)
+    arguments = [np.zeros_like(a), a, np.int32(100)]
+    bound = signature(kernel_tuner.tune_kernel).bind("add", SOURCE, 100, arguments, PARAMS, **more)
+    bound.apply_defaults()
+    return bound.arguments
+
+
 def test_a_simulation_takes_all_from_the_cache(cache: Path) -> None:
     rows, facts = call(cache=str(cache), simulation_mode=True, metrics={"rate": "1000 / time"})
     assert len(rows) == 8  # blocks of 2,048 threads are excluded
@@ -64,14 +79,11 @@ def test_budgets_and_starting_points(cache: Path) -> None:
 
 
 def test_kernels_run_in_our_pipeline(tmp_path: Path) -> None:
-    from dataclasses import replace
-
-    from kerneltune.tuning import kernel_run
-
     name = kernel_run.device_name
     kernel_run.device_name = lambda kernel: "pretended"  # type: ignore[assignment]
     try:
-        rows, facts = call(gpu="h100_sxm", commands=replace(COMMANDS), cache=tmp_path / "c", answer=None)
+        given = asked(cache=tmp_path / "c")
+        rows, facts = tuned_as_asked(given, {"gpu": "h100_sxm", "commands": replace(COMMANDS)})
     finally:
         kernel_run.device_name = name
     assert len(rows) == 8
@@ -96,3 +108,89 @@ def test_wrong_calls_are_refused(cache: Path, tmp_path: Path) -> None:
         call(simulation_mode=True, cache=tmp_path / "no.json")
     with pytest.raises(InputError, match="has the parameters"):
         read_cache(cache, ["other"])
+
+
+def test_the_keywords_are_those_of_kernel_tuner() -> None:
+    theirs = pytest.importorskip("kernel_tuner.interface").tune_kernel
+    ours = signature(kernel_tuner.tune_kernel).parameters
+    expected = signature(theirs).parameters
+    assert list(ours) == list(expected)
+    assert {name: one.default for name, one in ours.items()} == {
+        name: one.default for name, one in expected.items()
+    }
+
+
+@pytest.mark.parametrize("wrong", ["restrictons", "strategie", "gpu", "workers"])
+def test_an_unknown_keyword_is_an_error(wrong: str, cache: Path) -> None:
+    with pytest.raises(TypeError, match=wrong):
+        call(**{wrong: ["block_size_x > 32"]}, simulation_mode=True, cache=cache)
+
+
+def test_strategies_take_the_options_that_they_take_in_kernel_tuner() -> None:
+    strategies = pytest.importorskip("kernel_tuner.interface").strategy_map
+    common = importlib.import_module("kernel_tuner.strategies.common")
+    assert list(strategies) == sorted(STRATEGIES, key=list(strategies).index)
+    for name, known in STRATEGIES.items():
+        try:
+            own = importlib.import_module(strategies[name]._module_path)._options
+        except ImportError:
+            continue  # the strategy's package is not installed
+        assert known.options.split() == list(own), name
+        with pytest.raises(ValueError, match="no option 'popsizes'"):
+            check_strategy(name, {"popsizes": 3})
+        with pytest.raises(ValueError, match="Unrecognized option"):
+            common.get_options({"popsizes": 3}, own)
+
+
+def test_objectives_that_no_result_has_are_refused(cache: Path) -> None:
+    given: dict[str, Any] = {"cache": cache, "simulation_mode": True}
+    with pytest.raises(InputError, match=r"has no 'energy' for .*; it has: time"):
+        call(**given, objective="energy")
+    with pytest.raises(InputError, match="has no 'energy'"):
+        call(**given, objectives={"energy": True})
+    with pytest.raises(ValueError, match="give objective_higher_is_better for the objective 'rate'"):
+        call(**given, objective="rate", metrics={"rate": "1000 / time"})
+    rows, _ = call(
+        **given, objective="rate", metrics={"rate": "1000 / time"}, objective_higher_is_better=True
+    )
+    assert max(row["rate"] for row in rows if "__error__" not in row) == pytest.approx(1000 / 3)
+    rows, _ = call(**given, objective="GB/s", metrics={"GB/s": lambda p: 1000 / p["time"]})
+    assert len(rows) == 8
+    with pytest.raises(ValueError, match="with their direction"):
+        call(**given, objectives=["time"])
+    known = importlib.import_module("kernel_tuner.util").objective_default_map
+    assert known == HIGHER_IS_BETTER
+
+
+def test_what_only_kernel_tuner_has_is_left_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    package = pytest.importorskip("kernel_tuner.interface")
+    asked_of: list[dict[str, Any]] = []
+    monkeypatch.setattr(package, "tune_kernel", lambda **given: asked_of.append(given) or ([], {}))
+    for one in (
+        {"device": 1},
+        {"platform": 1},
+        {"texmem_args": {"t": np.zeros(3)}},
+        {"compiler": "clang"},
+        {"parallel": True},
+        {"objectives": {"time": False, "energy": False}},
+        {"lang": "OpenCL"},
+        {"strategy": object()},
+    ):
+        call(**one)
+        assert one.items() <= asked_of.pop().items()
+
+
+def test_parameters_with_forbidden_names_are_refused() -> None:
+    with pytest.raises(ValueError, match="'time'"):
+        kernel_tuner.tune_kernel("add", SOURCE, 100, [], {"time": [1, 2]})
+    with pytest.raises(ValueError, match="parallel"):
+        call(simulation_mode=True, parallel=True, cache="c")
+
+
+def test_objectives_that_nothing_measures_are_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(kernel_run, "device_name", lambda kernel: "pretended")
+    given = asked(objective="fitness", cache=tmp_path / "c")
+    with pytest.raises(InputError, match="nothing measured 'fitness', only: time"):
+        tuned_as_asked(given, {"gpu": "h100_sxm", "commands": replace(COMMANDS)})
