@@ -1,4 +1,4 @@
-"""python-constraint's solver classes, accepted and ignored: constrint always solves."""
+"""python-constraint's solver classes with its arguments, accepted without effect: constrint always solves."""
 
 from __future__ import annotations
 
@@ -8,25 +8,37 @@ from typing import Any
 class Solver:
     """Accepted wherever python-constraint takes a solver."""
 
-    def __init__(self, *_: Any, **__: Any) -> None:
-        pass
-
 
 class BacktrackingSolver(Solver):
     """See `Solver`."""
+
+    def __init__(self, forwardcheck: bool = True) -> None:
+        pass
 
 
 class OptimizedBacktrackingSolver(Solver):
     """See `Solver`."""
 
+    def __init__(self, forwardcheck: bool = True) -> None:
+        pass
+
 
 class RecursiveBacktrackingSolver(Solver):
     """See `Solver`."""
+
+    def __init__(self, forwardcheck: bool = True) -> None:
+        pass
 
 
 class MinConflictsSolver(Solver):
     """See `Solver`; unlike in python-constraint, every answer is exact."""
 
+    def __init__(self, steps: int = 1000, rand: Any = None) -> None:
+        pass
+
 
 class ParallelSolver(Solver):
     """See `Solver`."""
+
+    def __init__(self, process_mode: bool = False) -> None:
+        pass

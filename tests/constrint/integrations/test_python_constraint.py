@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 from fractions import Fraction
+from inspect import signature
 
 import constraint as real
 import numpy as np
@@ -301,3 +302,13 @@ def test_values_without_a_hash_are_compared():
 def test_bounds_may_be_infinite():
     assert len(_pairs_allowed(ours.MaxSumConstraint(float("inf")), [1, 2], [3])) == 2
     assert not _pairs_allowed(ours.MinProdConstraint(float("inf")), [1, 2], [3])
+
+
+@pytest.mark.parametrize("name", [name for name in dir(real) if name.endswith("Solver")])
+def test_solvers_take_the_arguments_of_python_constraint(name):
+    own, others = (signature(getattr(package, name)).parameters for package in (ours, real))
+    assert [(one.name, one.default) for one in own.values()] == [
+        (one.name, one.default) for one in others.values()
+    ]
+    with pytest.raises(TypeError):
+        getattr(ours, name)(forwardchek=False)
