@@ -96,11 +96,11 @@ def run_group(group: str) -> None:
     """All cases of a group, each once forward and backward."""
     import torch
 
-    from kerneltune.compiling import ready
+    from kerneltune.compiling import compile as compiling
     from kerneltune.errors import InfeasibleError
 
-    if macros := tuple(os.environ.get("KERNELTUNE_SANITIZED", "").split()):
-        ready.Compiler = partial(ready.Compiler, defines=macros)  # type: ignore[misc,assignment]
+    macros = tuple(os.environ.get("KERNELTUNE_SANITIZED", "").split())
+    compiling.Compiler = partial(compiling.Compiler, lines=True, defines=macros)  # type: ignore[misc,assignment]
     torch.manual_seed(0)
     for name, case in cases(group):
         try:

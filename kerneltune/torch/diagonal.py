@@ -23,12 +23,13 @@ from kerneltune.errors import InputError, nearest
 from kerneltune.inputs.scan_descriptions import ScanCell, discover_scans, is_nonlinear
 from kerneltune.running.diagonal_cpu import CpuInputs, backward, forward
 from kerneltune.running.diagonal_reference import CHECKPOINT_STEPS
-from kerneltune.torch.native import differentiable_gradients
+from kerneltune.torch.fitting import Fixed
+from kerneltune.torch.native import differentiable_gradients, differentiates_twice
 from kerneltune.torch.newton import newton
 from kerneltune.torch.scan import check_tensors, launch_of
 from kerneltune.torch.scan_cpu import Options
 from kerneltune.torch.scan_launching import launcher
-from kerneltune.torch.scan_native import differentiates_twice, native_diagonal
+from kerneltune.torch.scan_native import native_diagonal
 
 PARALLEL = ("sequential", "overlap", "newton")  # besides the solver's choice
 
@@ -289,7 +290,7 @@ def _check(
             )
 
 
-class _Diagonal(torch.nn.Module):  # type: ignore[misc] # torch has no types here
+class _Diagonal(Fixed, torch.nn.Module):  # type: ignore[misc] # torch has no types here
     """A diagonal cell with its projection: one matrix product, whose parts the cell reads in place.
 
     Args:
@@ -303,6 +304,7 @@ class _Diagonal(torch.nn.Module):  # type: ignore[misc] # torch has no types her
         recurrent: The recurrent weights, `[W, hidden_size]`.
     """
 
+    FIXED = frozenset(("hidden_size", "gates"))
     cell: str
 
     def __init__(

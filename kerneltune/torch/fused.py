@@ -22,7 +22,7 @@ from kerneltune.torch.launching import launcher
 from kerneltune.torch.lengths import Lengths
 from kerneltune.torch.native import differentiable_gradients
 from kerneltune.torch.operators import problem_of, spec_of
-from kerneltune.torch.precision import autocast_dtype, rnn_takes_tf32
+from kerneltune.torch.precision import autocast_of_cell, rnn_takes_tf32
 from kerneltune.torch.replay import Call, Hold, Replays
 from kerneltune.torch.staggered import SideBySide, Staggered, chunk_of
 
@@ -137,7 +137,7 @@ def run(stack: Stack, data: torch.Tensor, rows: Rows, states: States | None) -> 
     ]
     dropout = sizes.dropout if stack.training else 0.0
     plan = calls.plan(stack, rows, dropout, len(given))
-    tensors, wanted = (*given, *parameters), autocast_dtype(data)
+    tensors, wanted = (*given, *parameters), autocast_of_cell(data, stack.kind.cell)
     fits = partial(stack.check_fits, data, given, casts=wanted is not None)
     if wanted is not None:  # weights are cast where they are put in order
         with torch.autocast(data.device.type, enabled=False):
@@ -231,8 +231,8 @@ class _Queued(torch.autograd.Function):  # type: ignore[misc] # torch has no typ
     @staticmethod
     def backward(ctx: Any, by: torch.Tensor | None, *by_last: torch.Tensor | None) -> tuple[Any, ...]:
         """Gradients by the input, the first states and the parameters."""
-        inputs, held = ctx.saved_tensors[: ctx.count], ctx.saved_tensors[ctx.count :]
-        kept = ctx.passes.whole(held, ctx.rest)
+        saved = ctx.saved_tensors  # read once: checkpoints compute them at each reading
+        inputs, kept = saved[: ctx.count], ctx.passes.whole(saved[ctx.count :], ctx.rest)
         if torch.is_grad_enabled():  # what follows is differentiated, too
             masks = [one.mask for one in kept] if isinstance(ctx.passes, Plan) else None
             return (None, *differentiable_gradients(_again(ctx.passes, masks), inputs, (by, *by_last)))

@@ -11,13 +11,14 @@ from torch.nn import functional
 
 from kerneltune.errors import InputError, nearest
 from kerneltune.inputs.descriptions import discover
+from kerneltune.torch.fitting import Fixed
 from kerneltune.torch.launching import Launcher
 from kerneltune.torch.rnn import recurrence
 
 _OPTIONS = ("forward_clip", "gate_gradient_clip", "cut_recurrent_gradient")
 
 
-class HeadwiseRNN(torch.nn.Module):  # type: ignore[misc] # torch has no types here
+class HeadwiseRNN(Fixed, torch.nn.Module):  # type: ignore[misc] # torch has no types here
     """A recurrent layer with its input projection.
 
     Args:
@@ -34,6 +35,8 @@ class HeadwiseRNN(torch.nn.Module):  # type: ignore[misc] # torch has no types h
         recurrent: R, `[H, G, D, D]`.
         bias: Added to R h, `[H, G, D]`; for most cells the two biases act alike.
     """
+
+    FIXED = frozenset(("cell", "spec", "input_size", "heads", "head_dim"))
 
     def __init__(
         self,
@@ -88,11 +91,18 @@ class HeadwiseRNN(torch.nn.Module):  # type: ignore[misc] # torch has no types h
         if x.dim() != 3 or x.shape[-1] != self.input_size:
             raise InputError(f"x is [T, B, {self.input_size}], not {list(x.shape)}")
         steps, batch, _ = x.shape
-        product = functional.linear(x, self.weight, self.input_bias)
-        product = product.view(steps, batch, self.heads, self.head_dim, len(self.spec.gates))
+        weight, bias = self.weight, self.input_bias
+
+        def product() -> torch.Tensor:
+            found = functional.linear(x, weight, bias)
+            return found.view(steps, batch, self.heads, self.head_dim, len(self.spec.gates))
+
         start = self.initial(batch) if initial is None else initial
         output, last = recurrence(
-            self.cell, product, self.recurrent, self.bias, start, **self.options, runs_on=self._runs_on
+            *(self.cell, product(), self.recurrent, self.bias, start),
+            **self.options,
+            runs_on=self._runs_on,
+            again=product,
         )
         return output.reshape(steps, batch, self.heads * self.head_dim), last
 

@@ -62,7 +62,7 @@ class Recurrent(Stack):
             name, value = "sizes", replace(self.sizes, **{name: value})
         if name == "sizes" and "sizes" in self.__dict__:
             self._check_change(value)
-        elif name in ("kind", "cell") and name in self.__dict__ and getattr(self, name) != value:
+        elif name in ("kind", "cell") and "sizes" in self.__dict__ and getattr(self, name) != value:
             raise InputError(f"the {name} of a layer is fixed: make a new layer")
         super().__setattr__(name, value)
 
@@ -186,7 +186,7 @@ class Recurrent(Stack):
         """Whether the stack runs as one operation."""
         if torch.compiler.is_compiling() or not data.numel():
             return False
-        return on_kernels(data) and fused.takes(self)
+        return on_kernels(data, self.kind.cell) and fused.takes(self)
 
     def _run(self, data: torch.Tensor, layout: Layout, states: States | None) -> tuple[torch.Tensor, States]:
         self._check_states(states, layout.rows)
@@ -224,7 +224,7 @@ class Recurrent(Stack):
             return False
         if torch._C._are_functorch_transforms_active():  # which torch's operator has no rules for
             return False
-        return not on_kernels(data)
+        return not on_kernels(data, self.kind.cell)
 
     def _by_torch(
         self, data: torch.Tensor, states: States, batch_sizes: torch.Tensor | None

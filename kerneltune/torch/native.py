@@ -69,6 +69,13 @@ def differentiable_gradients(
         return [next(found) if one.requires_grad else None for one in given]
 
 
+def differentiates_twice() -> bool:
+    """Whether transforms of torch.func ask for more than kernels and numba have: jvp, or two gradients."""
+    kinds = [one.key() for one in torch._C._functorch.get_interpreter_stack() or ()]
+    types = torch._C._functorch.TransformType
+    return kinds.count(types.Grad) > 1 or types.Jvp in kinds
+
+
 @dataclass(frozen=True)
 class Norms:
     """Layer normalisation inside a recurrent layer (Ba, Kiros and Hinton 2016): gains and biases.

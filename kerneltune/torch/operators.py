@@ -17,6 +17,7 @@ from kerneltune.inputs.descriptions import CellSpec, discover
 from kerneltune.inputs.problem import Problem
 from kerneltune.torch.launching import Launcher, launcher, request
 from kerneltune.torch.native import Extras, is_native, native_recurrence, say_once
+from kerneltune.torch.precision import autocast_of_cell
 
 DTYPES = {torch.bfloat16: "bf16", torch.float16: "fp16", torch.float32: "fp32"}
 _ALIGNED = 16  # bytes that kernels read at once
@@ -78,10 +79,8 @@ def check(
             f"the input product of {spec.name} is [T, B, H, D, {gates}], not {list(input_product.shape)}"
         )
     _, batch, heads, dim, _ = input_product.shape
-    if 0 in input_product.shape:
-        raise InputError(
-            f"there must be at least one step, batch row, head and unit, not {list(input_product.shape)}"
-        )
+    if not all(size for at, size in enumerate(input_product.shape) if at != 1):
+        raise InputError(f"there must be at least one step, head and unit, not {list(input_product.shape)}")
     for name, tensor, shape in (
         ("recurrent", recurrent, (heads, gates, dim, dim)),
         ("bias", bias, (heads, gates, dim)),
@@ -206,7 +205,7 @@ def _forward(
     check(spec_of(options[0]), product, recurrent, bias, initial)
     *options, training = options  # type: ignore[assignment]
     options = tuple(options)
-    if not takes_kernels(product):
+    if not takes_kernels(product) or not product.numel():
         with torch.no_grad():
             output, last = native_recurrence(
                 options[0], product, recurrent, bias, initial, extras=_extras(options)
@@ -235,7 +234,7 @@ def _(
     output = product.new_empty((steps, batch, heads, dim))
     last = product.new_empty((count, batch, heads, dim))
     nothing = product.new_empty(0)
-    if not takes_kernels(product):
+    if not takes_kernels(product) or not product.numel():
         values = product.new_empty(product.shape) if training else nothing
         return output, last, initial.new_empty(initial.shape), values, product.new_empty(0)
     states = product.new_empty((count, steps + 1, batch, heads, dim))
@@ -320,9 +319,9 @@ def _autocast(device: str) -> Any:
     key = torch._C.DispatchKeySet(getattr(torch._C.DispatchKey, f"Autocast{device.upper()}"))
 
     def cast(*arguments: Any) -> Any:
-        wanted = torch.get_autocast_dtype(device)
+        wanted = [autocast_of_cell(part, arguments[4]) or part.dtype for part in arguments[:4]]
         with torch._C._ExcludeDispatchKeyGuard(key):
-            parts = [part.to(wanted) if part.is_floating_point() else part for part in arguments[:4]]
+            parts = [part.to(dtype) for part, dtype in zip(arguments[:4], wanted, strict=True)]
             return torch.ops.kerneltune.recurrence(*parts, *arguments[4:])
 
     return cast

@@ -10,6 +10,7 @@ from collections.abc import Hashable
 
 import torch
 
+OF_CUDNN = ("lstm", "gru", "elman", "elman_relu")
 _of = getattr(torch._C, "_get_fp32_precision_getter", None)  # from torch 2.9 on; knows of both
 
 
@@ -29,6 +30,15 @@ def autocast_dtype(tensor: torch.Tensor) -> torch.dtype | None:
         return None
     found: torch.dtype = torch.get_autocast_dtype(device)
     return found
+
+
+def autocast_of_cell(tensor: torch.Tensor, cell: str) -> torch.dtype | None:
+    """What autocast casts a tensor to for a recurrent network.
+
+    On a GPU torch casts for cuDNN's to float16, whatever autocast's type is, and so do these layers.
+    """
+    found = autocast_dtype(tensor)
+    return torch.float16 if found is not None and tensor.is_cuda and cell in OF_CUDNN else found
 
 
 def of_products() -> Hashable:

@@ -98,9 +98,8 @@ class Slot:
         self._put(call.data, call.given)
         # Not the parameters themselves: `.data =` would take the memory away that the graph reads.
         tensors = (*self._given, *(one.detach() for one in call.parameters))
-        self._replay, (self._output, self._last, self._kept) = recorder.record(
-            self._pool, lambda: call.passes.forward(self._data, tensors, training=call.training)
-        )
+        forward = partial(call.passes.forward, self._data, tensors, training=call.training)
+        self._replay, (self._output, self._last, self._kept) = recorder.record(self._pool, forward)
         self._backwards: dict[Hashable, _Backward] = {}
         self._lock = RLock()
         self.free = False

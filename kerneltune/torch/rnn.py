@@ -16,7 +16,13 @@ from kerneltune.errors import InputError
 from kerneltune.inputs.descriptions import CellSpec, Kernels, discover
 from kerneltune.inputs.problem import Problem
 from kerneltune.torch.launching import Launcher, launcher
-from kerneltune.torch.native import NATIVE, Extras, differentiable_gradients, native_recurrence
+from kerneltune.torch.native import (
+    NATIVE,
+    Extras,
+    differentiable_gradients,
+    differentiates_twice,
+    native_recurrence,
+)
 from kerneltune.torch.operators import (
     DTYPES,
     check,
@@ -28,7 +34,7 @@ from kerneltune.torch.operators import (
     spec_of,
     takes_kernels,
 )
-from kerneltune.torch.precision import autocast_dtype
+from kerneltune.torch.precision import autocast_of_cell
 from kerneltune.torch.transforms import Transformed
 
 __all__ = ["parameter_gradients", "recurrence"]
@@ -69,7 +75,7 @@ def recurrence(
         h after each step, `[T, B, H, D]`, and the states after the last step, `[S, B, H, D]`, in the dtype of
         the inputs; under autocast in autocast's. Raises `InputError` for tensors that do not fit each other.
     """
-    tensors = _as_autocast(input_product, recurrent, bias, initial)
+    tensors = _as_autocast(cell, input_product, recurrent, bias, initial)
     options = (cell, forward_clip, gate_gradient_clip, cut_recurrent_gradient, tf32)
     # Within the operation this cannot be asked: gradients are always off there.
     training = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
@@ -79,10 +85,15 @@ def recurrence(
     spec = spec_of(cell) if runs_on is None else _kernels_of(runs_on).cell(cell).spec
     check(spec, *tensors)
     if runs_on is None:
-        if not takes_kernels(tensors[0]):
+        transformed = torch._C._are_functorch_transforms_active()
+        if (
+            not takes_kernels(tensors[0])
+            or not tensors[0].numel()
+            or (transformed and differentiates_twice())
+        ):
             extras = Extras(forward_clip, gate_gradient_clip, cut_recurrent_gradient)
             return native_recurrence(cell, *tensors, extras=extras)
-        if torch._C._are_functorch_transforms_active():
+        if transformed:
             found = Transformed.apply(*tensors, *options, True)
             return found[0], found[1]
         runs_on = launcher()
@@ -101,8 +112,8 @@ def recurrence(
     return output, last
 
 
-def _as_autocast(*tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    return tuple(tensor.to(autocast_dtype(tensor) or tensor.dtype) for tensor in tensors)
+def _as_autocast(cell: str, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    return tuple(tensor.to(autocast_of_cell(tensor, cell) or tensor.dtype) for tensor in tensors)
 
 
 def _kernels_of(runs_on: Launcher) -> Kernels:

@@ -22,10 +22,10 @@ from kerneltune.inputs.descriptions import Cell
 from kerneltune.inputs.scan_descriptions import discover_scans
 from kerneltune.inputs.scan_problem import WIDEST_VECTOR, ScanProblem
 from kerneltune.running.scan_arrays import state_width, widths_of
-from kerneltune.torch.native import differentiable_gradients
+from kerneltune.torch.native import differentiable_gradients, differentiates_twice
 from kerneltune.torch.scan_cpu import Options, backward_on_cpu, forward_on_cpu
 from kerneltune.torch.scan_launching import DTYPES, launcher
-from kerneltune.torch.scan_native import differentiates_twice, native_scan
+from kerneltune.torch.scan_native import native_scan
 
 
 @torch.library.custom_op("kerneltune::scan", mutates_args=())  # type: ignore[untyped-decorator]

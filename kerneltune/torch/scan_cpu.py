@@ -146,6 +146,8 @@ def _pair_gradients(cell: str, before: torch.Tensor, whole: torch.Tensor) -> lis
 
 
 def _candidate(n: torch.Tensor) -> torch.Tensor:
+    if n.requires_grad:
+        return n.clamp(max=0.0).sigmoid() + n.clamp(min=0.0)
     return n.clamp(max=0.0).sigmoid_().add_(n.clamp(min=0.0))  # n + 1/2 from 0 on: sigmoid(0) is 1/2
 
 

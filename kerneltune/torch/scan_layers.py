@@ -15,10 +15,11 @@ from torch.nn import functional
 
 from kerneltune.errors import InputError
 from kerneltune.inputs.scan_descriptions import discover_scans
+from kerneltune.torch.fitting import Fixed
 from kerneltune.torch.scan import scan
 
 
-class _Projected(torch.nn.Module):  # type: ignore[misc] # torch has no types here
+class _Projected(Fixed, torch.nn.Module):  # type: ignore[misc] # torch has no types here
     """A cell with its projections: one matrix product, then one scan that reads its parts in place.
 
     Args:
@@ -28,6 +29,7 @@ class _Projected(torch.nn.Module):  # type: ignore[misc] # torch has no types he
         bias: Whether the projections have one.
     """
 
+    FIXED = frozenset(("hidden_size", "heads", "gates"))
     cell: str
 
     def __init__(self, input_size: int, hidden_size: int, *, heads: int = 1, bias: bool = True) -> None:

@@ -17,13 +17,6 @@ States = tuple[torch.Tensor, ...]
 Step = Callable[[int, States], States]
 
 
-def differentiates_twice() -> bool:
-    """Whether transforms of torch.func ask for more than kernels and numba have: jvp, or two gradients."""
-    kinds = [one.key() for one in torch._C._functorch.get_interpreter_stack() or ()]
-    types = torch._C._functorch.TransformType
-    return kinds.count(types.Grad) > 1 or types.Jvp in kinds
-
-
 def native_scan(cell: str, inputs: list[torch.Tensor], options: Options) -> tuple[torch.Tensor, torch.Tensor]:
     """As `kerneltune::scan`."""
     if options.boundaries is not None:

@@ -11,7 +11,10 @@ from typing import Any
 
 import torch
 
-from kerneltune.torch import diagonal, scan
+from kerneltune.torch.diagonal import backward_operator as diagonal_backward
+from kerneltune.torch.diagonal import operator as diagonal
+from kerneltune.torch.scan import backward_operator as scan_backward
+from kerneltune.torch.scan import operator as scan
 
 
 def _folded(value: Any, dims: Any, size: int, where: int) -> Any:
@@ -50,37 +53,37 @@ def _each(operator: Callable[..., Any], info: Any, dims: tuple[Any, ...], argume
 def _scan(info: Any, dims: tuple[Any, ...], *arguments: Any) -> Any:
     cell, inputs, initial, lengths, resets, boundaries, reverse = arguments
     if boundaries is not None:
-        return _each(scan.operator, info, dims, arguments)
+        return _each(scan, info, dims, arguments)
     size = info.batch_size
     folded = [
         _folded(value, dim, size, 0)
         for value, dim in zip((inputs, initial, lengths, resets), dims[1:5], strict=True)
     ]
-    hidden, last = scan.operator(cell, *folded, None, reverse)
+    hidden, last = scan(cell, *folded, None, reverse)
     return (_parted(hidden, size, 0), _parted(last, size, 0)), (0, 0)
 
 
 def _scan_backward(info: Any, dims: tuple[Any, ...], *arguments: Any) -> Any:
     cell, *tensors, boundaries, reverse = arguments
     if boundaries is not None:
-        return _each(scan.backward_operator, info, dims, arguments)
+        return _each(scan_backward, info, dims, arguments)
     size = info.batch_size
     folded = [_folded(value, dim, size, 0) for value, dim in zip(tensors, dims[1:-2], strict=True)]
-    found = scan.backward_operator(cell, *folded, None, reverse)
+    found = scan_backward(cell, *folded, None, reverse)
     return [_parted(one, size, 0) for one in found], [0] * len(found)
 
 
 def _diagonal(info: Any, dims: tuple[Any, ...], *arguments: Any) -> Any:
     cell, inputs, weights, initial, lengths, resets, *rest = arguments
     if dims[4] is not None or dims[5] is not None:
-        return _each(diagonal.operator, info, dims, arguments)
+        return _each(diagonal, info, dims, arguments)
     size = info.batch_size
     folded = (
         _folded(inputs, dims[1], size, 2),
         _folded(weights, dims[2], size, 1),
         _folded(initial, dims[3], size, 2),
     )
-    hidden, last, kept, repaired = diagonal.operator(cell, *folded, lengths, resets, *rest)
+    hidden, last, kept, repaired = diagonal(cell, *folded, lengths, resets, *rest)
     parts = _parted(hidden, size, 2), _parted(last, size, 2), _parted(kept, size, 3)
     return (*parts, repaired.expand(size, -1).clone()), (2, 2, 3, 0)
 
@@ -88,20 +91,20 @@ def _diagonal(info: Any, dims: tuple[Any, ...], *arguments: Any) -> Any:
 def _diagonal_backward(info: Any, dims: tuple[Any, ...], *arguments: Any) -> Any:
     cell, *tensors, lengths, resets, reverse, strategy = arguments
     if dims[6] is not None or dims[7] is not None:
-        return _each(diagonal.backward_operator, info, dims, arguments)
+        return _each(diagonal_backward, info, dims, arguments)
     size, places = info.batch_size, (2, 1, 3, 2, 2)
     folded = [
         _folded(value, dim, size, where) for value, dim, where in zip(tensors, dims[1:6], places, strict=True)
     ]
-    found = diagonal.backward_operator(cell, *folded, lengths, resets, reverse, strategy)
+    found = diagonal_backward(cell, *folded, lengths, resets, reverse, strategy)
     at = [*[2] * (len(found) - 1), 1]
     return [_parted(one, size, where) for one, where in zip(found, at, strict=True)], at
 
 
-scan.operator.register_vmap(_scan)
-scan.backward_operator.register_vmap(_scan_backward)
-diagonal.operator.register_vmap(_diagonal)
-diagonal.backward_operator.register_vmap(_diagonal_backward)
+scan.register_vmap(_scan)
+scan_backward.register_vmap(_scan_backward)
+diagonal.register_vmap(_diagonal)
+diagonal_backward.register_vmap(_diagonal_backward)
 
 
 class TransformedScan(torch.autograd.Function):  # type: ignore[misc] # torch has no types here
@@ -120,7 +123,7 @@ class TransformedScan(torch.autograd.Function):  # type: ignore[misc] # torch ha
         *inputs: torch.Tensor,
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """The operator."""
-        found: tuple[torch.Tensor, torch.Tensor] = scan.operator(
+        found: tuple[torch.Tensor, torch.Tensor] = scan(
             cell, list(inputs), initial, lengths, resets, boundaries, reverse
         )
         return found
@@ -136,7 +139,7 @@ class TransformedScan(torch.autograd.Function):  # type: ignore[misc] # torch ha
     def backward(ctx: Any, by_hidden: torch.Tensor, by_last: torch.Tensor) -> tuple[Any, ...]:
         """Gradients by all arguments."""
         initial, lengths, resets, boundaries, *read, hidden = ctx.saved_tensors
-        found = scan.backward_operator(
+        found = scan_backward(
             *(ctx.cell, read, hidden, by_hidden, by_last.float().contiguous()),
             *(initial, lengths, resets, boundaries, ctx.reverse),
         )
@@ -161,7 +164,7 @@ class TransformedDiagonal(torch.autograd.Function):  # type: ignore[misc] # torc
         *inputs: torch.Tensor,
     ) -> tuple[torch.Tensor, ...]:
         """The operator."""
-        found: tuple[torch.Tensor, ...] = diagonal.operator(
+        found: tuple[torch.Tensor, ...] = diagonal(
             cell, list(inputs), weights, initial, lengths, resets, reverse, strategy, True
         )
         return found
@@ -178,7 +181,7 @@ class TransformedDiagonal(torch.autograd.Function):  # type: ignore[misc] # torc
     def backward(ctx: Any, by_hidden: torch.Tensor, by_last: torch.Tensor, *_: Any) -> tuple[Any, ...]:
         """Gradients by all arguments."""
         weights, lengths, resets, kept, *read = ctx.saved_tensors
-        found = diagonal.backward_operator(
+        found = diagonal_backward(
             *(ctx.cell, read, weights, kept, by_hidden, by_last.float(), lengths, resets),
             *(ctx.reverse, ctx.strategy),
         )

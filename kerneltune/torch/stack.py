@@ -16,7 +16,7 @@ from torch.nn import functional
 from kerneltune.torch.fitting import check_parameters, check_states
 from kerneltune.torch.native import Extras, Norms, native_recurrence
 from kerneltune.torch.operators import kernels_take
-from kerneltune.torch.precision import autocast_dtype, rnn_takes_tf32
+from kerneltune.torch.precision import autocast_of_cell, rnn_takes_tf32
 from kerneltune.torch.ragged import FAR, Layout, at_end
 from kerneltune.torch.rnn import recurrence
 from kerneltune.torch.sizes import Kind, Sizes
@@ -158,7 +158,7 @@ class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
         self, layer: int, data: torch.Tensor, layout: Layout, states: Sequence[torch.Tensor]
     ) -> tuple[torch.Tensor, list[tuple[torch.Tensor, ...]]]:
         extras, directions = self.extras, range(self.sizes.directions)
-        step = _STEP if extras is None and on_kernels(data) else 1
+        step = _STEP if extras is None and on_kernels(data, self.kind.cell) else 1
         dim = -(-self.sizes.head_dim // step) * step
         weights = [self.weights(layer, direction, dim) for direction in directions]
 
@@ -315,6 +315,6 @@ def _joined(parts: list[torch.Tensor], dim: int = 0) -> torch.Tensor:
     return parts[0] if len(parts) == 1 else torch.cat(parts, dim=dim)
 
 
-def on_kernels(data: torch.Tensor) -> bool:
+def on_kernels(data: torch.Tensor, cell: str) -> bool:
     """Whether kernels run on this tensor, cast as autocast casts it."""
-    return bool(kernels_take(data.device.type, autocast_dtype(data) or data.dtype))
+    return bool(kernels_take(data.device.type, autocast_of_cell(data, cell) or data.dtype))

@@ -67,15 +67,31 @@ def addresses(tensors: dict[str, Any]) -> dict[str, int]:
 
 @pytest.mark.parametrize("direction", ["forward", "training"])
 def test_arguments_are_the_struct(launcher: Any, library: FakeLibrary, direction: str) -> None:
-    problem = Problem("elman", 2, 16, 4, "bf16", 3, direction)
     for steps in (3, 70_000):
         asked = Problem("elman", 2, 16, 4, "bf16", steps, direction)
-        tensors = tensors_of(problem)
+        tensors = tensors_of(asked)
         launcher.launch(asked, tensors)
         wanted = packed(asked, addresses(tensors))
         assert library.launches[-1]["arguments"][: len(wanted)] == wanted
     assert len({launch["function"] for launch in library.launches}) == 1
     assert [launch["stream"] for launch in library.launches] == [77, 77]
+
+
+@pytest.mark.parametrize("name", ["input", "recurrent", "bias", "states", "saved_values", "saved_states"])
+def test_an_array_that_the_kernel_would_misread_is_refused(
+    launcher: Any, library: FakeLibrary, name: str
+) -> None:
+    problem = Problem("lstm", 2, 16, 4, "bf16", 3, "training")
+    whole = tensors_of(problem)
+    for wrong in (
+        whole[name].to("meta"),
+        whole[name].double(),
+        whole[name][:-1],
+        torch.stack([whole[name]] * 2, dim=-1)[:, 0],
+    ):
+        with pytest.raises(InputError, match=f"{name} is .* but the kernel reads"):
+            launcher.launch(problem, {**whole, name: wrong})
+    assert not library.launches
 
 
 def test_a_workspace_is_kept_by_stream_and_filled_anew(

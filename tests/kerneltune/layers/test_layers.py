@@ -105,7 +105,7 @@ def test_layers_are_torchs(kind: str, padded: bool, monkeypatch: pytest.MonkeyPa
 
     draw = random.Random(f"{kind} {padded}")
     if padded:  # heads as kernels take them
-        monkeypatch.setattr(stack, "on_kernels", lambda data: True)
+        monkeypatch.setattr(stack, "on_kernels", lambda data, cell: True)
     for _ in range(12):
         theirs, mine, _options = drawn(kind, draw)
         x, states = drawn_input(theirs, draw)

@@ -183,11 +183,15 @@ def test_what_cannot_run_is_said() -> None:
     import torch
 
     from kerneltune.errors import InputError
-    from kerneltune.torch import HeadwiseRNN
+    from kerneltune.torch import HeadwiseRNN, recurrence
 
     layer = HeadwiseRNN("lstm", 16, 2, 8, runs_on=Recording()).to(torch.bfloat16)
     with pytest.raises(InputError, match="at least one step"):
         layer(torch.zeros(0, 2, 16, dtype=torch.bfloat16))
-    x = torch.zeros(3, 2, 16, dtype=torch.bfloat16, requires_grad=True)
+    product = torch.zeros(3, 2, 2, 8, 4, dtype=torch.bfloat16, requires_grad=True)
+    rest = layer.recurrent, layer.bias, layer.initial(2)
+    output, _ = recurrence("lstm", 2 * product, *rest, runs_on=Recording())
     with pytest.raises(InputError, match="create_graph"):
-        torch.autograd.grad(layer(x)[0].sum(), x, create_graph=True)
+        torch.autograd.grad(output.sum(), product, create_graph=True)
+    with pytest.raises(InputError, match="heads of this HeadwiseRNN is 2 and cannot become 1"):
+        layer.heads = 1
