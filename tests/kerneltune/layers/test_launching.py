@@ -12,6 +12,7 @@ import pytest
 from fake_driver import CpuDevice, FakeLibrary
 
 from kerneltune.compiling.arguments import packed
+from kerneltune.errors import InputError
 from kerneltune.inputs.descriptions import discover
 from kerneltune.inputs.hardware import load_profile
 from kerneltune.inputs.problem import Problem
@@ -154,7 +155,6 @@ def test_threads_do_not_mix_their_arguments(launcher: Any, library: FakeLibrary)
 
 
 def test_tensors_on_the_cpu_are_refused() -> None:
-    from kerneltune.errors import InputError
     from kerneltune.torch.launching import DeviceLauncher
 
     with pytest.raises(InputError, match="the tensors are on cpu, but kernels run on a GPU"):
