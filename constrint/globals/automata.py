@@ -250,7 +250,8 @@ def regular(
         start: The initial state.
         accepting: The final states of accepted words; every state by default.
 
-    States are integers, or any names, such as strings; names are numbered by order of appearance.
+    States are integers, or any hashable values, such as strings and tuples, which are numbered by order of
+    appearance.
     """
     rows = transition_rows(transitions, "regular")
     numbers = state_numbers([start, *(state for q, _, r in rows for state in (q, r))])
@@ -265,10 +266,11 @@ def regular(
 
 def transition_rows(transitions: Transitions, name: str, columns: int = 3) -> list[tuple[Any, ...]]:
     """The transitions as rows; raises `ModelError` for one of another length."""
-    if isinstance(transitions, Mapping):
-        rows = [(*pair, *(end if isinstance(end, tuple) else (end,))) for pair, end in transitions.items()]
+    if isinstance(transitions, Mapping):  # a state may itself be a tuple
+        has_cost = columns == 4
+        rows = [(*_parts(pair), *(_parts(end) if has_cost else (end,))) for pair, end in transitions.items()]
     else:
-        rows = [tuple(row) for row in transitions]
+        rows = [_parts(row) for row in transitions]
     for row in rows:
         if len(row) != columns:
             cost = " and its cost: write (0, 5, 1, 20)" if columns == 4 else ": write (0, 5, 1)"
@@ -277,9 +279,17 @@ def transition_rows(transitions: Transitions, name: str, columns: int = 3) -> li
     return rows
 
 
+def _parts(row: Any) -> tuple[Any, ...]:
+    """The parts of a transition; one that is no list has one part."""
+    return tuple(row) if isinstance(row, Iterable) and not isinstance(row, str) else (row,)
+
+
 def state_numbers(states: Iterable[Hashable]) -> dict[Hashable, int]:
     """The number of each state: its own where all are integers, else by order of appearance."""
-    listed = list(dict.fromkeys(states))
+    try:
+        listed = list(dict.fromkeys(states))
+    except TypeError as error:
+        raise ModelError(f"a state is any hashable value, such as a string or a tuple: {error}") from None
     if all(isinstance(state, SupportsIndex) for state in listed):
         return {state: integer(state, "each state") for state in listed}
     return {state: number for number, state in enumerate(listed)}
@@ -293,7 +303,16 @@ def final_states(
         return list(numbers)
     is_one = isinstance(states, str) or not isinstance(states, Iterable)
     listed = [states] if is_one else list(states)
+    if not is_one and isinstance(states, Hashable) and states in numbers:  # a state that is a tuple
+        if all(state in numbers for state in listed):
+            raise ModelError(
+                f"{name}: {states!r} is a state, and so is each of its parts: write the accepting states in "
+                f"a list, [{states!r}]"
+            )
+        listed = [states]
     for state in listed:
+        if not isinstance(state, Hashable):
+            raise ModelError(f"{name}: a state is any hashable value, not {state!r}")
         if state not in numbers and not isinstance(state, SupportsIndex):
             raise ModelError(f"{name}: no transition has the accepting state {state!r}")
     return [state for state in listed if state in numbers]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from constrint.errors import ModelError
 from constrint.expr import (
     And,
     BoolExpr,
@@ -141,13 +142,28 @@ SUBCIRCUIT = Definition(
 )
 
 
+def _by_node(values: Iterable[IntLike], what: str) -> tuple[IntExpr, ...]:
+    """The expressions of nodes 0, 1, …; raises `ModelError` for arcs, and for an array of several axes."""
+    kept = list(values) if isinstance(values, Iterable) and not isinstance(values, str | IntExpr) else values
+    if isinstance(kept, list) and kept and not hasattr(values, "shape"):
+        first = kept[0]
+        if isinstance(first, tuple | list) and len(first) == 3:
+            raise ModelError(
+                f"{what} has an arc {first!r}: give the successor of each node, {what} = [next_0, next_1, …]"
+                "; the literal b of an arc from i to j is the condition next_i == j: (next_i == j).iff(b)"
+            )
+    if len(getattr(values, "shape", ())) > 1:
+        raise ModelError(f"{what} is an array of several axes: give one expression for each node, in a list")
+    return expressions(kept, what)
+
+
 def inverse(xs: Iterable[IntLike], ys: Iterable[IntLike]) -> BoolExpr:
     """The condition that ``xs[i] == j`` exactly if ``ys[j] == i``, with 0-based indices.
 
     Domain consistent for each pair of values, O(n^2), with bounds-consistent `all_different` for each list
     (Cheng et al., Constraints 1999). Negated, or as a truth value, it is the conjunction of n^2 equivalences.
     """
-    parts = (expressions(xs, "xs"), expressions(ys, "ys"))
+    parts = (_by_node(xs, "xs"), _by_node(ys, "ys"))
     return placed(Relation(INVERSE, INVERSE.checked(parts)))
 
 
@@ -158,7 +174,7 @@ def circuit(successors: Iterable[IntLike]) -> BoolExpr:
     is bounds consistent: O(n^2), weaker than domain consistency, which is NP-hard. Negated, or as a truth
     value, it is the walk of n steps from node 0, O(n^2) conditions.
     """
-    return placed(Relation(CIRCUIT, CIRCUIT.checked((expressions(successors, "successors"),))))
+    return placed(Relation(CIRCUIT, CIRCUIT.checked((_by_node(successors, "successors"),))))
 
 
 def subcircuit(successors: Iterable[IntLike]) -> BoolExpr:
@@ -169,4 +185,4 @@ def subcircuit(successors: Iterable[IntLike]) -> BoolExpr:
     domain consistency, which is NP-hard. Negated, or as a truth value, it is the walk from the first node of
     the cycle, O(n^2) conditions.
     """
-    return placed(Relation(SUBCIRCUIT, SUBCIRCUIT.checked((expressions(successors, "successors"),))))
+    return placed(Relation(SUBCIRCUIT, SUBCIRCUIT.checked((_by_node(successors, "successors"),))))

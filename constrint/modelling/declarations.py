@@ -20,6 +20,7 @@ from constrint.modelling.constraints import Handle, Held
 from constrint.modelling.constraints import constraints_of as constraints_of
 from constrint.modelling.hints import Hint, hints_of
 from constrint.modelling.objectives import Direction, Goal, Target, Units, as_goals
+from constrint.modelling.ownership import Checked
 from constrint.modelling.scopes import Snapshot, pop, scope
 from constrint.modelling.soft import Soft, Weight, soft, violation
 from constrint.modelling.with_intervals import WithIntervals
@@ -66,6 +67,7 @@ class Declarations(WithIntervals):
         self.symbols: dict[str, Symbol] = {}
         self.settings: Settings = of_new_models()
         self._scopes: list[Snapshot] = []
+        self._checked = Checked()
 
     def __getstate__(self) -> dict[str, Any]:
         """The attributes, after the parts of all expressions: copies and pickles thus need no recursion."""
@@ -187,9 +189,19 @@ class Declarations(WithIntervals):
 
     def let(self, name: str, expr: IntLike) -> IntExpr:
         """Name an expression: results show its value under this name. It is not a variable."""
+        named = as_expr(expr)
+        self.check_own([named])
         self.declare_name(name)
-        self.lets[name] = as_expr(expr)
-        return self.lets[name]
+        self.lets[name] = named
+        return named
+
+    def check_own(self, exprs: Iterable[IntExpr]) -> None:
+        """Raise `ModelError` for an expression that has variables of another model."""
+        self._checked.check(self.variables, exprs)
+
+    def forget_own(self) -> None:
+        """Check all expressions anew: variables have been taken away."""
+        self._checked.forget()
 
     def declare_name(self, name: str) -> None:
         """Check that a name is new; raises `ModelError` if not."""
@@ -219,10 +231,12 @@ class Declarations(WithIntervals):
             The handle of these constraints, to remove them or to switch them off and on.
         """
         if name is None and weight is None and len(conditions) == 1 and isinstance(conditions[0], BoolExpr):
+            self.check_own(conditions)
             constraint = Constraint(conditions[0])
             self.constraints.append(constraint)
             return Handle(self, (constraint,))
         constraints = constraints_of(conditions, name)
+        self.check_own([constraint.expr for constraint in constraints])
         entries = {} if weight is None else {one: soft(one, weight) for one in constraints}
         self.constraints += constraints
         handle = Handle(self, constraints)
@@ -302,6 +316,7 @@ class Declarations(WithIntervals):
             The handle of the assumptions, a sequence with one `Constraint` for each.
         """
         assumptions = constraints_of(conditions, name, assumed=True)
+        self.check_own([assumption.expr for assumption in assumptions])
         self.constraints += assumptions
         return Handle(self, assumptions)
 
@@ -353,15 +368,20 @@ class Declarations(WithIntervals):
 
     def minimize(self, *exprs: Target) -> None:
         """Add expressions that `solve` minimises, less important than earlier ones: lexicographic order."""
-        self.goals += as_goals([(expr, "min") for expr in exprs], self.units)
+        self.goals += self._own_goals([(expr, "min") for expr in exprs], self.units)
 
     def maximize(self, *exprs: Target) -> None:
         """Add expressions that `solve` maximises, less important than earlier ones: lexicographic order."""
-        self.goals += as_goals([(expr, "max") for expr in exprs], self.units)
+        self.goals += self._own_goals([(expr, "max") for expr in exprs], self.units)
 
     def prefer(self, *goals: tuple[Target, Direction]) -> None:
         """Set (expression, "max" | "min") pairs for which `solve` finds the lexicographic optimum."""
-        self.preferences.extend(as_goals(goals))
+        self.preferences.extend(self._own_goals(goals))
+
+    def _own_goals(self, goals: Iterable[tuple[Target, Direction]], units: Units | None = None) -> list[Goal]:
+        checked = as_goals(goals, units)
+        self.check_own([expr for expr, _ in checked])
+        return checked
 
     def hint(self, values: Hint) -> None:
         """Set values that a solution is likely to have: `solve` begins with a search for one near them.

@@ -55,6 +55,8 @@ def declare_interval(
     begun, lasting, ended = (
         _part(name, what, part) for what, part in (("start", start), ("size", size), ("end", end))
     )
+    parts = (begun, lasting, ended, presence)
+    model.check_own([part for part in parts if isinstance(part, IntExpr)])
     periods = merged(breaks, f"interval '{name}': a break")
     _check(name, begun, lasting, ended, periods)
     known = _Declaring(model, name, presence if presence is not None else BoolConst(True))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from constrint.errors import ModelError
-from constrint.expr import BoolVar, IntExpr, IntVar
+from constrint.expr import BoolVar, Const, IntExpr, IntVar
 from constrint.expr.walk import inner_first
 
 if TYPE_CHECKING:
@@ -18,6 +18,41 @@ def foreign(variable: object) -> ModelError:
     name = getattr(variable, "name", variable)
     kind = "bool_var" if isinstance(variable, BoolVar) else "int_var"
     return ModelError(f"'{name}' belongs to another model: declare it in this one with {kind}")
+
+
+SMALL = 30  # parts that are walked without noting them, which takes about as long as looking them up
+
+
+class Checked:
+    """Expressions whose variables are known to be of a model, so that shared parts are walked once."""
+
+    MOST = 100_000  # parts that are kept at a time: beyond, the memory is worth more than the walks
+
+    def __init__(self) -> None:
+        self._known: dict[int, IntExpr] = {}
+
+    def forget(self) -> None:
+        """Forget all: the model has lost variables."""
+        self._known.clear()
+
+    def check(self, own: Mapping[str, IntExpr], exprs: Iterable[IntExpr]) -> None:
+        """Raise `ModelError` for a variable that is not among a model's own."""
+        known, stack, walked = self._known, list(exprs), 0
+        for node in stack:  # it grows
+            kind = type(node)
+            if kind is IntVar or kind is BoolVar:
+                if own.get(node.name) is not node:  # type: ignore[attr-defined] # it is a variable
+                    known.clear()  # it has expressions whose other parts are not walked yet
+                    raise foreign(node)
+            elif kind is not Const:
+                walked += 1
+                if walked > SMALL:
+                    if known.get(id(node)) is node:
+                        continue
+                    if len(known) >= self.MOST:
+                        known.clear()
+                    known[id(node)] = node
+                stack += node.children
 
 
 def check_variables(model: Declarations, more: Iterable[IntExpr] = ()) -> None:

@@ -8,6 +8,7 @@ back the user's values.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from itertools import islice
 from typing import Any, TypeAlias
 
 from constrint.errors import ModelError, Undefined
@@ -34,6 +35,7 @@ from constrint.expr.domain import Domain
 from constrint.expr.functions import sum_
 from constrint.support.arguments import integer
 
+MOST_LISTED = 12  # members that a message lists
 Members: TypeAlias = "SetExpr | Iterable[Hashable]"
 
 
@@ -183,18 +185,27 @@ class SetExpr:
         return sum_(inside)
 
     def contains(self, value: Any) -> BoolExpr:
-        """The condition that a value is a member: a constant, an enumeration variable, or an expression."""
+        """The condition that a value is a member: a constant, an enumeration variable, or an expression.
+
+        Raises:
+            ModelError: The constant, or no value of the variable, is a possible member.
+        """
         if isinstance(value, EnumVar):
+            if not any(one in value.values for one in self.members):
+                raise ModelError(f"no value of '{value.name}' can be a member of the set: {_few(self)}")
             ways = [
                 And((value == one, inside)) for one, inside in self.members.items() if one in value.values
             ]
             return placed(Or(tuple(ways)))
         if isinstance(value, IntExpr):
             whole = {one: was for one, was in self.members.items() if isinstance(one, int)}
+            if self.members and not whole:
+                raise ModelError(f"{value} is an integer, and no possible member is: {_few(self)}")
             equal = [And((Comparison("==", value, as_expr(one)), was)) for one, was in whole.items()]
             return placed(Or(tuple(equal)))
-        inside: BoolExpr = self.members.get(value, BoolConst(False))
-        return inside
+        if not isinstance(value, Hashable) or value not in self.members:
+            raise ModelError(f"{value!r} can be no member of the set; its possible members: {_few(self)}")
+        return self.members[value]
 
     def disjoint(self, other: Members) -> BoolExpr:
         """The condition that no value is in both."""
@@ -268,6 +279,11 @@ class SetExpr:
 
     def __repr__(self) -> str:
         return f"set of {{{_listed(self.members)}}}"
+
+
+def _few(found: SetExpr) -> str:
+    """The possible members for a message, the first of many."""
+    return _listed(islice(found.members, MOST_LISTED)) + (", …" if len(found.members) > MOST_LISTED else "")
 
 
 def _subset(left: SetExpr, right: SetExpr) -> BoolExpr:

@@ -6,12 +6,13 @@ from collections.abc import Iterable
 from types import GeneratorType
 from typing import Any
 
-from constrint.errors import ModelError
+from constrint.errors import ModelError, shown
 from constrint.expr.base import IntExpr, IntLike
 from constrint.expr.build import as_expr
 from constrint.expr.integers import IntVar, Mul
 
 _PLAIN = (list, tuple, GeneratorType)  # known to be iterable: checks by protocol cost a microsecond
+LONGEST = 60  # characters of a value in a message
 _SINGLE = {int, IntVar, Mul}  # the usual elements; they need no closer look
 
 
@@ -26,7 +27,11 @@ def listed(values: tuple[IntLike | Iterable[IntLike], ...]) -> tuple[Any, ...]:
 
 
 def flat(values: Any) -> Iterable[Any]:
-    """The elements of an iterable; those of arrays and lists in it, too, along all axes."""
+    """The elements of an iterable; those of arrays in it, too, along all axes.
+
+    Raises:
+        ModelError: A list stands in it: as a pair, an arc or a row it has a meaning that would be lost.
+    """
     if type(values) not in _PLAIN:
         if _is_own_array(values):
             return tuple(values.flat)
@@ -39,7 +44,12 @@ def flat(values: Any) -> Iterable[Any]:
     for value in elements:
         if isinstance(value, (IntExpr, int)):
             found.append(value)
-        elif isinstance(value, (list, tuple)) or _is_array(value):
+        elif isinstance(value, (list, tuple)):
+            raise ModelError(
+                f"a list of expressions is needed here, and {shown(repr(value), LONGEST)} in it is a list: "
+                "write one list, as [x for row in rows for x in row]"
+            )
+        elif _is_array(value):
             found += flat(value)
         else:
             found.append(value)

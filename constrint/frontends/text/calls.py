@@ -87,11 +87,21 @@ class CallReader(IndexReader):
     def _as_entries(self, tree: Node, value: Value) -> Sequence[IntExpr]:
         if isinstance(value, IntExpr):
             return [value]
-        found = self.flat(value)
+        found = self.in_one_list(tree, value)
         if found is None:
             text = self.position(tree).text
             raise self.error(tree, f"'{text}' is {kind_of(value)}, not a list of numbers")
         return found
+
+    def in_one_list(self, tree: Node, value: Value) -> tuple[IntExpr, ...] | None:
+        """The entries of a list, an array or a set; None for another value.
+
+        Lists within a list are refused: as pairs, arcs or rows they have a meaning that would be lost.
+        """
+        if isinstance(value, Items) and any(isinstance(item, Items | tuple) for item in value.items):
+            hint = "write its entries in one list, or name it and write [row[j] for row in …]"
+            raise self.error(tree, "one list is needed here, and this one has lists in it", hint)
+        return self.flat(value)
 
     def no_function(self, tree: Node) -> ParseError:
         """The error for a call of what is no function."""

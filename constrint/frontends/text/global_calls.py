@@ -91,7 +91,7 @@ def _plain_parts(
     value = reader.value(first)
     if isinstance(value, IntExpr):
         return [(value, *[reader.expression(argument) for argument in others])]
-    found = reader.flat(value)
+    found = reader.in_one_list(first, value)
     if len(arguments) > len(fields) or found is None:
         raise _wrong_number(reader, tree, name, fields, arguments)
     words = zip(fields[1:], others, strict=False)
@@ -100,7 +100,7 @@ def _plain_parts(
 
 def _exprs(reader: CallReader, field: Field, tree: Node) -> tuple[IntExpr, ...]:
     value = reader.value(tree) if tree.data in _LISTS and tree.data != "comprehension" else None
-    found = None if value is None or isinstance(value, IntExpr) else reader.flat(value)
+    found = None if value is None or isinstance(value, IntExpr) else reader.in_one_list(tree, value)
     if found is None:
         text = reader.position(tree).text
         hint = f"write {field.name} in brackets: [{text}]"
