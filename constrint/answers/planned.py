@@ -102,6 +102,7 @@ def built(model: Declarations, seconds: float) -> tuple[Status, Assignment] | No
         return None
     if not solutions.size:
         return Status.INFEASIBLE, {}
-    found: Assignment = {v: int(solutions[0][name]) for name, v in model.variables.items()}
+    first = solutions.plain()[0]
+    found: Assignment = {v: int(first[name]) for name, v in model.variables.items()}
     check_solution(model, found)
     return Status.OPTIMAL, found

@@ -59,6 +59,11 @@ def _misread(condition: str) -> ModelError:
 
 def _matching(text: str, values: Sequence[Any]) -> list[Any]:
     """The value that a text stands for: in double quotes a string, otherwise as it is printed."""
+    if text.startswith("{") and text.endswith("}"):
+        members = {one.strip() for one in text[1:-1].split(",") if one.strip()}
+        sets = [one for one in values if isinstance(one, frozenset) and set(map(str, one)) == members]
+        if sets:
+            return sets[:1]
     if text.startswith('"'):
         try:
             wanted = json.loads(text)

@@ -123,7 +123,7 @@ def _one(model: Model, request: Request) -> int:
     return 0
 
 
-def _written(value: Any) -> Any:
+def written(value: Any) -> Any:
     """A set as a list, a fraction as a string with its exact value, in JSON."""
     return sorted(value, key=str) if isinstance(value, frozenset) else str(value)
 
@@ -133,7 +133,7 @@ def _write_result(model: Model, result: Result) -> None:
         _write("# stopped early: there may be a better solution")
     width = max((len(name) for name in result.values), default=0)
     for name, value in result.values.items():
-        _write(f"{name:<{width}} = {value}")
+        _write(f"{name:<{width}} = {value_text(value)}")
     goals = model.goals + model.preferences
     if result.objective is not None and goals:
         values = result.objective if isinstance(result.objective, tuple) else (result.objective,)
@@ -207,7 +207,7 @@ def _all(model: Model, request: Request) -> int:
     for values in solutions:
         if request.json:
             sys.stdout.write('{"solutions": [\n' if solutions.found == 1 else ",\n")
-            sys.stdout.write(json.dumps(dict(values), default=_written))
+            sys.stdout.write(json.dumps(dict(values), default=written))
         else:
             _write(_line(values))
     if solutions.found == 0:
@@ -230,7 +230,7 @@ def _sample(model: Model, request: Request) -> int:
         return _sample_stream(model, _later(request), wanted)
     if not found:
         return infeasible(model, request.json, request.deadline)
-    chosen = [_with_lets(model, solution) for solution in found.sample(wanted, request.seed)]
+    chosen = [_with_lets(model, solution) for solution in found.plain().sample(wanted, request.seed)]
     return _write_sample(chosen, found.size, True, request)
 
 
@@ -308,7 +308,16 @@ def _undecided(request: Request) -> int:
 
 
 def _line(values: Mapping[str, int]) -> str:
-    return " ".join(f"{name}={value}" for name, value in values.items())
+    return " ".join(f"{name}={value_text(value)}" for name, value in values.items())
+
+
+def value_text(value: Any) -> str:
+    """A value for people; a set such as {1, 2}."""
+    if not isinstance(value, frozenset):
+        return str(value)
+    from constrint.solutions.presented import set_text
+
+    return set_text(value)
 
 
 def _write(line: str) -> None:
@@ -316,4 +325,4 @@ def _write(line: str) -> None:
 
 
 def _write_json(document: Mapping[str, Any]) -> None:
-    _write(json.dumps(document, default=_written))
+    _write(json.dumps(document, default=written))

@@ -14,7 +14,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from constrint.cli.given import chosen_values, named_in
-from constrint.cli.solve import UNDECIDED, infeasible
+from constrint.cli.solve import UNDECIDED, infeasible, value_text, written
 from constrint.errors import LimitError, ModelError
 from constrint.support.deadline import Deadline
 
@@ -155,8 +155,12 @@ def _given(solutions: SolutionSet, condition: str) -> SolutionSet:
     name = _variable_of(solutions, condition)
     values = chosen_values(condition, solutions.values_of(name), name)
     if not values:
-        return solutions.given(**{name: object()})
-    if len(values) > 1 and all(isinstance(value, Hashable) for value in values):
+        return solutions - solutions
+    if (
+        len(values) > 1
+        and name not in solutions.sets
+        and all(isinstance(value, Hashable) for value in values)
+    ):
         return solutions.given(**{name: set(values)})
     return reduce(or_, (solutions.given(**{name: value}) for value in values))
 
@@ -177,8 +181,8 @@ def _nothing_given(solutions: SolutionSet, condition: str, request: Request) -> 
 def _some(values: list[Any]) -> str:
     """A shortened list of values."""
     if len(values) <= MOST_NAMED:
-        return ", ".join(map(str, values))
-    return f"{', '.join(map(str, values[: MOST_NAMED - 1]))}, …, {values[-1]}"
+        return ", ".join(map(value_text, values))
+    return f"{', '.join(map(value_text, values[: MOST_NAMED - 1]))}, …, {value_text(values[-1])}"
 
 
 # Files
@@ -268,7 +272,7 @@ def _show_list(built: Built, name: str, request: Request) -> None:
         if number == most:
             break
         if request.json:
-            sys.stdout.write(("\n" if not number else ",\n") + json.dumps(row))
+            sys.stdout.write(("\n" if not number else ",\n") + json.dumps(row, default=written))
         else:
             _write(_line(row))
     if request.json:
@@ -309,7 +313,7 @@ def _files(built: Built) -> dict[str, list[str]]:
 
 
 def _line(row: Mapping[str, Any]) -> str:
-    return " ".join(f"{name}={value}" for name, value in row.items())
+    return " ".join(f"{name}={value_text(value)}" for name, value in row.items())
 
 
 def _write(line: str) -> None:
@@ -317,7 +321,7 @@ def _write(line: str) -> None:
 
 
 def _write_json(document: Mapping[str, Any]) -> None:
-    _write(json.dumps(document))
+    _write(json.dumps(document, default=written))
 
 
 _SHOW: dict[str, Callable[[Built, str, Request], None]] = {

@@ -29,23 +29,35 @@ LONGEST = 80  # characters of a foreign error in a message
 BROKEN = (KeyError, ValueError, TypeError, IndexError, AttributeError, OverflowError, RecursionError)
 
 Labels = Mapping[int, Mapping[Any, Any]]
-Parts = tuple[list[str], list[Diagram] | None, dict[int, dict[Any, Any]]]
+Sets = Mapping[str, Mapping[Any, str]]
+Parts = tuple[list[str], list[Diagram] | None, dict[int, dict[Any, Any]], dict[str, dict[Any, str]]]
 
 
-def save(path: str | Path, names: Sequence[str], diagrams: Sequence[Diagram] | None, labels: Labels) -> None:
+def save(
+    path: str | Path,
+    names: Sequence[str],
+    diagrams: Sequence[Diagram] | None,
+    labels: Labels,
+    sets: Sets | None = None,
+) -> None:
     """Write the parts of a set; labels must be numbers, strings, Booleans, None, or lists of these."""
-    for v, table in labels.items():
-        for label in table.values():
-            if not _is_plain(label):
-                raise ModelError(
-                    f"'{names[v]}' has the value {label!r}, which a file cannot keep: numbers, strings, "
-                    "Booleans, None, and tuples and lists of these are kept"
-                )
+    sets = sets or {}
+    meant = [(names[v], label) for v, table in labels.items() for label in table.values()]
+    for name, label in [*meant, *((name, one) for name, members in sets.items() for one in members)]:
+        if not _is_plain(label):
+            raise ModelError(
+                f"'{name}' has the value {label!r}, which a file cannot keep: numbers, strings, "
+                "Booleans, None, and tuples and lists of these are kept"
+            )
     header = {
         "names": list(names),
         "labels": [
             [v, [[_plain(code), _written(label)] for code, label in table.items()]]
             for v, table in labels.items()
+        ],
+        "sets": [
+            [name, [[_written(one), inside] for one, inside in members.items()]]
+            for name, members in sets.items()
         ],
     }
     with placed(path) as aside, aside.open("wb") as file:
@@ -64,10 +76,15 @@ def load_bytes(content: bytes, name: str, budget: Budget) -> Parts:
     try:
         names = [_text(each) for each in header["names"]]
         labels = {_number(v): {code: _label(label) for code, label in table} for v, table in header["labels"]}
+        sets = {
+            _text(name): {_label(one): _text(inside) for one, inside in members}
+            for name, members in header.get("sets", [])
+        }
         _check_variables(names, diagrams, labels)
+        _check_sets(names, sets)
     except BROKEN as problem:
         raise _bad(name, problem) from problem
-    return names, diagrams, labels
+    return names, diagrams, labels, sets
 
 
 def to_bytes(diagrams: Sequence[Diagram] | None, header: Mapping[str, Any]) -> bytes:
@@ -207,6 +224,14 @@ def _check_variables(names: Sequence[str], diagrams: Sequence[Diagram] | None, l
         for v, layer in zip(diagram.variables, diagram.layers, strict=True):
             if v in labels and not set(layer.value.tolist()) <= labels[v].keys():
                 raise ValueError(f"'{names[v]}' has values without a meaning")
+
+
+def _check_sets(names: Sequence[str], sets: Sets) -> None:
+    inside = [one for members in sets.values() for one in members.values()]
+    if len(set(inside)) < len(inside) or not set(inside) <= set(names):
+        raise ValueError("the members of a set are not variables, each of one set")
+    if not set(names).isdisjoint(sets):
+        raise ValueError("a set has the name of a variable")
 
 
 # Values

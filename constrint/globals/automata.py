@@ -302,7 +302,7 @@ def final_states(
     if states is None:
         return list(numbers)
     is_one = isinstance(states, str) or not isinstance(states, Iterable)
-    listed = [states] if is_one else list(states)
+    listed: list[Any] = [states] if is_one else list(states)
     if not is_one and isinstance(states, Hashable) and states in numbers:  # a state that is a tuple
         if all(state in numbers for state in listed):
             raise ModelError(

@@ -231,7 +231,7 @@ class Declarations(WithIntervals):
             The handle of these constraints, to remove them or to switch them off and on.
         """
         if name is None and weight is None and len(conditions) == 1 and isinstance(conditions[0], BoolExpr):
-            self.check_own(conditions)
+            self.check_own([conditions[0]])
             constraint = Constraint(conditions[0])
             self.constraints.append(constraint)
             return Handle(self, (constraint,))

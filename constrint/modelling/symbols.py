@@ -205,7 +205,8 @@ class SetExpr:
             return placed(Or(tuple(equal)))
         if not isinstance(value, Hashable) or value not in self.members:
             raise ModelError(f"{value!r} can be no member of the set; its possible members: {_few(self)}")
-        return self.members[value]
+        inside: BoolExpr = self.members[value]
+        return inside
 
     def disjoint(self, other: Members) -> BoolExpr:
         """The condition that no value is in both."""

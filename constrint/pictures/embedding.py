@@ -72,7 +72,7 @@ def embedded(solutions: Pictured, paired: Sequence[str], most_edges: int) -> dic
         "size": str(solutions.size),
         "variables": [variables[v] for v in order],
         "groups": groups,
-        "paired": [i for i, v in enumerate(order) if solutions.names[v] in set(paired)],
+        "paired": [i for i, v in enumerate(order) if solutions.variables[v] in set(paired)],
     }
 
 
@@ -112,7 +112,7 @@ def _varints(numbers: Array) -> bytes:
 
 def _variable(solutions: Pictured, v: int, values: Array) -> dict[str, Any]:
     labels = solutions.labelled(v, values)
-    found: dict[str, Any] = {"name": solutions.names[v], "written": quote(solutions.names[v])}
+    found: dict[str, Any] = {"name": solutions.variables[v], "written": quote(solutions.variables[v])}
     numbers = all(isinstance(label, int | float) and not isinstance(label, bool) for label in labels)
     found["ordered"] = numbers and all(a < b for a, b in pairwise(labels))
     if numbers and len(labels) > 2 and all(type(label) is int for label in labels):

@@ -39,7 +39,7 @@ class Pictured(Protocol):
         """Number of edges of all diagrams."""
 
     @property
-    def names(self) -> Sequence[str]:
+    def variables(self) -> Sequence[str]:
         """Names of the variables."""
 
     @property
@@ -164,7 +164,7 @@ def facts_of(solutions: Pictured, variables: Sequence[str] | None = None, *, pai
         pairs=found,
         paired=paired,
         layers=[
-            LayerFacts(solutions.names[v], layer.nodes, len(layer.value), group)
+            LayerFacts(solutions.variables[v], layer.nodes, len(layer.value), group)
             for group, diagram in enumerate(solutions.diagrams)
             for v, layer in zip(diagram.variables, diagram.layers, strict=True)
         ],
@@ -174,12 +174,12 @@ def facts_of(solutions: Pictured, variables: Sequence[str] | None = None, *, pai
 def _histogram(solutions: Pictured, v: int, values: Array, counts: list[int]) -> Histogram:
     labels = [_label(value) for value in solutions.labelled(v, values)]
     if len(values) <= MOST_BINS:
-        return Histogram(solutions.names[v], labels, counts, np.arange(len(values)))
+        return Histogram(solutions.variables[v], labels, counts, np.arange(len(values)))
     bins = np.arange(len(values)) * MOST_BINS // len(values)
     starts = np.searchsorted(bins, np.arange(MOST_BINS + 1)).tolist()
     runs = list(pairwise(starts))
     return Histogram(
-        solutions.names[v],
+        solutions.variables[v],
         [f"{labels[i]} … {labels[j - 1]}" if j > i + 1 else labels[i] for i, j in runs],
         [sum(counts[i:j]) for i, j in runs],
         bins,
@@ -198,7 +198,7 @@ def _pairs(solutions: Pictured, paired: Sequence[Histogram]) -> tuple[list[Pair]
     left_out: dict[str, int] = {}
     skipped = []
     for number, diagram in enumerate(solutions.diagrams):
-        names = [solutions.names[v] for v in diagram.variables]
+        names = [solutions.variables[v] for v in diagram.variables]
         inside = {k: by_name[name].bins for k, name in enumerate(names) if name in by_name}
         if _work(diagram, inside) > MOST_WORK:
             skipped.append([names[k] for k in inside])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from constrint.diagrams.layers import TooLarge
 from constrint.diagrams.planner import limit_error, solve_all
@@ -43,4 +43,22 @@ def solution_set(
     except (Unsupported, TooLarge, OverflowError) as problem:
         raise limit_error(problem) from problem
     feasible = planner.feasible and (built or not model.variables)
-    return SolutionSet(list(model.variables), [c.diagram for c in built] if feasible else None)
+    diagrams = [c.diagram for c in built] if feasible else None
+    return SolutionSet(list(model.variables), diagrams, *_meanings(model))
+
+
+def _meanings(model: Declarations) -> tuple[dict[int, dict[Any, Any]], dict[str, dict[Any, str]]]:
+    """What the numbers of enumerations stand for, and the variables of sets."""
+    if not model.symbols:
+        return {}, {}
+    from constrint.modelling.symbols import SetVar
+
+    numbers = {name: v for v, name in enumerate(model.variables)}
+    labels: dict[int, dict[Any, Any]] = {}
+    sets: dict[str, dict[Any, str]] = {}
+    for name, symbol in model.symbols.items():
+        if isinstance(symbol, SetVar):
+            sets[name] = {one: v.name for one, v in zip(symbol.members, symbol.variables, strict=True)}
+        else:
+            labels[numbers[symbol.index.name]] = dict(enumerate(symbol.values))
+    return labels, sets

@@ -38,7 +38,7 @@ class Listed(Numbered):
     def dtype(self) -> np.dtype[Any]:
         """The smallest numpy type that holds all values of all variables."""
         types = self._types
-        if any(kind == OBJECT for kind in types):
+        if self.sets or any(kind == OBJECT for kind in types):
             return OBJECT
         if any(kind == FLOAT for kind in types):
             return np.dtype(np.float64)
@@ -46,16 +46,19 @@ class Listed(Numbered):
 
     def column_type(self, name: str) -> np.dtype[Any]:
         """The smallest numpy type that holds the values of a variable: integers, float64, bool or object."""
+        if self._members(name) is not None:
+            return OBJECT
         return self._types[self._variable(name)]
 
     @cached_property
     def _types(self) -> list[np.dtype[Any]]:
-        return [self._type(v) for v in range(len(self.names))]
+        return [self._type(v) for v in range(len(self.variables))]
 
     def _type(self, v: int) -> np.dtype[Any]:
         if v in self._labels:
-            kind = self._decoded(v, np.array(list(self._labels[v]))).dtype
-            return kind if kind.kind in "fbO" else self._smallest(v)
+            values = self._decoded(v, np.array(list(self._labels[v])))
+            is_whole = values.dtype.kind not in "fbO"
+            return smallest_type(int(values.min()), int(values.max())) if is_whole else values.dtype
         return self._smallest(v)
 
     def _smallest(self, v: int) -> np.dtype[Any]:
@@ -81,7 +84,7 @@ class Listed(Numbered):
         self._demand_any()
         table = np.empty((self._rows(), len(self.names)), dtype=self.dtype, order="F")
         if executor is None and workers is None:
-            if self._labels:
+            if self._labels or self.sets:
                 self._write(table, 0, self._columns(0, self.size))
             else:
                 fill(table, self._diagrams)
@@ -90,7 +93,7 @@ class Listed(Numbered):
         from constrint.parallel.workers import checked
 
         workers = checked(workers, executor)
-        if executor is None and len(self._diagrams) > 1 and not self._labels:
+        if executor is None and len(self._diagrams) > 1 and not (self._labels or self.sets):
             fill_by_threads(table, self._diagrams, workers)
         else:
             write_runs(self._diagrams, list(self._runs(MANY)), partial(self._write, table), executor, workers)
@@ -99,8 +102,8 @@ class Listed(Numbered):
     def to_tuples(self) -> list[tuple[Any, ...]]:
         """All solutions as tuples of Python values, in the order of `names`."""
         self._demand_any()
-        if not self.size or not self.names:
-            return [()] * self.size
+        if not self.size or not self.variables:
+            return [tuple(frozenset() for _ in self.names)] * self.size
         with without_collection():
             return list(self._tuples(self._columns(0, self._rows())))
 
@@ -189,8 +192,8 @@ class Listed(Numbered):
 
     def _typed(self, columns: Mapping[int, Array]) -> dict[str, Array]:
         return {
-            name: self._decoded(v, columns[v]).astype(self._types[v], copy=False)
-            for v, name in enumerate(self.names)
+            name: column.astype(self.column_type(name), copy=False)
+            for name, column in self._shown(columns).items()
         }
 
     def _stacked(self, columns: Mapping[int, Array]) -> Array:
@@ -201,5 +204,9 @@ class Listed(Numbered):
 
     def _write(self, table: Array, start: int, columns: Mapping[int, Array]) -> None:
         """Write columns into a table from row `start` on."""
-        for v, column in columns.items():
-            table[start : start + len(column), v] = self._decoded(v, column)
+        if not self.sets:
+            for v, column in columns.items():
+                table[start : start + len(column), v] = self._decoded(v, column)
+            return
+        for place, shown in enumerate(self._shown(columns).values()):
+            table[start : start + len(shown), place] = shown

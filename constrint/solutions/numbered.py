@@ -13,6 +13,7 @@ from constrint.diagrams.diagram import Diagram
 from constrint.diagrams.listing import each, product_columns
 from constrint.diagrams.terms import OBJECT, Array
 from constrint.errors import ModelError
+from constrint.solutions.presented import Presented, Sets, few, members_of, name_of, sets_of
 from constrint.support.arguments import integer
 
 Solution = dict[str, Any]
@@ -23,16 +24,26 @@ class Numbered:
     """Base of `SolutionSet`: solutions that have numbers.
 
     Attributes:
-        names: The variables in order of declaration: the columns of `to_numpy`.
+        names: The columns of `to_numpy`: the variables in order of declaration, a set variable in place of
+            the Boolean variables that it stands on.
+        variables: The variables in order of declaration, without set variables.
+        sets: The set variables: for each member the name of its Boolean variable.
         order: The variables in the order by which solutions are numbered.
         size: Number of solutions, exact at any magnitude.
     """
 
     def __init__(
-        self, names: Sequence[str], diagrams: Sequence[Diagram] | None, labels: Labels | None = None
+        self,
+        names: Sequence[str],
+        diagrams: Sequence[Diagram] | None,
+        labels: Labels | None = None,
+        sets: Sets | None = None,
     ) -> None:
-        """Make a set from independent diagrams; None stands for the empty set."""
-        self.names = tuple(names)
+        """Make a set from independent diagrams over variables; None stands for the empty set."""
+        self.variables = tuple(names)
+        self.sets: Sets = dict(sets or {})
+        self._presented = Presented(self.variables, self.sets)
+        self.names = self._presented.names
         self._diagrams = tuple(diagrams or ())
         self._labels = dict(labels or {})
         self.size = 1
@@ -42,9 +53,9 @@ class Numbered:
             self.size = 0
         if not self.size:
             self._diagrams = ()
-        self._numbers = {name: i for i, name in enumerate(self.names)}
+        self._numbers = {name: i for i, name in enumerate(self.variables)}
         listed = [v for diagram in self._diagrams for v in diagram.variables]
-        self.order = tuple(self.names[v] for v in listed) or self.names
+        self.order = tuple(self.variables[v] for v in listed) or self.variables
 
     @property
     def diagrams(self) -> tuple[Diagram, ...]:
@@ -106,18 +117,35 @@ class Numbered:
         except ModelError:
             return False
 
-    def _variable(self, name: str) -> int:
+    def _variable(self, key: Any) -> int:
+        """The number of a variable by its name, or by itself."""
+        name = name_of(key)
         if name not in self._numbers:
             raise ModelError(f"no variable is named '{name}'; there are: {', '.join(self.names)}")
         return self._numbers[name]
 
-    def values_of(self, name: str) -> list[Any]:
-        """The values that a variable has in any solution: ascending; values that are no numbers as given."""
+    def _members(self, key: Any) -> tuple[tuple[Any, int], ...] | None:
+        """The members of a set variable with the numbers of their variables; None for another name."""
+        found = self._presented.place(name_of(key)) if self.sets else None
+        return found if isinstance(found, tuple) else None
+
+    def values_of(self, name: Any) -> list[Any]:
+        """The values that a variable has in any solution: ascending; values that are no numbers as given.
+
+        Args:
+            name: The variable, an enumeration or a set, or its name.
+        """
+        if self._members(name) is not None:
+            return self._sets_of(name_of(name))
         v = self._variable(name)
         for diagram in self._diagrams:
             if v in diagram.variables:
                 return self._listed(v, np.unique(diagram.layers[diagram.variables.index(v)].value))
         return []
+
+    def _sets_of(self, name: str) -> list[Any]:
+        """The values that a set variable has in any solution."""
+        raise NotImplementedError
 
     def sample(self, count: int, seed: int | None = None) -> list[Solution]:
         """Distinct solutions, drawn uniformly; if there are at most `count`, all of them in random order."""
@@ -169,6 +197,8 @@ class Numbered:
 
     def _codes(self, solution: Mapping[str, Any] | Sequence[Any]) -> list[Any]:
         if isinstance(solution, Mapping):
+            if self.sets and all(name in solution for name in self.variables):
+                return [self._code(v, solution[name]) for v, name in enumerate(self.variables)]
             missing = [name for name in self.names if name not in solution]
             if missing:
                 raise ModelError(f"the solution has no value for {', '.join(missing)}")
@@ -181,7 +211,13 @@ class Numbered:
             values = list(solution)
             if len(values) != len(self.names):
                 raise ModelError(f"a solution has {len(self.names)} values, not {len(values)}")
-        return [self._code(v, value) for v, value in enumerate(values)]
+        codes: dict[int, Any] = {}
+        for name, place, value in zip(self.names, self._presented.places, values, strict=True):
+            if isinstance(place, int):
+                codes[place] = self._code(place, value)
+            else:
+                codes.update(members_of(name, place, value))
+        return [codes[v] for v in range(len(self.variables))]
 
     def _code(self, v: int, value: Any) -> Any:
         labels = self._labels.get(v)
@@ -189,12 +225,13 @@ class Numbered:
             if isinstance(value, float | np.floating):
                 return float(value)
             if not hasattr(value, "__index__"):
-                raise ModelError(f"{value!r} is no value of '{self.names[v]}'")
+                raise ModelError(f"{value!r} is no value of '{self.variables[v]}', which is a number")
             return value.__index__()
         for code, label in labels.items():
             if label == value:
                 return code
-        raise ModelError(f"{value!r} is no value of '{self.names[v]}'")
+        known = few((label, code) for code, label in labels.items())
+        raise ModelError(f"{value!r} is no value of '{self.variables[v]}', which has: {known}")
 
     def _decoded(self, v: int, column: Array) -> Array:
         labels = self._labels.get(v)
@@ -211,8 +248,9 @@ class Numbered:
         return np.asarray(decoded[np.searchsorted(codes, column)])
 
     def _solutions(self, columns: Mapping[int, Array]) -> Iterator[Solution]:
-        if not columns or not self.names:
-            yield from [{}] * (self.size if not self.names else 0)
+        if not columns or not self.variables:
+            only: Solution = {name: frozenset() for name in self.names}  # sets without possible members
+            yield from [only.copy() for _ in range(self.size if not self.variables else 0)]
             return
         names = self.names
         for row in self._tuples(columns):
@@ -220,7 +258,22 @@ class Numbered:
 
     def _tuples(self, columns: Mapping[int, Array]) -> Iterator[tuple[Any, ...]]:
         """Rows as tuples of Python values, in the order of `names`."""
-        return zip(*[self._each(v, columns[v]) for v in range(len(self.names))], strict=True)
+        rows = len(next(iter(columns.values())))
+        each: list[Iterable[Any]] = [
+            self._each(place, columns[place]) if isinstance(place, int) else sets_of(place, columns, rows)
+            for place in self._presented.places
+        ]
+        return zip(*each, strict=True)
+
+    def _shown(self, columns: Mapping[int, Array]) -> dict[str, Array]:
+        """The columns that users see, by name."""
+        rows = len(next(iter(columns.values()))) if columns else 0
+        return {
+            name: self._decoded(place, columns[place])
+            if isinstance(place, int)
+            else sets_of(place, columns, rows)
+            for name, place in zip(self.names, self._presented.places, strict=True)
+        }
 
     def _each(self, v: int, column: Array) -> Iterable[Any]:
         labels = self._labels.get(v)

@@ -146,7 +146,8 @@ def _plain(diagrams: Sequence[Diagram], v: int) -> dict[Any, Any]:
 
 
 def _is_numeric(table: Table) -> bool:
-    return all(isinstance(value, bool | int | float) for value in table.values())
+    """Whether the codes are numbers that equal the values."""
+    return all(isinstance(value, bool | int | float) and value == code for code, value in table.items())
 
 
 def _check_exact(name: str, table: Table) -> None:

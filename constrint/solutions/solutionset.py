@@ -7,7 +7,7 @@ lexicographic order of the values of the variables in `order` (`constrint.soluti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,8 +23,10 @@ from constrint.expr import IntExpr
 from constrint.solutions import setops
 from constrint.solutions.listed import Listed
 from constrint.solutions.numbered import Solution
+from constrint.solutions.presented import members_of, name_of, names_of
 from constrint.support.limits import Limits, budget_for
 
+MOST_SETS = 1 << 16  # values of a set variable that are listed
 Operation = Literal["union", "intersection", "difference"]
 
 
@@ -32,7 +34,10 @@ class SolutionSet(Listed):
     """The set of all solutions of a model, numbered in lexicographic order.
 
     Attributes:
-        names: The variables in order of declaration: the columns of `to_numpy`.
+        names: The columns of `to_numpy`: the variables in order of declaration, a set variable in place of
+            the Boolean variables that it stands on.
+        variables: The variables in order of declaration, without set variables.
+        sets: The set variables: for each member the name of its Boolean variable.
         order: The variables in the order by which solutions are numbered.
         size: Number of solutions, exact at any magnitude.
     """
@@ -54,7 +59,7 @@ class SolutionSet(Listed):
         if not self.size:
             raise ModelError("the set is empty, so it has no best solution")
         total: Any
-        total, functions = separate(cost, self.names, self._labels)
+        total, functions = separate(cost, self.variables, self._labels)
         values: dict[int, Any] = {}
         for diagram in self._diagrams:
             part, chosen = diagram.best([functions.get(v) for v in diagram.variables], sign)
@@ -62,11 +67,21 @@ class SolutionSet(Listed):
             values.update(zip(diagram.variables, chosen, strict=True))
         return total, next(self._solutions({v: np.array([value]) for v, value in values.items()}))
 
-    def value_counts(self, name: str) -> dict[Any, int]:
+    def plain(self) -> SolutionSet:
+        """The same set with the numbers that enumerations and sets stand on in place of their values."""
+        return SolutionSet(self.variables, self._diagrams if self.size else None)
+
+    def value_counts(self, name: Any) -> dict[Any, int]:
         """The number of solutions for each value of a variable; values without solutions are left out.
 
         Lists cannot be keys: a value that is a list appears as a tuple.
+
+        Args:
+            name: The variable, an enumeration or a set, or its name.
         """
+        if self._members(name) is not None:
+            known = name_of(name)
+            return {value: self.given(**{known: value}).size for value in self._sets_of(known)}
         v = self._variable(name)
         for diagram in self._diagrams:
             if v in diagram.variables:
@@ -81,29 +96,44 @@ class SolutionSet(Listed):
 
         Args:
             values: For each variable a value, or several as a set or a range: `given(x=3, y={1, 2},
-                z=range(10))`. Values that the variable never has are left out.
+                z=range(10))`. Numbers that the variable never has are left out. For a set variable, the set
+                of its members.
+
+        Raises:
+            ModelError: A value is none of the enumeration's, or no number where the variable has numbers.
         """
         diagrams = list(self._diagrams)
-        for name, value in values.items():
-            v = self._variable(name)
+        for v, value in self._restricted(values):
             for i, diagram in enumerate(diagrams):
                 if v in diagram.variables:
                     k = diagram.variables.index(v)
                     wanted = self._wanted(v, value, diagram.layers[k].value)
-                    if wanted is None:
-                        return self._like(None)
                     diagrams[i] = diagram.restricted(k, wanted)
                     if not diagrams[i].size:
                         return self._like(None)
         return self._like(diagrams if self.size else None)
 
-    def _wanted(self, v: int, value: Any, codes: Array) -> Callable[[Array], Array] | None:
-        """What selects the codes of a value, or of the values of a set or a range; None for no value."""
+    def _restricted(self, values: Mapping[str, Any]) -> list[tuple[int, Any]]:
+        """The variables of `given` with their values, after a check that these may be meant."""
+        found: list[tuple[int, Any]] = []
+        for name, value in values.items():
+            members = self._members(name)
+            if members is not None:
+                found += members_of(name, members, value).items()
+                continue
+            v = self._variable(name)
+            several = value if isinstance(value, set | frozenset) else [value]
+            for one in () if isinstance(value, range) else several:
+                code = self._code(v, one)
+                if isinstance(code, float) and self._types[v].kind in "iub" and not code.is_integer():
+                    raise ModelError(f"{one!r} is no value of '{name}', which is an integer")
+            found.append((v, value))
+        return found
+
+    def _wanted(self, v: int, value: Any, codes: Array) -> Callable[[Array], Array]:
+        """What selects the codes of a value, or of the values of a set or a range."""
         if not isinstance(value, set | frozenset | range):
-            try:
-                return _equals(self._code(v, value))
-            except ModelError:
-                return None
+            return _equals(self._code(v, value))
         distinct = np.unique(codes)
         labels = self.labelled(v, distinct)
         return _one_of(distinct[[isinstance(one, Hashable) and one in value for one in labels]])
@@ -125,7 +155,7 @@ class SolutionSet(Listed):
             raise ModelError(f'the kind of neighbours is "hamming" or "adjacent", not {kind!r}')
         codes = self._codes(solution)
         found = []
-        for v in range(len(self.names)):
+        for v in range(len(self.variables)):
             for value in self._others(v, codes[v], kind):
                 changed = [*codes[:v], value, *codes[v + 1 :]]
                 if self._number(changed) is not None:
@@ -143,13 +173,21 @@ class SolutionSet(Listed):
                 return [*lower[-1:].tolist(), *higher[:1].tolist()]
         return []
 
-    def project(self, names: Sequence[str]) -> SolutionSet:
-        """The distinct combinations of values of some variables, as a set over these names in this order."""
-        if isinstance(names, str):
-            raise ModelError(f"project takes a list of names, such as [{names!r}]")
-        wanted = [self._variable(name) for name in names]
-        if len(set(wanted)) < len(wanted):
-            raise ModelError(f"project on {', '.join(names)}: each name once")
+    def project(self, names: Iterable[Any]) -> SolutionSet:
+        """The distinct combinations of values of some variables, as a set over these names in this order.
+
+        Args:
+            names: Variables, enumerations, sets, arrays of variables, or names of them.
+        """
+        wanted, sets = [], {}
+        listed = names_of(names)
+        for name in listed:
+            members = self._members(name)
+            wanted += [self._variable(name)] if members is None else [v for _, v in members]
+            if members is not None:
+                sets[name] = self.sets[name]
+        if len(set(wanted)) < len(wanted) or len(set(listed)) < len(listed):
+            raise ModelError(f"project on {', '.join(listed)}: each name once")
         place = {v: i for i, v in enumerate(wanted)}
         diagrams = []
         for diagram in self._diagrams:
@@ -159,7 +197,14 @@ class SolutionSet(Listed):
             part = diagram if len(kept) == len(diagram.variables) else _projected(diagram, kept)
             diagrams.append(Diagram([place[v] for v in part.variables], part.layers, part.counts))
         labels = {place[v]: table for v, table in self._labels.items() if v in place}
-        return SolutionSet(names, diagrams if self.size else None, labels)
+        chosen = [self.variables[v] for v in wanted]
+        return SolutionSet(chosen, diagrams if self.size else None, labels, sets)
+
+    def _sets_of(self, name: str) -> list[Any]:
+        found = self.project([name])
+        if found.size > MOST_SETS:
+            raise ModelError(f"'{name}' has {found.size:,} values: ask for single members, as '{name}[…]'")
+        return [row[name] for row in found]
 
     # Sets
 
@@ -180,8 +225,10 @@ class SolutionSet(Listed):
     __sub__ = difference
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, SolutionSet) or self.names != other.names:
+        if not isinstance(other, SolutionSet):
             return NotImplemented
+        if set(self.variables) != set(other.variables):
+            return False
         return self.size == other.size and self.intersection(other).size == self.size
 
     __hash__ = None  # type: ignore[assignment] # equal sets may be held differently
@@ -189,37 +236,39 @@ class SolutionSet(Listed):
     def _combined(self, other: SolutionSet, operation: Operation) -> SolutionSet:
         if not isinstance(other, SolutionSet):
             raise ModelError(f"the {operation} of a set of solutions is with another one, not with {other!r}")
-        if set(self.names) != set(other.names):
-            raise ModelError(
-                f"the sets have different variables: {', '.join(self.names)}; {', '.join(other.names)}"
-            )
-        if not self.size or not other.size or not self.names:
+        if set(self.variables) != set(other.variables):
+            ours, theirs = ", ".join(self.variables), ", ".join(other.variables)
+            raise ModelError(f"the sets have different variables: {ours}; {theirs}")
+        if not self.size or not other.size or not self.variables:
             has_none = not self.size if operation == "difference" else not (self.size and other.size)
             if operation == "union":
-                return self if self.size else other._named(self.names)
+                return self if self.size else other._ordered(self)
             return self._like(None) if has_none or (operation == "difference" and other.size) else self
         diagrams, labels = setops.combined(self._side(), other._side(), setops.KEPT[operation])
-        return SolutionSet(self.names, diagrams or None, labels)
+        return SolutionSet(self.variables, diagrams or None, labels, self.sets)
 
     def _side(self) -> setops.Side:
-        return setops.Side(self.names, self._diagrams, self._labels)
+        return setops.Side(self.variables, self._diagrams, self._labels)
 
-    def _named(self, names: Sequence[str]) -> SolutionSet:
-        """This set with its columns in another order."""
-        return self.project(names) if self.names != tuple(names) else self
+    def _ordered(self, like: SolutionSet) -> SolutionSet:
+        """This set with its columns in the order of another one."""
+        if self.variables == like.variables:
+            return self
+        found = self.project(like.variables)
+        return SolutionSet(found.variables, found._diagrams if found.size else None, found._labels, like.sets)
 
     def _like(self, diagrams: Sequence[Diagram] | None) -> SolutionSet:
-        return SolutionSet(self.names, diagrams, self._labels)
+        return SolutionSet(self.variables, diagrams, self._labels, self.sets)
 
     # Pictures
 
     def facts(self) -> list[str]:
         """Facts about the set for people, except its size; one line each."""
         groups = f"{len(self._diagrams)} independent groups" if len(self._diagrams) > 1 else "one group"
-        return [f"{len(self.names)} variables in {groups}, {self.edges:,} edges, width {self.width:,}"]
+        return [f"{len(self.variables)} variables in {groups}, {self.edges:,} edges, width {self.width:,}"]
 
     def picture(
-        self, path: str | Path, variables: Sequence[str] | None = None, *, most_edges: int | None = None
+        self, path: str | Path, variables: Iterable[Any] | None = None, *, most_edges: int | None = None
     ) -> None:
         """Draw the values of each variable, pairs of values, and samples.
 
@@ -233,7 +282,13 @@ class SolutionSet(Listed):
         from constrint.pictures import MOST_EMBEDDED, write_picture
 
         self._demand_any()
+        if variables is not None:
+            variables = [one for name in names_of(variables) for one in self._standing_for(name)]
         write_picture(self, path, variables, MOST_EMBEDDED if most_edges is None else most_edges)
+
+    def _standing_for(self, name: str) -> list[str]:
+        """The variables that a set stands on; of another name, itself."""
+        return [*self.sets[name].values()] if name in self.sets else [name]
 
     def _repr_html_(self) -> str:
         from constrint.pictures import notebook
@@ -246,7 +301,7 @@ class SolutionSet(Listed):
         """Write the set to a file in numpy's `.npz` format; `load` reads it."""
         from constrint.diagrams.files import save
 
-        save(path, self.names, self._diagrams if self.size else None, self._labels)
+        save(path, self.variables, self._diagrams if self.size else None, self._labels, self.sets)
 
     @staticmethod
     def load(

@@ -14,6 +14,7 @@ import numpy as np
 
 from constrint.diagrams.terms import OBJECT, Array
 from constrint.errors import ModelError
+from constrint.solutions.presented import in_order, set_text
 from constrint.support.optional import needed
 from constrint.support.placing import placed
 
@@ -32,9 +33,17 @@ def write_csv(solutions: Listed, path: str | Path, rows: int, progress: Progress
         writer = csv.writer(file)
         writer.writerow(solutions.names)
         for columns in solutions.iter_columns(rows):
-            lists = [column.tolist() for column in columns.values()]
+            lists = [_cells(column) for column in columns.values()]
             writer.writerows(zip(*lists, strict=True))
             _tell(progress, columns)
+
+
+def _cells(column: Array) -> list[Any]:
+    """A column's values; a set is written such as {a, b}."""
+    values: list[Any] = column.tolist()
+    if column.dtype != OBJECT or not any(isinstance(value, frozenset) for value in values):
+        return values
+    return [set_text(value) if isinstance(value, frozenset) else value for value in values]
 
 
 def _text_file(path: Path) -> TextIO:
@@ -87,11 +96,18 @@ def _arrow_type(arrow: Any, solutions: Listed, name: str) -> Any:
     kind = solutions.column_type(name)
     if kind != OBJECT:
         return arrow.from_numpy_dtype(kind)
+    if name in solutions.sets:
+        return arrow.list_(_common(arrow, name, list(solutions.sets[name])))
     values = solutions.values_of(name)
     if values and all(isinstance(value, int) and not isinstance(value, bool) for value in values):
         if max(len(str(abs(value))) for value in values) > MOST_DIGITS:
             raise ModelError(f"'{name}' has values of more than {MOST_DIGITS} digits: write .csv")
         return arrow.decimal256(MOST_DIGITS)
+    return _common(arrow, name, values)
+
+
+def _common(arrow: Any, name: str, values: list[Any]) -> Any:
+    """The type that values have in common."""
     try:
         return arrow.array(values).type
     except (arrow.ArrowInvalid, arrow.ArrowTypeError, arrow.ArrowNotImplementedError, TypeError) as problem:
@@ -104,4 +120,5 @@ def _arrow_type(arrow: Any, solutions: Listed, name: str) -> Any:
 def _arrow_array(arrow: Any, name: str, column: Array, kind: Any) -> Any:
     if column.dtype != OBJECT:
         return arrow.array(column, type=kind)
-    return arrow.array(column.tolist(), type=kind)
+    values = [in_order(one) if isinstance(one, frozenset) else one for one in column.tolist()]
+    return arrow.array(values, type=kind)

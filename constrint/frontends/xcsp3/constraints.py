@@ -11,8 +11,10 @@ from constrint import globals as g
 from constrint.errors import ModelError
 from constrint.expr import And, BoolExpr, Comparison, Const, IntExpr, Or
 from constrint.expr.builders import table
-from constrint.expr.functions import all_of, any_of, element, max_, min_, sum_
+from constrint.expr.functions import all_of, any_of, element, sum_
 from constrint.frontends.xcsp3 import automata, placing
+from constrint.frontends.xcsp3.accepted import refuse_unread
+from constrint.frontends.xcsp3.extremes import extreme, extreme_place, rank_of, ranked_entry
 from constrint.frontends.xcsp3.functions import condition
 from constrint.frontends.xcsp3.numbers import groups, shown
 from constrint.frontends.xcsp3.reader import OPERATORS, Reader
@@ -25,7 +27,7 @@ def constraint(reader: Reader, node: Element) -> BoolExpr:
     rule = _RULES.get(node.tag)
     if rule is None:
         raise ModelError(f"the constraint <{shown(node.tag)}> is not supported")
-    _refuse_unknown(node)
+    refuse_unread(node)
     found = rule(reader, node)
     for attribute, states in _REIFIED.items():
         name = node.get(attribute)
@@ -39,26 +41,6 @@ _REIFIED: dict[str, Callable[[BoolExpr, BoolExpr], BoolExpr]] = {
     "hreifiedFrom": lambda found, literal: literal.implies(found),
     "hreifiedTo": lambda found, literal: found.implies(literal),
 }
-
-
-def _refuse_unknown(node: Element) -> None:
-    """Refuse parts that this reader would silently ignore, and soft constraints."""
-    if node.get("type") == "soft" or node.get("cost") is not None:
-        raise ModelError(f"soft constraints are not supported: make <{node.tag}> hard or remove it")
-    tags = [part.tag for part in node]
-    for part in node:
-        tag = part.tag
-        if len(part):
-            raise ModelError(f"<{shown(part[0].tag)}> in <{shown(tag)}> is not supported")
-        if tag not in _PARTS[node.tag].split():
-            raise ModelError(f"<{shown(tag)}> in <{node.tag}> is not supported")
-    if tags.count("list") > 1 and node.tag not in ("allDifferent", "lex", "channel"):
-        raise ModelError(f"several lists in <{node.tag}> are not supported")
-    index = node.find("index")
-    if index is not None and index.get("rank", "any") != "any":
-        raise ModelError(
-            f"the rank '{shown(index.get('rank') or '')}' of an index is not supported: only any is"
-        )
 
 
 def _intension(reader: Reader, node: Element) -> BoolExpr:
@@ -229,14 +211,6 @@ def _occurs(reader: Reader, count: IntExpr, word: str) -> BoolExpr:
     return count == reader.term(word)
 
 
-def _extreme(greatest: bool) -> Callable[[Reader, Element], BoolExpr]:
-    def rule(reader: Reader, node: Element) -> BoolExpr:
-        args = reader.listed(node)
-        return reader.compared((max_ if greatest else min_)(args), text_of(node.find("condition")))
-
-    return rule
-
-
 def _element(reader: Reader, node: Element) -> BoolExpr:
     part = node.find("index")
     wanted, value = node.find("condition"), node.find("value")
@@ -250,13 +224,22 @@ def _element(reader: Reader, node: Element) -> BoolExpr:
         return any_of([x == chosen_by for x in args])
     start = reader.attribute(node.find("list"), "startIndex")
     reader.combine(len(args), 5)
-    chosen = element(args, reader.term(text_of(part)) - start)
-    if wanted is not None:
-        return reader.compared(chosen, text_of(wanted))
-    return chosen == reader.term(text_of(value))
+    index, rank = reader.term(text_of(part)) - start, rank_of(part)
+
+    def is_wanted(entry: IntExpr) -> BoolExpr:
+        if wanted is not None:
+            return reader.compared(entry, text_of(wanted))
+        return entry == reader.term(text_of(value))
+
+    if rank != "any":
+        return ranked_entry(reader, args, index, rank, is_wanted)
+    return is_wanted(element(args, index))
 
 
 def _matrix_element(reader: Reader, node: Element, matrix: Element) -> BoolExpr:
+    index = node.find("index")
+    if index is not None and rank_of(index) != "any":
+        raise ModelError("a rank of the index of a matrix is not supported")
     text = text_of(matrix)
     if text.startswith("("):
         rows = reader.term_rows(text, "matrix")
@@ -297,34 +280,6 @@ def _clause(reader: Reader, node: Element) -> BoolExpr:
     return any_of(tests)
 
 
-_PARTS = {
-    "intension": "function",
-    "extension": "list supports conflicts",
-    "allDifferent": "list matrix except",
-    "allEqual": "list except",
-    "ordered": "list lengths operator",
-    "lex": "list matrix operator",
-    "sum": "list coeffs condition",
-    "count": "list values condition",
-    "nValues": "list except condition",
-    "cardinality": "list values occurs",
-    "maximum": "list condition",
-    "minimum": "list condition",
-    "element": "list matrix index value condition",
-    "channel": "list value",
-    "noOverlap": "origins lengths",
-    "cumulative": "origins lengths ends heights condition",
-    "binPacking": "list sizes condition limits loads",
-    "knapsack": "list weights profits condition",
-    "circuit": "list size",
-    "instantiation": "list values",
-    "regular": "list transitions start final",
-    "mdd": "list transitions",
-    "precedence": "list values",
-    "clause": "list",
-}
-"""The supported parts of each constraint."""
-
 _RULES: dict[str, Callable[[Reader, Element], BoolExpr]] = {
     "intension": _intension,
     "extension": _extension,
@@ -336,8 +291,10 @@ _RULES: dict[str, Callable[[Reader, Element], BoolExpr]] = {
     "count": _count,
     "nValues": _n_values,
     "cardinality": _cardinality,
-    "maximum": _extreme(True),
-    "minimum": _extreme(False),
+    "maximum": extreme(True),
+    "minimum": extreme(False),
+    "maximumArg": extreme_place(True),
+    "minimumArg": extreme_place(False),
     "element": _element,
     "channel": placing.channel,
     "noOverlap": placing.no_overlap,

@@ -9,6 +9,7 @@ from xml.etree.ElementTree import Element
 from constrint.errors import ModelError, ParseError
 from constrint.expr import IntExpr
 from constrint.expr.functions import max_, min_, sum_
+from constrint.frontends.xcsp3.accepted import DESCRIBING, refuse_attributes
 from constrint.frontends.xcsp3.constraints import constraint
 from constrint.frontends.xcsp3.functions import product_of
 from constrint.frontends.xcsp3.numbers import shown
@@ -55,6 +56,9 @@ class _Instance:
         self.reader = Reader(self.variables)
 
     def read(self, root: Node) -> Declarations:
+        self._guarded(root, _check_root)
+        for part in root:
+            self._guarded(part, _check_part)  # type: ignore[arg-type] # all are nodes
         for element in _parts(root, "variables"):
             self._guarded(element, self.variables.declare)
         for element in _constraints(_parts(root, "constraints")):
@@ -83,6 +87,8 @@ class _Instance:
 
     def _instances(self, element: Node) -> Iterator[Node]:
         """The constraints of an element: itself, or those of a group or slide."""
+        if element.tag in ("group", "slide"):
+            refuse_attributes(element)
         if element.tag == "group":
             return self._of_group(element)
         return self._of_slide(element) if element.tag == "slide" else iter([element])
@@ -124,6 +130,7 @@ class _Instance:
     def _objective(self, element: Node) -> None:
         if element.tag not in ("minimize", "maximize"):
             raise ModelError(f"the objective <{shown(element.tag)}> is not supported")
+        refuse_attributes(element)
         set_goal = self.model.minimize if element.tag == "minimize" else self.model.maximize
         kind = element.get("type") or "expression"
         if kind == "expression":
@@ -154,6 +161,28 @@ def _total(kind: str, args: Sequence[IntExpr], budget: Budget) -> IntExpr:
     if kind == "product":
         return product_of(args, budget)
     raise ModelError(f"an objective of type '{shown(kind)}' is not supported")
+
+
+def _check_root(root: Node) -> None:
+    """Refuse an instance of another kind."""
+    kind = root.get("type", "CSP")
+    if kind not in ("CSP", "COP"):
+        raise ModelError(f"an instance of type '{shown(kind)}' is not supported: only CSP and COP are")
+    unknown = [name for name in root.keys() if name not in (*DESCRIBING, "format", "type")]  # noqa: SIM118
+    if unknown:
+        raise ModelError(f"the attribute {shown(unknown[0])} of <instance> is not supported")
+
+
+def _check_part(part: Node) -> None:
+    """Refuse a part of the instance that would be ignored; <annotations> are advice to solvers."""
+    if part.tag not in ("variables", "constraints", "objectives", "annotations"):
+        raise ModelError(f"<{shown(part.tag)}> in <instance> is not supported")
+    if part.tag == "objectives":
+        refuse_attributes(part)
+        if len(part) > 1 and part.get("combination") != "lexico":
+            raise ModelError(
+                'several objectives are read as lexicographic ones only: write combination="lexico"'
+            )
 
 
 def _parts(root: Node, tag: str) -> list[Node]:

@@ -101,9 +101,13 @@ class _Builder:
         self._open.pop()
 
     def _keep_text(self) -> None:
-        """Store the collected text in the innermost open element, unless that has a part already."""
+        """Store the collected text in the innermost open element, which has no part before it."""
+        said = "".join(self._said)
         if not len(self._open[-1]):
-            self._open[-1].text = "".join(self._said)
+            self._open[-1].text = said
+        elif said.strip():
+            message = f"the text '{said.strip()[:40]}' stands behind a part of <{self._open[-1].tag[:40]}>"
+            raise self._error(message, self._parser.CurrentLineNumber)
         self._said.clear()
 
     def _entity(self, name: str, *_: object) -> None:

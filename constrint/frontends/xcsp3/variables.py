@@ -11,6 +11,7 @@ from xml.etree.ElementTree import Element
 from constrint.errors import ModelError
 from constrint.expr import IntExpr
 from constrint.expr.domain import Domain
+from constrint.frontends.xcsp3.accepted import refuse_attributes
 from constrint.frontends.xcsp3.numbers import domain_of, groups, integer, shown
 from constrint.modelling.declarations import Declarations
 from constrint.support.limits import Budget, exceeded
@@ -43,6 +44,13 @@ class Variables:
         name = element.get("id")
         if not name:
             raise ModelError(f"a {element.tag} needs an id")
+        if element.tag in ("var", "array"):
+            refuse_attributes(element)
+        kind = element.get("type", "integer")
+        if kind != "integer":
+            raise ModelError(f"variables of type '{shown(kind)}' are not supported: only integer ones are")
+        if element.get("startIndex", "0").strip() != "0":
+            raise ModelError("the indices of an array begin with 0: a startIndex is not supported")
         like = element.get("as")
         source = self._domains.get(like, element) if like else element
         if like and like not in self._domains:

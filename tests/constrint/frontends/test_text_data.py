@@ -242,8 +242,9 @@ def test_constants_that_nothing_uses_are_refused(folder, dialect):
     text = "capacity <= 3" if dialect == "flashrnn" else "param capacity := 3; x in 0..capacity"
     with pytest.raises(ModelError, match=r"no parameter 'capcity'\nhint: did you mean 'capacity'\?"):
         Model.from_text(text, constants={"capcity": 10}, dialect=dialect)
+    text_of = {"flashrnn": "x <= 3 # zz", "constrint": "x in 0..3 # zz"}
     with pytest.raises(ModelError, match="no parameter 'zz'\nhint: remove it"):
-        Model.from_text("x <= 3 # zz" if dialect == "flashrnn" else "x in 0..3 # zz", constants={"zz": 10})
+        Model.from_text(text_of[dialect], constants={"zz": 10}, dialect=dialect)
     (folder / "m.constrint").write_text(text)
     with pytest.raises(ModelError, match="no parameter 'capcity'"):
         Model.from_file(folder / "m.constrint", constants={"capcity": 10}, dialect=dialect)

@@ -265,9 +265,7 @@ def test_exceptions_and_truth_values(constraint, holds):
     ("constraint", "message"),
     [
         ('<allEqual type="soft" cost="2">x[]</allEqual>', "soft"),
-        ("<maximum><list>x[]</list><index>x[0]</index></maximum>", "<index> in <maximum>"),
         ("<sum><list>x[0]</list><list>x[1]</list><condition>(eq,1)</condition></sum>", "several lists"),
-        ('<element><list>x[]</list><index rank="first">x[0]</index><value>1</value></element>', "rank"),
     ],
 )
 def test_what_would_be_left_out_is_refused(constraint, message):

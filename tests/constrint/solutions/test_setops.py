@@ -55,7 +55,7 @@ def test_random_sets_combine_as_pythons_sets_do(block):
             numbered = [tuple(solution[name] for name in found.order) for solution in found]
             assert numbered == sorted(numbered), f"seed {seed}"
             assert all(found.index(solution) == i for i, solution in enumerate(found)), f"seed {seed}"
-        assert (one == other._named(one.names)) == (a == b), f"seed {seed}"
+        assert (one == other) == (other == one) == (a == b), f"seed {seed}"
 
 
 @pytest.mark.parametrize("block", range(4))
