@@ -185,28 +185,22 @@ class SetExpr:
         return sum_(inside)
 
     def contains(self, value: Any) -> BoolExpr:
-        """The condition that a value is a member: a constant, an enumeration variable, or an expression.
-
-        Raises:
-            ModelError: The constant, or no value of the variable, is a possible member.
-        """
+        """The condition that a value is a member: a constant, an enumeration variable, or an expression."""
         if isinstance(value, EnumVar):
-            if not any(one in value.values for one in self.members):
-                raise ModelError(f"no value of '{value.name}' can be a member of the set: {_few(self)}")
             ways = [
                 And((value == one, inside)) for one, inside in self.members.items() if one in value.values
             ]
             return placed(Or(tuple(ways)))
         if isinstance(value, IntExpr):
             whole = {one: was for one, was in self.members.items() if isinstance(one, int)}
-            if self.members and not whole:
-                raise ModelError(f"{value} is an integer, and no possible member is: {_few(self)}")
             equal = [And((Comparison("==", value, as_expr(one)), was)) for one, was in whole.items()]
             return placed(Or(tuple(equal)))
-        if not isinstance(value, Hashable) or value not in self.members:
-            raise ModelError(f"{value!r} can be no member of the set; its possible members: {_few(self)}")
-        inside: BoolExpr = self.members[value]
+        self._check_members([value])
+        inside: BoolExpr = self.members.get(value, BoolConst(False))
         return inside
+
+    def _check_members(self, values: Members) -> None:
+        """Raise `ModelError` for constants that can be no members of a set variable."""
 
     def disjoint(self, other: Members) -> BoolExpr:
         """The condition that no value is in both."""
@@ -254,18 +248,23 @@ class SetExpr:
         return _subset(self, as_set(other))
 
     def __ge__(self, other: Members) -> BoolExpr:
+        self._check_members(other)
         return _subset(as_set(other), self)
 
     def __eq__(self, other: Members) -> BoolExpr:  # type: ignore[override] # it builds a condition
+        self._check_members(other)
         return placed(And(tuple(Not(one) for one in (self ^ other).members.values())))
 
     def __ne__(self, other: Members) -> BoolExpr:  # type: ignore[override] # it builds a condition
+        self._check_members(other)
         return placed(Or(tuple((self ^ other).members.values())))
 
     def __lt__(self, other: Members) -> BoolExpr:
-        return placed(And((_subset(self, as_set(other)), self != other)))
+        right = as_set(other)
+        return placed(And((_subset(self, right), self != right)))
 
     def __gt__(self, other: Members) -> BoolExpr:
+        self._check_members(other)
         return placed(And((_subset(as_set(other), self), self != other)))
 
     __hash__ = object.__hash__
@@ -313,12 +312,31 @@ class SetVar(SetExpr):
         """The variables that it stands on."""
         return tuple(one for one in self.members.values() if isinstance(one, BoolVar))
 
+    def contains(self, value: Any) -> BoolExpr:
+        """The condition that a value is a member: a constant, an enumeration variable, or an expression.
+
+        Raises:
+            ModelError: The constant, or no value of the variable, can be a member.
+        """
+        if isinstance(value, EnumVar) and not any(one in value.values for one in self.members):
+            raise ModelError(f"no value of '{value.name}' can be a member of '{self.name}': {_few(self)}")
+        return super().contains(value)
+
+    def _check_members(self, values: Members) -> None:
+        if (
+            isinstance(values, SetExpr)
+            or not isinstance(values, Iterable)
+            or isinstance(values, str | IntExpr)
+        ):
+            return
+        for one in values:
+            if not isinstance(one, Hashable) or one not in self.members:
+                raise ModelError(f"{one!r} can be no member of '{self.name}'; it may have: {_few(self)}")
+
     def numbers(self, value: Any) -> dict[str, int]:
         """The values of the variables for a set of constants."""
         chosen = distinct(value, f"the members of '{self.name}'")
-        for one in chosen:
-            if one not in self.members:
-                raise ModelError(f"'{self.name}' has no member {one!r}; it has: {_listed(self.members)}")
+        self._check_members(chosen)
         return {one.name: int(key in chosen) for key, one in zip(self.members, self.variables, strict=True)}
 
 

@@ -6,6 +6,7 @@ import ast
 import json
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from constrint.support.limits import Budget, LimitExceeded, decoded, read_bytes,
 MOST_VALUES = 1_000_000
 MOST_BITS = 4096
 LONGEST = 80  # most characters of a value in a message
+T1_PARTS = ("ConfigurationSpace", "General", "Search", "Budget", "KernelSpecification")
+"""The parts of T1. Those after the first say how to tune, which does not change the space."""
 KINDS: Mapping[str, tuple[type, ...]] = {
     "int": (int,),
     "uint": (int,),
@@ -74,7 +77,9 @@ def is_space(data: Mapping[str, Any]) -> bool:
 def described(data: Mapping[str, Any], budget: Budget | None = None) -> tuple[dict[str, Any], list[Any]]:
     """Parameters and restrictions of either format."""
     budget = budget or Budget()
-    if "ConfigurationSpace" in data:
+    is_t1 = "ConfigurationSpace" in data
+    _refuse_unknown(data, T1_PARTS if is_t1 else ("tune_params", "restrictions"), "a search space")
+    if is_t1:
         return _from_t1(data["ConfigurationSpace"], budget)
     if "tune_params" not in data:
         raise ModelError("the JSON has neither 'tune_params' nor T1's 'ConfigurationSpace'")
@@ -91,10 +96,12 @@ def described(data: Mapping[str, Any], budget: Budget | None = None) -> tuple[di
 def _from_t1(space: Any, budget: Budget) -> tuple[dict[str, list[Any]], list[str]]:
     if not isinstance(space, Mapping) or not isinstance(space.get("TuningParameters"), list):
         raise ModelError("T1's 'ConfigurationSpace' needs a list of 'TuningParameters'")
+    _refuse_unknown(space, ("TuningParameters", "Conditions"), "T1's 'ConfigurationSpace'")
     tune_params: dict[str, list[Any]] = {}
     for number, parameter in enumerate(space["TuningParameters"], 1):
         if not isinstance(parameter, Mapping) or "Name" not in parameter or "Values" not in parameter:
             raise ModelError(f"tuning parameter {number} needs a Name and Values, not {_shown(parameter)}")
+        _refuse_unknown(parameter, ("Name", "Type", "Values", "Default"), f"tuning parameter {number}")
         name = parameter["Name"]
         if not isinstance(name, str):
             raise ModelError(f"tuning parameter {number}: the Name must be text, not {_shown(name)}")
@@ -108,10 +115,20 @@ def _from_t1(space: Any, budget: Budget) -> tuple[dict[str, list[Any]], list[str
     return tune_params, [_restriction(one, tune_params, i) for i, one in enumerate(conditions, 1)]
 
 
+def _refuse_unknown(data: Mapping[str, Any], known: Sequence[str], what: str) -> None:
+    """Raise `ModelError` for a name that would be ignored; names that begin with $ are JSON Schema's."""
+    for name in data:
+        if name not in known and not str(name).startswith("$"):
+            near = get_close_matches(str(name), known, n=1)
+            hint = f"did you mean '{near[0]}'?" if near else f"it has {', '.join(known)}"
+            raise ModelError(f"{what} has no {_shown(name)}: {hint}")
+
+
 def _restriction(condition: Any, tune_params: Mapping[str, Any], number: int) -> str:
     """The expression of a condition; its parameters must exist."""
     if not isinstance(condition, Mapping) or not isinstance(condition.get("Expression"), str):
         raise ModelError(f"condition {number} needs an Expression as text")
+    _refuse_unknown(condition, ("Expression", "Parameters"), f"condition {number}")
     expression: str = condition["Expression"]
     names = condition.get("Parameters") or []
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):

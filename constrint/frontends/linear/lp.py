@@ -102,9 +102,17 @@ class _Reader:
                     raise program.error_at(line, "a file in the LP format begins with the objective", hint)
             self._tokens(text, line, tokens)
             if self.sections and self.sections[-1][0] == "end":
+                self._check_rest(line)
                 return
         message, hint = "the text ends without End: it may be cut short", "add a line End at the end"
         raise program.error_at(len(program.lines), message, hint)
+
+    def _check_rest(self, end: int) -> None:
+        """Refuse what stands behind the end."""
+        for line, raw in enumerate(self.program.lines[end:], end + 1):
+            if raw.partition("\\")[0].strip():
+                hint = "move it before End, or make it a comment with \\"
+                raise self.program.error_at(line, "this stands behind End", hint)
 
     def _section(self, name: str, word: str, line: int) -> list[Token]:
         program = self.program

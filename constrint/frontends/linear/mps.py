@@ -65,6 +65,7 @@ class _Reader:
         self.rows: dict[str, Row] = {}
         self.objective: str | None = None
         self.is_integer = False
+        self.has_sense = False
         self.sets: dict[str, str] = {}
         self.sides: dict[str, dict[str, Fraction]] = {"RHS": {}, "RANGES": {}}
         self.has_lower: set[int] = set()
@@ -115,11 +116,16 @@ class _Reader:
         self.section = name
         if name == "OBJSENSE" and len(words) > 1:
             self._sense(list(words[1:]))
+        elif name != "NAME" and len(words) > 1:
+            raise self.error(f"'{words[1]}' stands behind the section's name", "begin a new line", words[1])
 
     def _sense(self, words: list[str]) -> None:
         direction = _SENSES.get(words[0].upper())
         if direction is None or len(words) > 1:
             raise self.error(f"'{' '.join(words)}' is not a direction", "write MIN or MAX")
+        if self.has_sense:
+            raise self.error("this is a second direction of the objective", "keep one", words[0])
+        self.has_sense = True
         self.program.direction = "max" if direction == "max" else "min"
 
     def _row(self, words: list[str]) -> None:
@@ -199,6 +205,8 @@ class _Reader:
         sides = self.sides[self.section]
         for row, text in pairs:
             self._terms(row)
+            if self.section == "RANGES" and self.kinds[row] == "N":
+                raise self.error(f"the row '{row}' is of kind N, and has no range", "leave it out", row)
             if row in sides:
                 raise self.error(f"the row '{row}' has a second number in {self.section}", "keep one", row)
             value = numbers.bound(text, self.program.budget, self._where)

@@ -305,3 +305,28 @@ def test_what_is_not_linear_is_refused_with_the_constraint(dialect, build, messa
     build(m, x, y)
     with pytest.raises(ModelError, match=message):
         m.to_text(dialect=dialect)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("RANGES\n", "RANGES\n R obj 3\n"), "of kind N, and has no range"),
+        (("ROWS\n", "ROWS free\n"), "stands behind the section's name"),
+        (("ROWS\n", "OBJSENSE\n MAX\nOBJSENSE MIN\nROWS\n"), "second direction"),
+    ],
+)
+def test_no_line_of_mps_is_dropped(change, message):
+    text = (
+        "NAME a b\nROWS\n N obj\n L c\nCOLUMNS\n M MARKER INTORG\n x obj 1\n x c 1\n"
+        "RHS\n RHS c 4\nRANGES\nENDATA\n"
+    )
+    read_mps(text)
+    with pytest.raises(ParseError, match=message):
+        read_mps(text.replace(*change))
+
+
+def test_no_line_behind_the_end_of_lp_is_dropped():
+    text = "min\n x\nst\n x >= 1\ngeneral\n x\nend\n \\ a comment\n"
+    read_lp(text)
+    with pytest.raises(ParseError, match=r":9:.*stands behind End"):
+        read_lp(text + "x >= 7\n")

@@ -78,3 +78,41 @@ def test_traced_restrictions_can_be_written():
         from_tune_params(params, [lambda p: 1 < p["a"] < 3]).to_t1()
     with pytest.raises(ModelError, match="T1 has integers, floats, Booleans and strings"):
         from_tune_params({"a": [("x", 2)]}).to_t1()
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ({"tune_params": {"a": [1, 2]}, "restrictons": ["a == 1"]}, "did you mean 'restrictions'"),
+        (
+            {"ConfigurationSpace": {"TuningParameters": []}, "Conditions": []},
+            "a search space has no 'Conditions'",
+        ),
+        (
+            {"ConfigurationSpace": {"TuningParameters": [], "Conditons": []}},
+            "did you mean 'Conditions'",
+        ),
+        (
+            {"ConfigurationSpace": {"TuningParameters": [{"Name": "a", "Values": "[1]", "Typ": "int"}]}},
+            "tuning parameter 1 has no 'Typ': did you mean 'Type'",
+        ),
+        (
+            {
+                "ConfigurationSpace": {
+                    "TuningParameters": [{"Name": "a", "Type": "int", "Values": "[1]", "Default": 1}],
+                    "Conditions": [{"Expression": "a == 1", "Weight": 2}],
+                }
+            },
+            "condition 1 has no 'Weight'",
+        ),
+    ],
+)
+def test_names_that_would_be_ignored_are_refused(data, message):
+    with pytest.raises(ModelError, match=message):
+        from_json(data)
+
+
+def test_parts_that_say_how_to_tune_are_ignored():
+    data = {"$schema": "…", "General": {}, "Search": {}, "Budget": [], "KernelSpecification": {}}
+    given = {"TuningParameters": [{"Name": "x", "Type": "int", "Values": "[1, 2]"}]}
+    assert from_json({**data, "ConfigurationSpace": given}).size == 2
