@@ -133,7 +133,8 @@ def test_drawn_conditions_mean_what_they_mean_in_python(seed: int) -> None:
         try:
             made = condition(tree, names, True)
         except ci.ModelError as error:
-            assert re.search("can be (no|a) member of", str(error))
+            if not re.search("can be (no|a) member of", str(error)):
+                raise
             derived = {name: SetExpr(one.members) if name in "st" else one for name, one in names.items()}
             made = condition(tree, derived, True)
         if isinstance(made, bool):
