@@ -149,7 +149,8 @@ def cost_regular(
         accepting: The final states of accepted words; None for every state.
         cost: The total cost: a number or an expression.
 
-    States are integers, or any names, such as strings; names are numbered by order of appearance.
+    States are integers, or any hashable values, such as strings and tuples, which are numbered by order of
+    appearance.
     """
     rows = transition_rows(transitions, "cost_regular", 4)
     numbers = state_numbers([start, *(state for q, _, r, _ in rows for state in (q, r))])
