@@ -50,7 +50,7 @@ def test_functions_form_no_circle():
         root = Prepared(m.model, (), ()).root
         if root is None:
             continue
-        found = Functions(root, lambda v, most: True)._of
+        found = Functions(root, lambda v: True)._of
         left = {d: {f.x, f.y} & set(found) for d, f in found.items()}
         while left:
             free = [d for d, arguments in left.items() if not arguments]
