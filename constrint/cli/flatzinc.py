@@ -12,7 +12,7 @@ import click
 from constrint.cli import process
 from constrint.cli.failures import reporting, run_app
 from constrint.cli.flatzinc_answers import UNKNOWN, Options, report
-from constrint.cli.inputs import budget_of, read_text, shown_name
+from constrint.cli.inputs import BadInputError, budget_of, read_text, shown_name
 from constrint.cli.options import HELP, limit_options, memory_option
 from constrint.frontends.flatzinc import read_flatzinc
 from constrint.support.command import run_command
@@ -94,7 +94,10 @@ def description() -> dict[str, object]:
 
 def write_description(folder: Path | None = None) -> Path:
     """Write the description to MiniZinc's solver folder; returns the path."""
-    folder = folder or Path.home() / ".minizinc" / "solvers"
+    try:
+        folder = folder or Path.home() / ".minizinc" / "solvers"
+    except RuntimeError as error:  # no HOME, and no entry among the users
+        raise BadInputError(f"{str(error).lower().rstrip('.')}: set HOME") from None
     folder.mkdir(parents=True, exist_ok=True)
     place = folder / "constrint.msc"
     replace(place, (json.dumps(description(), indent=2) + "\n").encode())

@@ -81,12 +81,13 @@ class ProofLog:
 def proof_in(path: str | Path) -> Iterator[ProofLog]:
     """A proof log that writes to a file."""
     try:
-        Path(path).touch()
+        with Path(path).open("w", encoding="utf-8") as file:
+            yield ProofLog(file)
+    except BrokenPipeError:
+        raise
     except OSError as error:
         why = (error.strerror or str(error)).lower()
         raise ModelError(f"cannot write the proof to {path}: {why}") from None
-    with Path(path).open("w", encoding="utf-8") as file:
-        yield ProofLog(file)
 
 
 def _written(atom: Atom) -> str:

@@ -16,7 +16,7 @@ from constrint.diagrams.terms import OBJECT, Array
 from constrint.errors import ModelError
 from constrint.solutions.presented import in_order, set_text
 from constrint.support.optional import needed
-from constrint.support.placing import placed
+from constrint.support.placing import placed, reserve
 
 if TYPE_CHECKING:
     from constrint.solutions.listed import Listed
@@ -63,6 +63,7 @@ def write_npy(solutions: Listed, path: str | Path, rows: int, progress: Progress
                 np.lib.format.write_array(file, np.empty(shape, solutions.dtype), allow_pickle=False)
             return
         table = np.lib.format.open_memmap(aside, "w+", solutions.dtype, shape, fortran_order=True)
+        reserve(aside)
         start = 0
         for chunk in solutions.iter_chunks(rows):
             table[start : start + len(chunk)] = chunk

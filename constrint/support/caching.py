@@ -7,14 +7,19 @@ import sys
 from pathlib import Path
 
 
-def user_cache() -> Path:
-    """The folder of this package's cache, which may not exist.
+def user_cache(package: str = "constrint") -> Path:
+    """The folder of a package's cache, which may not exist; a temporary one where there is no home.
 
     On Linux it is found without platformdirs, whose import takes longer than reading what is cached.
     """
     if not sys.platform.startswith("linux"):
         import platformdirs
 
-        return platformdirs.user_cache_path("constrint")
+        return platformdirs.user_cache_path(package)
     given = os.environ.get("XDG_CACHE_HOME", "")
-    return Path(given if given.strip() else os.path.expanduser("~/.cache")) / "constrint"
+    for folder in (given, os.path.expanduser("~/.cache")):  # which is not expanded for a user without a home
+        if os.path.isabs(folder):  # else it would be one of the current folder
+            return Path(folder) / package
+    from constrint.support.own_files import temporary_folder
+
+    return temporary_folder(package)

@@ -16,13 +16,18 @@ PERMISSIONS = 0o777  # as by writing into a file, a changed one loses the right 
 
 @contextmanager
 def placed(path: str | Path) -> Iterator[Path]:
-    """As `replaced`; raises `ModelError` where the path is a folder, or its folder is missing."""
+    """As `replaced`; raises `ModelError` where the path cannot be written, or its disk is full."""
     target = Path(path)
     if target.is_dir() or not target.parent.is_dir():
         what = "this is a folder" if target.is_dir() else f"there is no folder {target.parent}"
         raise ModelError(f"cannot write {path}: {what}")
-    with replaced(target) as aside:
-        yield aside
+    try:
+        with replaced(target) as aside:
+            yield aside
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise ModelError(f"cannot write {path}: {(error.strerror or str(error)).lower()}") from None
 
 
 @contextmanager
@@ -47,6 +52,10 @@ def replaced(path: str | Path, *, private: bool = False) -> Iterator[Path]:
         if old is not None:
             _give_mode(aside, old)
         aside.replace(target)
+    except OSError as error:
+        if error.filename is None or error.filename == str(aside):
+            error.filename, error.filename2 = str(target), None
+        raise
     finally:
         aside.unlink(missing_ok=True)
 
@@ -55,6 +64,16 @@ def replace(path: str | Path, content: bytes) -> None:
     """Write a file, compressed where its ending says so; see `replaced`. Raises `OSError`."""
     with replaced(path) as aside, opened(aside, "wb") as file:
         file.write(content)
+
+
+def reserve(path: Path) -> None:
+    """Take the space of a file that is to be written through memory.
+
+    A full disk is an `OSError` here; later, a write to memory would end the process.
+    """
+    if hasattr(os, "posix_fallocate"):
+        with path.open("r+b") as file:
+            os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
 
 
 def _new_file(target: Path, mode: int) -> Path:

@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from constrint.support.caching import user_cache
 from constrint.support.own_files import is_own_folder, read_own, write_own
 from kerneltune.compiling.compiler_output import CompilerOutput
 
@@ -19,9 +20,7 @@ def default_folder() -> Path:
     named = os.environ.get(CACHE_VARIABLE)
     if named:
         return Path(named)
-    import platformdirs
-
-    return platformdirs.user_cache_path("kerneltune")
+    return user_cache("kerneltune")
 
 
 def content_key(parts: Iterable[str], source_root: Path) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from constrint.support.placing import reserve
 from kerneltune.errors import KernelTuneError, RunError
 from kerneltune.inputs.descriptions import Kernels
 from kerneltune.inputs.request import Request, request_from_json
@@ -36,9 +37,7 @@ def create_array(folder: Path, name: str, shape: tuple[int, ...], dtype: np.dtyp
         raise RunError(_no_space(needed, folder, f"{free / 2**30:.1f} GiB are free"))
     try:
         made = np.lib.format.open_memmap(path, mode="w+", dtype=dtype, shape=shape)
-        if hasattr(os, "posix_fallocate"):  # reports a full disk here, not as a signal at a later write
-            with path.open("r+b") as file:
-                os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
+        reserve(path)
     except OSError as error:
         path.unlink(missing_ok=True)
         raise RunError(_no_space(needed, folder, str(error.strerror))) from None
