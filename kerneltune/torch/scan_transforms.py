@@ -136,6 +136,7 @@ class TransformedScan(torch.autograd.Function):  # type: ignore[misc] # torch ha
         ctx.save_for_backward(*others[:4], *others[4:], output[0])
 
     @staticmethod
+    @torch.no_grad()  # type: ignore[untyped-decorator] # who asks for more runs natively
     def backward(ctx: Any, by_hidden: torch.Tensor, by_last: torch.Tensor) -> tuple[Any, ...]:
         """Gradients by all arguments."""
         initial, lengths, resets, boundaries, *read, hidden = ctx.saved_tensors
@@ -178,6 +179,7 @@ class TransformedDiagonal(torch.autograd.Function):  # type: ignore[misc] # torc
         ctx.save_for_backward(weights, lengths, resets, output[2], *read)
 
     @staticmethod
+    @torch.no_grad()  # type: ignore[untyped-decorator]
     def backward(ctx: Any, by_hidden: torch.Tensor, by_last: torch.Tensor, *_: Any) -> tuple[Any, ...]:
         """Gradients by all arguments."""
         weights, lengths, resets, kept, *read = ctx.saved_tensors

