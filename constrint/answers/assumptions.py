@@ -50,6 +50,9 @@ def best_of(
                 raise ModelError("proof= needs learn=True: only the learning search writes proofs")
             log = stack.enter_context(proof_in(proof))
             solver.options = replace(solver.options, proof=log)
+            result = solver.best(goals, preferences)
+            log.claim(result)
+            return result
         if not applies(solver.options, bool(goals or preferences)):
             return solver.best(goals, preferences)
         with Planned(solver) as planned:

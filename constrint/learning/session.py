@@ -123,7 +123,7 @@ class LearningRun:
         proof = options.proof
         if proof is not None:
             proof.begin(root.box, root.nodes, goal)
-            for pair in self._normal.implied:
+            for pair in self._normal.implied:  # the sums that these literals compare say so
                 proof.learned(atom_of(literal) for literal in pair)
             for clause in self._normal.merged:
                 proof.learned(clause)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from constrint.engine.build import Branch
@@ -35,6 +36,7 @@ from constrint.support.limits import recursion_room
 if TYPE_CHECKING:
     from constrint.modelling.declarations import Declarations
     from constrint.modelling.objectives import Goal
+    from constrint.preparing.proof import Proof
 
 WIDEST_BITS = 1 << 14  # search is repeated with bounds up to this many bits if narrower ones prove nothing
 
@@ -68,6 +70,7 @@ class Prepared:
         may_compile: bool = False,
         may_postpone: bool = False,
         before_presolve: Callable[[Prepared, Root], None] | None = None,
+        proof: Proof | None = None,
     ) -> None:
         """Make a model ready.
 
@@ -81,10 +84,12 @@ class Prepared:
             may_compile: Whether the compiled engine may propagate, where this process has that.
             may_postpone: Whether root reasoning may be left for later, see `presolve`.
             before_presolve: Is shown the prepared model and its root before anything is reasoned about it.
+            proof: Is told what lowering and presolve do, or None.
         """
         self.model = model
         self.targets = [expr for expr, _ in [*goals, *preferences]]
         self._before_presolve = before_presolve
+        self._proof = proof
         self._may_postpone = may_postpone
         self._deadline = deadline
         self._may_compile = may_compile
@@ -110,7 +115,8 @@ class Prepared:
                     check_length(bits)
                 continue
             except Infeasible:
-                pass
+                if proof is not None:
+                    proof.infeasible()
             except RecursionError:
                 raise ModelError(
                     "an expression is nested too deeply: lowering it takes more than "
@@ -123,12 +129,19 @@ class Prepared:
     def _lower(self, bits: int, goals: Sequence[Goal], preferences: Sequence[Goal]) -> None:
         lowering = Lowering(bits, may_pair=not goals and not preferences)
         model = self.model
+        proof = self._proof
+        if proof is not None:
+            proof.lowering(model, [*goals, *preferences])
         for variable in model.variables.values():
             lowering.declare(variable)
+        if proof is not None:
+            proof.declared(lowering.problem, lowering.variables)
         # Domains first: the bounds of functions are computed from those of their arguments.
         for constraint in sorted(model.constraints, key=lambda constraint: not is_domain(constraint.expr)):
             self._deadline.check()
             lowering.require(constraint.expr)
+            if proof is not None:
+                proof.lowered(lowering.problem)
         self.variables = lowering.variables
         declared = set(lowering.variables.values())
         self.decided = {
@@ -154,13 +167,25 @@ class Prepared:
             unreasoned = untouched(self._problem, model.settings)
             if unreasoned is not None:
                 self._before_presolve(self, unreasoned)
-        root = presolve(self._problem, self._deadline, self._may_compile, self._may_postpone, model.settings)
+        if proof is not None:
+            self._tell_targets(proof, lowering, [*goals, *preferences], targets)
+        tell = None if proof is None else partial(proof.presolved, problem=self._problem)
+        may = self._may_compile, self._may_postpone
+        root = presolve(self._problem, self._deadline, *may, model.settings, tell)
         if not root.stable:
             # Creeping bounds without end would keep search from ever branching.
             for v in lowering.variables.values():
                 if max(-root.box.lo[v], root.box.hi[v]) >= lowering.problem.finite:
                     raise UnboundedError(self.name_of(v))
         self.root = root
+
+    def _tell_targets(
+        self, proof: Proof, lowering: Lowering, exprs: Sequence[Goal], targets: Sequence[tuple[int, str]]
+    ) -> None:
+        """Tell the proof which variable stands for each target."""
+        proof.lowered(lowering.problem)
+        for (expr, direction), target in zip(exprs, targets, strict=True):
+            proof.objective(direction, lowering.sum_of(expr), target)
 
     def reason(self) -> Root | None:
         """Do the postponed root reasoning; returns the new root, or None if there is no solution."""

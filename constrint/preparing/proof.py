@@ -3,14 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from constrint.engine.build import Box
+from constrint.expr.sums import Linear
 from constrint.propagators import Propagator
+
+if TYPE_CHECKING:
+    from constrint.expr import IntExpr
+    from constrint.lowering.problem import Problem
+    from constrint.modelling.declarations import Declarations
+    from constrint.modelling.objectives import Goal
+    from constrint.modelling.result import Result
 
 
 class Proof(Protocol):
     """Takes the steps of a proof, in order. An atom (b, k) bounds the variable b >> 1 by k."""
+
+    def lowering(self, model: Declarations, targets: Sequence[Goal]) -> None:
+        """Lowering of a model begins; what was told of an earlier one is void."""
+
+    def declared(self, problem: Problem, variables: dict[IntExpr, int]) -> None:
+        """The variables of the model have numbers."""
+
+    def lowered(self, problem: Problem) -> None:
+        """A constraint, or another expression, was lowered."""
+
+    def objective(self, direction: str, value: Linear, goal: tuple[int, str]) -> None:
+        """The next target was lowered: its direction, its value, and the variable that stands for it."""
+
+    def presolved(self, rule: str, problem: Problem) -> None:
+        """A rule of presolve has changed the problem."""
+
+    def infeasible(self) -> None:
+        """Lowering or presolve proved that there is no solution."""
 
     def begin(self, box: Box, nodes: Sequence[Propagator], goal: tuple[int, str] | None) -> None:
         """A search starts with these domains and constraints."""
@@ -27,5 +53,5 @@ class Proof(Protocol):
     def exhausted(self) -> None:
         """The search space is exhausted."""
 
-    def presolved(self) -> None:
-        """PresolveSettings alone proved that there is no solution."""
+    def claim(self, result: Result) -> None:
+        """The answer."""

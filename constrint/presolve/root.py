@@ -104,6 +104,7 @@ def presolve(
     may_compile: bool = False,
     may_postpone: bool = False,
     settings: Settings = DEFAULT,
+    tell: Callable[[str], None] | None = None,
 ) -> Root:
     """Propagate at the root.
 
@@ -114,6 +115,7 @@ def presolve(
         may_postpone: Whether to postpone root reasoning for small problems, because a short search may
             suffice.
         settings: The settings, which the root keeps.
+        tell: Is called with the name of each rule that may have changed the problem.
 
     Raises:
         Infeasible: There is no solution.
@@ -124,16 +126,21 @@ def presolve(
         postponed = _postponed(problem, settings)
         if postponed is not None:
             return postponed
+    tell = tell or _untold
     joined = with_cliques(problem.nodes, problem.lo, problem.hi, rules)
     if joined is not None:
         problem.nodes[:] = joined
+        tell("cliques")
     merged = without_parallel(problem.nodes)
     if merged is not None:
         problem.nodes[:] = merged
+        tell("parallel rows")
     add_machines(problem, rules)
+    tell("machines")
     tight = tightened(problem.nodes, problem.lo, problem.hi)
     if tight is not None:
         problem.nodes[:] = tight
+        tell("tightened rows")
     for left in range(rules.rounds - 1, -1, -1):
         session, state, outcome = _first_fixpoint(problem, deadline, may_compile, rules)
         if outcome == FAILED and state.scalar[WIDER]:
@@ -150,9 +157,15 @@ def presolve(
             raise OutOfRange if state.scalar[WIDER] else Infeasible
         box = _box(state)
         _absorb(problem, box)
+        tell("propagation")
         if left == 0 or not list_factors(problem, rules):
             break
+        tell("factors")
     return _root(problem, box, state, session, outcome, settings)
+
+
+def _untold(_: str) -> None:
+    """Tell nobody."""
 
 
 def _postponed(problem: Problem, settings: Settings) -> Root | None:

@@ -80,6 +80,7 @@ class Solver:
             may_compile,
             may_postpone,
             before_presolve=self._dive if dives else None,
+            proof=options.proof,
         )
 
     def _dive(self, prepared: Prepared, root: Root) -> None:
@@ -242,8 +243,6 @@ class Solver:
                 prepared = self._prepare(goals, preferences, bits)
             except Stopped:
                 return self._result(Status.UNKNOWN)
-            if prepared.root is None and self.options.proof is not None:
-                self.options.proof.presolved()
             try:
                 return self._best(prepared, goals, preferences)
             except NeedsWiderBounds:

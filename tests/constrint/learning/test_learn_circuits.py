@@ -6,9 +6,10 @@ from itertools import product
 from random import Random
 
 import pytest
-from proof_checker import Rejected, check_proof
+from proved import is_proved
 
 from constrint import Model, circuit, element, subcircuit, sum_
+from constrint.verification.proof import RejectedAt
 
 
 def is_tour(successors: tuple[int, ...], may_leave_out: bool) -> bool:
@@ -58,7 +59,7 @@ def test_every_step_of_proofs_of_tours_follows(tmp_path):
         text = (tmp_path / "proof").read_text(encoding="utf-8")
         steps += text.count("learned")
         if "constraint Circuit" in text or "constraint Subcircuit" in text:
-            assert check_proof(text)[-1].exhausted, (seed, least)
+            assert is_proved(text), (seed, least)
     assert steps > 10
 
 
@@ -75,7 +76,7 @@ def test_a_tour_of_seven_is_proved_and_a_false_step_is_rejected(tmp_path):
         proof=tmp_path / "proof",
     )
     text = (tmp_path / "proof").read_text(encoding="utf-8")
-    assert check_proof(text)[-1].exhausted
+    assert is_proved(text)
     first = text.index("solution")
-    with pytest.raises(Rejected):
-        check_proof(text[:first] + "exhausted\n")
+    with pytest.raises(RejectedAt):
+        is_proved(text[:first] + "exhausted\n")

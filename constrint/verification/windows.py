@@ -1,27 +1,13 @@
-"""Bounds of tasks on a resource by energy in windows of time, for the proof checker."""
+"""Bounds of tasks on a resource by energy in windows of time."""
 
 from __future__ import annotations
 
 import itertools
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
-Arguments = dict[str, Any]
+from constrint.verification.bounds import Bounds, Contradiction
 
-
-class Contradiction(Exception):
-    """No value is left."""
-
-
-class Bounds(Protocol):
-    """Of every variable; `proof_checker.Bounds`."""
-
-    low: dict[int, int]
-    high: dict[int, int]
-    thorough: bool
-
-    def at_least(self, v: int, value: int) -> None: ...
-
-    def at_most(self, v: int, value: int) -> None: ...
+Arguments: TypeAlias = dict[str, Any]
 
 
 def share(bounds: Bounds, arguments: Arguments) -> None:
@@ -51,17 +37,19 @@ def share(bounds: Bounds, arguments: Arguments) -> None:
 def windows(bounds: Bounds, tasks: list[tuple[int, int, int]]) -> list[tuple[int, int]]:
     """Windows between bounds of tasks, and their moments; all there are, where it must be thorough."""
     times = {time for v, d, _ in tasks for b in (bounds.low[v], bounds.high[v]) for time in (b, b + d)}
-    if bounds.thorough and times:
+    if bounds.is_thorough and times:
         return list(itertools.combinations(range(min(times), max(times) + 1), 2))
     moments = [(time, time + 1) for time in times] + [(time - 1, time) for time in times]
     return [*itertools.combinations(sorted(times), 2), *moments]
 
 
 def overlap(start: int, duration: int, begin: int, end: int) -> int:
+    """How long a task with a start is in a window."""
     return max(0, min(start + duration, end) - max(start, begin))
 
 
 def spent(bounds: Bounds, v: int, duration: int, begin: int, end: int) -> int:
+    """How long a task is in a window at least."""
     return min(overlap(start, duration, begin, end) for start in (bounds.low[v], bounds.high[v]))
 
 

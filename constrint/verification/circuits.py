@@ -1,37 +1,24 @@
-"""What a checker of proofs infers of circuits: chains that may not close, nodes that are not reached."""
+"""Bounds by circuits: chains that may not close, nodes that are not reached."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Protocol
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
 
-from proof_windows import Contradiction
+from constrint.verification.bounds import Atom, Bounds, Contradiction, literal_atom, opposite
 
-Literals = Mapping[tuple[int, int], tuple[int, str, int]]  # the atom of ``v == value``
-
-
-class Bounds(Protocol):
-    """What is known of the variables."""
-
-    low: dict[int, int]
-    high: dict[int, int]
-    domains: Mapping[int, Any]
-
-    def assume(self, atom: tuple[int, str, int]) -> None: ...
-    def is_true(self, atom: tuple[int, str, int]) -> bool: ...
-    def is_false(self, atom: tuple[int, str, int]) -> bool: ...
+Literals: TypeAlias = Mapping[tuple[int, int], Atom]
+"""The atom of ``v == value``."""
 
 
-def literals(constraints: list[tuple[str, Any]]) -> Literals:
+def literals(constraints: Iterable[tuple[str, Any]]) -> Literals:
     """The literals that stand for a value of a variable."""
-    found = {}
+    found: dict[tuple[int, int], Atom] = {}
     for name, given in constraints:
         if name == "LinearEqIf" and len(given["terms"]) == 1:
             ((a, v),) = given["terms"]
-            number = given["literal"]
-            atom = (number >> 1, "<=", 0) if number & 1 else (number >> 1, ">=", 1)
             if given["bound"] % a == 0:
-                found.setdefault((v, given["bound"] // a), atom)
+                found.setdefault((v, given["bound"] // a), literal_atom(given["literal"]))
     return found
 
 
@@ -41,8 +28,7 @@ def go_round(bounds: Bounds, successors: list[int], known: Literals, may_leave_o
 
     def is_out(i: int, j: int) -> bool:
         v = successors[i]
-        outside = not bounds.low[v] <= j <= bounds.high[v] or j not in bounds.domains[v]
-        return outside or ((v, j) in known and bounds.is_false(known[v, j]))
+        return not bounds.may_be(v, j) or ((v, j) in known and bounds.is_false(known[v, j]))
 
     def exclude(i: int, j: int) -> None:
         if is_out(i, j):
@@ -50,8 +36,7 @@ def go_round(bounds: Bounds, successors: list[int], known: Literals, may_leave_o
         if bounds.low[successors[i]] == bounds.high[successors[i]]:
             raise Contradiction
         if (successors[i], j) in known:
-            v, relation, value = known[successors[i], j]
-            bounds.assume((v, "<=", value - 1) if relation == ">=" else (v, ">=", value + 1))
+            bounds.assume(opposite(known[successors[i], j]))
 
     after = {}
     for i in range(n):

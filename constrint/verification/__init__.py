@@ -1,0 +1,1 @@
+"""The checker of proofs, which imports no solver code."""
