@@ -33,6 +33,7 @@ from constrint.cli.options import (
 )
 from constrint.cli.serving import lsp
 from constrint.cli.starting import bench, compile_ahead, completion, new
+from constrint.cli.verify import verify
 from constrint.support.command import run_command
 from constrint.support.deadline import Stopped, until
 from constrint.support.placing import replace
@@ -66,7 +67,7 @@ def app() -> None:
     """
 
 
-for command in (new, bench, compile_ahead, completion, lsp):
+for command in (new, bench, compile_ahead, completion, lsp, verify):
     app.add_command(command)
 
 

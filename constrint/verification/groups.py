@@ -79,11 +79,18 @@ class State:
         self._declare(group)
         for constraint in group.constraints:
             self.solutions.satisfy(constraint)
-            self._count(follows(constraint, self.store, self.known), f"{group.kind} {constraint.name}")
+            is_derived = self._follows(constraint)
+            self._count(is_derived, f"{group.kind} {constraint.name}")
             self._add(constraint)
         narrower = [(v, domain) for v, (domain, name) in group.variables.items() if name is None]
         for v, domain in [*narrower, *group.domains]:
             self._narrow(v, domain, group.kind)
+
+    def _follows(self, constraint: Constraint) -> bool:
+        """Whether a constraint follows by a rule; where solutions are listed, that is not asked."""
+        if self.solutions.is_listed:
+            return self.known.has(constraint)
+        return follows(constraint, self.store, self.known)
 
     def _add(self, constraint: Constraint) -> None:
         self.store.add(constraint)
@@ -162,7 +169,7 @@ class State:
             return values[v] in domain
 
         self.solutions.keep(holds, f"the domain of variable {v}")
-        is_derived = self._excludes(v, before, left)
+        is_derived = not self.solutions.is_listed and self._excludes(v, before, left)
         if not (is_derived or must_follow or self.solutions.is_listed):
             return
         self._count(is_derived, f"{kind} bound")

@@ -39,20 +39,29 @@ def listed(bounds: Bounds, name: str, arguments: Arguments, variables: Sequence[
             by_interval(bounds, name, arguments)
             return
         columns.append(values)
-    allowed = []
+    low, high = dict[int, int](), dict[int, int]()
+    means = DEFINITIONS[name]
     for row in itertools.product(*columns):
         values_of = dict(zip(free, row, strict=True))
         if function:
-            for key, value in function(*[values_of[arguments[key]] for key in names]).items():
-                values_of.setdefault(arguments[key], value)
-        if _is_possible(bounds, name, arguments, variables, values_of):
-            allowed.append(values_of)
-    if not allowed:
+            _complete(arguments, function(*[values_of[arguments[key]] for key in names]), values_of)
+            if not _are_allowed(bounds, variables, values_of):
+                continue
+        if means(arguments, values_of):
+            for v in variables:
+                value = values_of[v]
+                low[v], high[v] = min(value, low.get(v, value)), max(value, high.get(v, value))
+    if not low and variables:
         raise Contradiction
-    for v in variables:
-        left = [values_of[v] for values_of in allowed]
-        bounds.at_least(v, min(left))
-        bounds.at_most(v, max(left))
+    for v in low:
+        bounds.at_least(v, low[v])
+        bounds.at_most(v, high[v])
+
+
+def _complete(arguments: Arguments, found: dict[str, int], values: Values) -> None:
+    """Add the values of a function, save those of its own arguments."""
+    for key, value in found.items():
+        values.setdefault(arguments[key], value)
 
 
 def _is_chosen(bounds: Bounds, name: str, arguments: Arguments) -> bool:
@@ -69,10 +78,6 @@ def _is_chosen(bounds: Bounds, name: str, arguments: Arguments) -> bool:
     return True
 
 
-def _is_possible(
-    bounds: Bounds, name: str, arguments: Arguments, variables: Sequence[int], values: Values
-) -> bool:
-    """Whether a constraint allows some values within the bounds."""
-    return all(v in values and bounds.may_be(v, values[v]) for v in variables) and DEFINITIONS[name](
-        arguments, values
-    )
+def _are_allowed(bounds: Bounds, variables: Sequence[int], values: Values) -> bool:
+    """Whether all variables have values, within the bounds."""
+    return all(v in values and bounds.may_be(v, values[v]) for v in variables)

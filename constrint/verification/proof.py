@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable
 from constrint.errors import ConstrintError
 from constrint.frontends.text.text import read_model
 from constrint.modelling.declarations import Declarations
+from constrint.support.deadline import look
 from constrint.verification.bounds import Atom, Rejected
 from constrint.verification.groups import Group, State
 from constrint.verification.lines import (
@@ -34,7 +35,7 @@ from constrint.verification.written import Written
 HEAD = "constrint proof 2"
 
 
-class RejectedAt(Exception):  # noqa: N818 - an answer, not a fault
+class RejectedAtError(Exception):
     """A proof is rejected.
 
     Attributes:
@@ -48,7 +49,7 @@ class RejectedAt(Exception):  # noqa: N818 - an answer, not a fault
         self.why = why
 
 
-class NotTheModel(Exception):  # noqa: N818 - an answer, not a fault
+class NotTheModelError(Exception):
     """A proof is about another model than the one given."""
 
 
@@ -61,20 +62,21 @@ def verify(model: Declarations | None, proof: Iterable[str], settings: Settings 
         settings: The limits of the check.
 
     Raises:
-        RejectedAt: A step does not follow.
-        NotTheModel: The proof is about another model.
+        RejectedAtError: A step does not follow.
+        NotTheModelError: The proof is about another model.
     """
     checker = Checker(model, settings or Settings())
     number = 0
     for number, line in enumerate(proof, 1):
+        look()
         try:
             checker.step(line.rstrip("\n"))
         except Rejected as why:
-            raise RejectedAt(number, str(why)) from None
+            raise RejectedAtError(number, str(why)) from None
         except (ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError) as error:
-            raise RejectedAt(number, f"this line cannot be read: {error!r}") from None
+            raise RejectedAtError(number, f"this line cannot be read: {error!r}") from None
     if not checker.report.claim:
-        raise RejectedAt(number, "the proof ends without a claim: the search was interrupted")
+        raise RejectedAtError(number, "the proof ends without a claim: the search was interrupted")
     return checker.report
 
 
@@ -137,9 +139,9 @@ class Checker:
         if self._given is not None:
             own = Written.of(self._given)
             if own.text != self._written.text:
-                raise NotTheModel("the proof is about another model")
+                raise NotTheModelError("the proof is about another model")
             if own.goal_texts and own.goal_texts != self._written.goal_texts:
-                raise NotTheModel("the proof is about another goal")
+                raise NotTheModelError("the proof is about another goal")
         self.report.goals = self._written.goal_texts
 
     def _lowering(self, _: str) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from constrint.support.deadline import look
 from constrint.verification.bounds import (
     Atom,
     Bounds,
@@ -25,6 +26,8 @@ from constrint.verification.meanings import Arguments, scope
 from constrint.verification.rows import Sum, by_row, normal
 from constrint.verification.settings import Settings
 from constrint.verification.windows import is_known, share
+
+LOOK_EACH = 256  # inferences between two looks at the clock
 
 Clause: TypeAlias = tuple[Atom, ...]
 
@@ -193,6 +196,8 @@ class Store:
                 bounds.is_cut = True
                 return
             left -= 1
+            if left % LOOK_EACH == 0:
+                look()
             place = pending.popleft()
             queued.discard(place)
             self._infer(bounds, self._rules[place])

@@ -24,7 +24,7 @@ from constrint.learning import heap, restarts, session, trail
 from constrint.learning.layout import DECISION, TRAIL
 from constrint.learning.normal import Translation
 from constrint.settings import DEFAULT
-from constrint.verification.proof import RejectedAt
+from constrint.verification.proof import RejectedAtError
 
 BLOCK = 100
 
@@ -222,7 +222,7 @@ def test_a_tampered_proof_is_rejected(tmp_path):
     assert is_proved(text)
     start, rest = text[: text.index("solution")], text[text.index("solution") :]
     for step in ("learned 1 <= 9\n", "exhausted\n", rest.splitlines()[0].replace(" 1=", " 1=9") + "\n"):
-        with pytest.raises(RejectedAt):
+        with pytest.raises(RejectedAtError):
             checked(start + step + rest)
 
 

@@ -9,7 +9,7 @@ import pytest
 from proved import is_proved
 
 from constrint import Model, circuit, element, subcircuit, sum_
-from constrint.verification.proof import RejectedAt
+from constrint.verification.proof import RejectedAtError
 
 
 def is_tour(successors: tuple[int, ...], may_leave_out: bool) -> bool:
@@ -78,5 +78,5 @@ def test_a_tour_of_seven_is_proved_and_a_false_step_is_rejected(tmp_path):
     text = (tmp_path / "proof").read_text(encoding="utf-8")
     assert is_proved(text)
     first = text.index("solution")
-    with pytest.raises(RejectedAt):
+    with pytest.raises(RejectedAtError):
         is_proved(text[:first] + "exhausted\n")

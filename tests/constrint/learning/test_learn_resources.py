@@ -15,7 +15,7 @@ from constrint import Model, Status, cumulative, max_, no_overlap, sum_
 from constrint.learning import analyse
 from constrint.learning.layout import NOTHING, PREMISES
 from constrint.learning.trail import value_before
-from constrint.verification.proof import RejectedAt
+from constrint.verification.proof import RejectedAtError
 
 
 @dataclass(frozen=True)
@@ -253,9 +253,9 @@ def test_proofs_follow(tmp_path):
 def test_a_proof_that_claims_too_much_is_rejected(tmp_path):
     text = proof_of(project(7, 3), tmp_path / "proof")
     at = text.index("solution")
-    with pytest.raises(RejectedAt):
+    with pytest.raises(RejectedAtError):
         is_proved(text[:at] + "exhausted\n")
-    with pytest.raises(RejectedAt):
+    with pytest.raises(RejectedAtError):
         is_proved(text[:at] + "learned 1 >= 90\n")
 
 
