@@ -53,9 +53,9 @@ def _divmod(arguments: Arguments, bounds: Bounds) -> dict[int, Interval]:
 
 
 def _ceildiv(arguments: Arguments, bounds: Bounds) -> dict[int, Interval]:
-    _needs_divisor(arguments, bounds)
-    most = max(abs(x) for x in _hull(bounds, arguments["x"]))
-    return {arguments["q"]: (-most - 1, most + 1)}
+    if bounds.low[arguments["x"]] < 0 or bounds.low[arguments["y"]] < 1:
+        raise Partial
+    return {arguments["q"]: (0, bounds.high[arguments["x"]])}
 
 
 def _quotient(arguments: Arguments, bounds: Bounds) -> dict[int, Interval]:

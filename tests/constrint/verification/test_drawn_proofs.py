@@ -1,0 +1,111 @@
+"""Proofs of drawn models: each is verified, and no changed one proves what is not true.
+
+CONSTRINT_PROOFS is the number of models of each kind: more for a long run.
+"""
+
+import os
+import random
+
+import pytest
+from drawn_proofs import KINDS, draw, goals_of, mutants, proof_of
+from global_models import assignments, holds, value
+
+import constrint as ci
+from constrint.verification.proof import NotTheModelError, RejectedAtError, verify
+from constrint.verification.settings import Settings
+
+MODELS = int(os.environ.get("CONSTRINT_PROOFS", "20"))
+FIRST = int(os.environ.get("CONSTRINT_PROOFS_FIRST", "0"))
+UNLISTED = Settings(most_assignments=0)  # every step by rules alone
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_proofs_are_verified(kind, tmp_path):
+    claims = set()
+    learned = 0
+    for seed in range(FIRST, FIRST + MODELS):
+        m, goal = draw(kind, seed)
+        proof = proof_of(m, tmp_path / "proof", goals_of(m, goal, seed))
+        if proof is None:
+            continue
+        result, lines = proof
+        report = verify(m, lines, Settings(is_strict=True))
+        assert report.claim == result.status.value, f"{kind} {seed}"
+        assert report.values == result.numbers, f"{kind} {seed}"
+        learned += report.learned
+        claims.add(report.claim)
+    assert "optimal" in claims
+    assert learned > 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_proof_is_rejected_where_solutions_are_not_listed(kind, tmp_path):
+    for seed in range(FIRST, FIRST + MODELS):
+        m, goal = draw(kind, seed)
+        proof = proof_of(m, tmp_path / "proof", goals_of(m, goal, seed))
+        if proof is not None:
+            assert verify(m, proof[1], UNLISTED).claim == proof[0].status.value, f"{kind} {seed}"
+
+
+def truth(m, goals):
+    """The best value of each goal in turn, by evaluating every assignment; None without a solution."""
+    found = [a for a in assignments(m) if holds(m, a)]
+    best = []
+    for expr, way in goals:
+        found = [a for a in found if value(expr, a) is not None]
+        if found:
+            choose = max if way == "max" else min
+            best.append(choose(value(expr, a) for a in found))
+            found = [a for a in found if value(expr, a) == best[-1]]
+    return tuple(best) if found else None
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_changed_proof_proves_what_is_not_true(kind, tmp_path):
+    rejected = kept = 0
+    for seed in range(FIRST, FIRST + MODELS):
+        m, goal = draw(kind, seed)
+        rng = random.Random(seed)
+        proof = proof_of(m, tmp_path / "proof", {"maximize": goal})
+        if proof is None:
+            continue
+        right = truth(m, [(goal, "max")])
+        for changed in mutants(proof[1], rng, 8):
+            try:
+                report = verify(m, changed, Settings(is_strict=True))
+            except (RejectedAtError, NotTheModelError):
+                rejected += 1
+                continue
+            kept += 1
+            if report.claim == "optimal":
+                assert report.objectives == right, f"{kind} {seed}"
+            elif report.claim == "infeasible":
+                assert right is None, f"{kind} {seed}"
+    assert rejected > kept
+
+
+@pytest.mark.parametrize("kind", ["sums", "chains"])
+def test_wrong_claims_are_rejected(kind, tmp_path):
+    tried = 0
+    for seed in range(MODELS // 2):
+        m, goal = draw(kind, seed)
+        result, lines = proof_of(m, tmp_path / "proof", {"maximize": goal})
+        if result.status is not ci.Status.OPTIMAL:
+            continue
+        last = max(i for i, line in enumerate(lines) if line.startswith("solution"))
+        before = [line for line in lines[:last] if line.startswith("solution")]
+        forged = [
+            [*lines[:-1], "claim infeasible"],
+            lines[:-1],
+            [line for line in lines if line != "exhausted"],
+            [*lines[:last], "exhausted", lines[-1]],
+            [*lines[:last], "learned ", *lines[last + 1 :]],
+        ]
+        if before:
+            forged.append([*lines[:last], *lines[last + 1 :]])
+        for changed in forged:
+            tried += 1
+            for settings in (Settings(), UNLISTED):
+                with pytest.raises(RejectedAtError):
+                    verify(m, changed, settings)
+    assert tried > MODELS
