@@ -76,6 +76,7 @@ class ProofLog:
         self._told = Told()
         self._names: dict[int, str] = {}
         self._has_model = False
+        self._source = ""  # what is being lowered
         self._goals: list[tuple[int, str]] = []
         self._over: set[int] = set()  # the goals whose search is over
         self._goal: int | None = None  # of the search under way
@@ -96,11 +97,16 @@ class ProofLog:
         self._names = {v: str(getattr(variable, "name", "")) for variable, v in variables.items()}
         self._changes(self._told, problem.nodes, _domains(problem), may_guess=False)
 
+    def lowers(self, number: int | None) -> None:
+        """Remember which constraint is being lowered."""
+        self._source = "goals" if number is None else str(number)
+
     def lowered(self, problem: Problem) -> None:
         """Write what a constraint gave."""
+        source, self._source = self._source, ""
         if self._told.is_same(problem):
             return
-        self._line("from")
+        self._line(f"from {source}")
         self._changes(self._told, problem.nodes, _domains(problem), may_guess=False)
 
     def objective(self, direction: str, value: Linear, goal: tuple[int, str]) -> None:
@@ -119,6 +125,8 @@ class ProofLog:
 
     def infeasible(self) -> None:
         """Write that there is no solution."""
+        if self._source:
+            self._line(f"from {self._source}")
         self._line("infeasible")
 
     def begin(self, box: Box, nodes: Sequence[Propagator], goal: tuple[int, str] | None) -> None:

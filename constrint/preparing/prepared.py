@@ -137,13 +137,18 @@ class Prepared:
         if proof is not None:
             proof.declared(lowering.problem, lowering.variables)
         # Domains first: the bounds of functions are computed from those of their arguments.
-        for constraint in sorted(model.constraints, key=lambda constraint: not is_domain(constraint.expr)):
+        numbered = enumerate(model.constraints)
+        for number, constraint in sorted(numbered, key=lambda one: not is_domain(one[1].expr)):
             self._deadline.check()
+            if proof is not None:
+                proof.lowers(number)
             lowering.require(constraint.expr)
             if proof is not None:
                 proof.lowered(lowering.problem)
         self.variables = lowering.variables
         declared = set(lowering.variables.values())
+        if proof is not None:
+            proof.lowers(None)
         self.decided = {
             expr: lowering.problem.of_linear(lowering.apart(expr)[0])
             for group in self._brancher.groups

@@ -26,8 +26,11 @@ class Proof(Protocol):
     def declared(self, problem: Problem, variables: dict[IntExpr, int]) -> None:
         """The variables of the model have numbers."""
 
+    def lowers(self, number: int | None) -> None:
+        """A constraint of the model is being lowered; None for other expressions."""
+
     def lowered(self, problem: Problem) -> None:
-        """A constraint, or another expression, was lowered."""
+        """It was lowered."""
 
     def objective(self, direction: str, value: Linear, goal: tuple[int, str]) -> None:
         """The next target was lowered: its direction, its value, and the variable that stands for it."""

@@ -30,6 +30,11 @@ def literal_atom(number: int) -> Atom:
     return (number >> 1, "<=", 0) if number & 1 else (number >> 1, ">=", 1)
 
 
+def range_of(low: int, high: int) -> Domain:
+    """The values from one to another."""
+    return range(low, high + 1)
+
+
 def size(domain: Domain) -> int:
     """The number of values, however great."""
     if isinstance(domain, range):

@@ -5,9 +5,11 @@ They are checked when the group is complete, since variables and constraints of 
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from constrint.verification.bounds import Domain, Rejected, between, common, size
+from constrint.verification.conditions import Conditions
 from constrint.verification.definitions import check_defines
 from constrint.verification.implied import Known, follows
 from constrint.verification.intervals import Partial
@@ -16,6 +18,7 @@ from constrint.verification.report import Report
 from constrint.verification.settings import Settings
 from constrint.verification.solutions import Solutions
 from constrint.verification.store import Constraint, Store
+from constrint.verification.terms import UnreadError
 from constrint.verification.written import Written, domain_of
 
 
@@ -25,6 +28,7 @@ class Group:
 
     Attributes:
         kind: What its steps are, for the count of those on trust.
+        source: Number of the constraint of the model that they come from, or None.
         variables: Domain and name of new variables, by number.
         definitions: The constraint that defines each of some of them.
         constraints: The other constraints.
@@ -32,6 +36,7 @@ class Group:
     """
 
     kind: str = "lowering"
+    source: int | None = None
     variables: dict[int, tuple[Domain, str | None]] = field(default_factory=dict)
     definitions: dict[tuple[int, ...], Constraint] = field(default_factory=dict)
     constraints: list[Constraint] = field(default_factory=list)
@@ -50,12 +55,14 @@ class State:
         self.solutions = Solutions(model, settings)
         self.constraints: list[Constraint] = []
         self.names: dict[int, str] = {}
+        self.is_refuted = False
 
     def copy(self) -> State:
         """The same, to be added to."""
         new = object.__new__(State)
         new.model, new.settings, new.report = self.model, self.settings, self.report
         new.store, new.known, new.solutions = self.store.copy(), self.known.copy(), self.solutions.copy()
+        new.is_refuted = False
         new.constraints, new.names = list(self.constraints), dict(self.names)
         return new
 
@@ -74,9 +81,15 @@ class State:
         else:
             self.trust(kind)
 
-    def take(self, group: Group) -> None:
-        """Check the steps of a group, and add them to what is known."""
+    def take(self, group: Group, is_last: bool = False) -> None:
+        """Check the steps of a group, and add them to what is known.
+
+        Args:
+            group: The group.
+            is_last: Whether to note whether all contradict each other, while the model's constraint is there.
+        """
         self._declare(group)
+        facts = self._read(group)
         for constraint in group.constraints:
             self.solutions.satisfy(constraint)
             is_derived = self._follows(constraint)
@@ -85,6 +98,24 @@ class State:
         narrower = [(v, domain) for v, (domain, name) in group.variables.items() if name is None]
         for v, domain in [*narrower, *group.domains]:
             self._narrow(v, domain, group.kind)
+        self.is_refuted = bool(self.store.refutes([])) if is_last else False
+        for fact in facts:
+            self.store.drop(fact)
+
+    def _read(self, group: Group) -> list[Constraint]:
+        """Add the constraint of the model itself, over variables of the proof, where that is translated."""
+        if group.source is None or self.solutions.is_listed:
+            return []
+        if not 0 <= group.source < len(self.model.constraints):
+            raise Rejected(f"the model has no constraint {group.source}")
+        conditions = self.conditions()
+        with suppress(UnreadError, RecursionError):
+            conditions.require(self.model.constraints[group.source])
+        return conditions.facts
+
+    def conditions(self) -> Conditions:
+        """What translates conditions of the model."""
+        return Conditions(self.store, self.known, {name: v for v, name in self.names.items()})
 
     def _follows(self, constraint: Constraint) -> bool:
         """Whether a constraint follows by a rule; where solutions are listed, that is not asked."""
@@ -151,6 +182,7 @@ class State:
         for v, domain in reached.items():
             self.store.declare(v, domain)
         self.solutions.define(constraint, variables)
+        self.known.define(variables[0], constraint)
         self._add(constraint)
         for v, domain in claimed.items():  # what excludes more comes later in the group, maybe
             self._narrow(v, domain, group.kind, must_follow=False)

@@ -156,9 +156,9 @@ class Checker:
         self._base = State(self._written, self._settings, self.report)
         self._group = Group()
 
-    def _from(self, _: str) -> None:
+    def _from(self, rest: str) -> None:
         self._end_group()
-        self._group = Group("lowering")
+        self._group = Group("lowering", None if rest == "goals" else int(rest))
 
     def _presolve(self, rest: str) -> None:
         self._end_group()
@@ -171,11 +171,11 @@ class Checker:
             raise Rejected("a step stands before lowering")
         return self._base
 
-    def _end_group(self) -> State:
+    def _end_group(self, is_last: bool = False) -> State:
         state = self._state()
         group, self._group = self._group, None
         if group is not None:
-            state.take(group)
+            state.take(group, is_last)
         return state
 
     def _open_group(self) -> Group:
@@ -217,8 +217,8 @@ class Checker:
 
     def _infeasible(self, _: str) -> None:
         """The constraints contradict each other before any search."""
-        state = self._end_group()
-        if not state.store.refutes([]):
+        state = self._end_group(is_last=True)
+        if not state.is_refuted:
             if not state.solutions.is_listed:
                 state.trust("infeasible before the search")
             elif state.solutions.solutions:

@@ -66,7 +66,7 @@ class Search:
         if violated is not None:
             raise Rejected(f"the solution violates {violated}")
         for v, domain in root.domains.items():
-            if values[v] not in domain:
+            if v >= 0 and values[v] not in domain:
                 raise Rejected(f"variable {v} has no value {values[v]}")
         for constraint in state.store.constraints():
             if not DEFINITIONS[constraint.name](constraint.arguments, values):

@@ -76,6 +76,7 @@ class Store:
         self._sums: dict[tuple[tuple[int, int], ...], list[tuple[Constraint, int]]] = {}
         self._groups: dict[tuple[tuple[int, int], ...], int] = {}
         self._has_windows = False
+        self._own = 0
         self._literals: Literals | None = None
 
     def copy(self) -> Store:
@@ -85,6 +86,7 @@ class Store:
             dict(self.root.domains), dict(self.root.low), dict(self.root.high), self.root.most_listed
         )
         new._watchers = {v: [] for v in self.root.domains}
+        new._own = self._own
         new.is_contradictory = self.is_contradictory
         for rule in self._rules:
             if isinstance(rule, Constraint):
@@ -278,6 +280,11 @@ class Store:
     def is_declared(self, v: int) -> bool:
         """Whether a variable is declared."""
         return v in self.root.domains
+
+    def own_variable(self) -> int:
+        """The number of a new variable of the checker's own, which is negative."""
+        self._own += 1
+        return -self._own
 
     def is_one(self, v: int) -> bool:
         """Whether a variable is the constant 1."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from constrint.errors import Undefined
-from constrint.expr import BoolVar, IntExpr, IntVar
+from constrint.expr import BoolExpr, BoolVar, IntExpr, IntVar
 from constrint.frontends.formats import written
 from constrint.frontends.text.text import read_model
 from constrint.modelling.declarations import Declarations
@@ -30,7 +30,7 @@ class Written:
 
     text: str
     variables: dict[str, IntVar | BoolVar]
-    constraints: list[IntExpr]
+    constraints: list[BoolExpr]
     goals: list[tuple[IntExpr, str]]
     goal_texts: list[str]
 
@@ -67,8 +67,8 @@ class Written:
         for number, expr in enumerate(self.constraints):
             if not holds(expr, assignment):
                 return f"constraint {number} of the model"
-        for number, (expr, _) in enumerate(self.goals):
-            if value_of(expr, assignment) is None:
+        for number, (goal, _) in enumerate(self.goals):
+            if value_of(goal, assignment) is None:
                 return f"goal {number} of the model, which has no value"
         return None
 
