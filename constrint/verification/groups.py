@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from constrint.verification.bounds import Domain, Rejected, between, common, size
 from constrint.verification.conditions import Conditions
 from constrint.verification.definitions import check_defines
-from constrint.verification.implied import Known, follows
+from constrint.verification.implied import follows
 from constrint.verification.intervals import Partial
+from constrint.verification.known import Known
 from constrint.verification.meanings import Values
 from constrint.verification.report import Report
 from constrint.verification.settings import Settings

@@ -17,6 +17,7 @@ class Settings:
             there are more, no list of all solutions supports the steps.
         most_extended: Solutions with values of internal variables that are kept at most.
         most_local: Assignments of the variables of one constraint that are listed at most to support a step.
+        most_cases: Cases of values that are told apart at most to support one clause.
         is_strict: Whether a step that cannot be checked is an error.
     """
 
@@ -26,4 +27,5 @@ class Settings:
     most_assignments: int = 20_000
     most_extended: int = 50_000
     most_local: int = 20_000
+    most_cases: int = 400
     is_strict: bool = False

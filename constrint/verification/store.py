@@ -253,6 +253,7 @@ class Store:
             bounds = self.root.copy()
             bounds.is_thorough, bounds.most_listed = is_thorough, most
             is_cut = False
+            sums = self._over_sums_of(rows)
             try:
                 for atom in atoms:
                     if atom[0] not in bounds.low:
@@ -261,6 +262,8 @@ class Store:
                 for _ in range(3):
                     for row in rows:
                         by_row(bounds, row.name, row.arguments)
+                    for total in sums:
+                        total.bound(bounds)
                     self._propagate(bounds, () if atoms or rows else range(len(self._rules)))
                     if not rows:
                         break
@@ -268,6 +271,23 @@ class Store:
                 return True
             is_cut = bounds.is_cut
         return None if is_cut else False
+
+    def _over_sums_of(self, rows: Sequence[Constraint]) -> list[Sum]:
+        """Rows together with the constraints over the same sums."""
+        found = []
+        for row in rows:
+            terms, divisor = normal(row.arguments["terms"])
+            if self._sums.get(terms):
+                total = Sum(terms)
+                total.add(row.name, row.arguments, divisor)
+                for member, by in self._sums[terms]:
+                    total.add(member.name, member.arguments, by)
+                found.append(total)
+        return found
+
+    def value_literal(self, v: int, value: int) -> Atom | None:
+        """The atom that a known constraint says is true exactly where a variable has a value."""
+        return self._values().get((v, value))
 
     def implies(self, clause: Sequence[Atom]) -> bool | None:
         """Whether a clause follows by propagation of the opposite; None where too much is to list."""

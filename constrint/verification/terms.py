@@ -14,8 +14,8 @@ from constrint import expr as e
 from constrint.expr.sums import Linear
 from constrint.verification.bounds import range_of
 from constrint.verification.definitions import check_defines, outputs
-from constrint.verification.implied import Known
 from constrint.verification.intervals import Partial
+from constrint.verification.known import Known
 from constrint.verification.meanings import Arguments
 from constrint.verification.store import Constraint, Store
 
@@ -195,7 +195,23 @@ class Terms:
             return self._element(list(node.values), self.of(node.index))
         if isinstance(node, e.FloorDiv):
             return self._quotient(self.of(node.children[0]), self.of(node.children[1]))
+        if isinstance(node, e.Mod):
+            return self._remainder(self.of(node.children[0]), self.of(node.children[1]))
         raise UnreadError(type(node).__name__)
+
+    def _remainder(self, dividend: Linear, divisor: Linear) -> Linear:
+        if divisor.terms or divisor.constant < 1:
+            raise UnreadError("a remainder of a quotient by a variable")
+        by = divisor.constant
+        dividend = self.simplified(dividend)
+        rest = Linear({v: a for v, a in dividend.terms.items() if a % by}, dividend.constant % by)
+        if not rest.terms:
+            return rest
+        x = self.variable(rest)
+        r = self.found("DivMod", {"x": x, "y": self.constant(by)}, "r", x)
+        if r is None:
+            raise UnreadError("a remainder")
+        return self.simplified(Linear({r: 1}, 0))
 
     def _absolute(self, part: Linear) -> Linear:
         low, high = self.ends(part)

@@ -71,8 +71,9 @@ def test_no_changed_proof_proves_what_is_not_true(kind, tmp_path):
             continue
         right = truth(m, [(goal, "max")])
         for changed in mutants(proof[1], rng, 8):
+            most = rng.choice((0, Settings().most_assignments))  # by rules alone, or by listing
             try:
-                report = verify(m, changed, Settings(is_strict=True))
+                report = verify(m, changed, Settings(is_strict=True, most_assignments=most))
             except (RejectedAtError, NotTheModelError):
                 rejected += 1
                 continue
