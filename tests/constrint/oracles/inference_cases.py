@@ -10,8 +10,10 @@ import numpy as np
 import soak_cases
 from inference_oracle import check_model
 from literal_models import draw_literals
+from lowered import LOWERED
 
 import constrint as ci
+from constrint.settings import DEFAULT, using
 
 OTHERS = [soak_cases.KINDS[number] for number in (0, 1, 2, 4)]  # small numbers, finite domains
 
@@ -60,6 +62,8 @@ def draw(seed: int, most: int = 300) -> Drawn:
 
 
 def check(seed: int) -> None:
-    """Check every inference of the model of a seed; raises `Wrong`."""
-    drawn = draw(seed)
-    check_model(drawn.model, drawn.xs, drawn.rows, drawn.target, seed, step=Random(seed).choice([1, 4, 16]))
+    """Check every inference of the model of a seed, at natural or at lowered settings; raises `Wrong`."""
+    rng = Random(f"settings {seed}")
+    with using(rng.choice([DEFAULT, LOWERED])):
+        drawn = draw(seed)
+    check_model(drawn.model, drawn.xs, drawn.rows, drawn.target, seed, step=rng.choice([1, 4, 16]))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from inference_cases import Drawn, draw
-from lowered import hasty
+from lowered import LOWERED, hasty
 
 from constrint import Status
 from constrint.settings import DEFAULT, using
@@ -33,7 +33,7 @@ WAYS: list[dict[str, Any]] = [
 
 def drawn_with(rng: Random, seed: int) -> tuple[Drawn, dict[str, Any]]:
     """A model, at natural or at lowered settings, and how to solve it."""
-    settings = rng.choice([DEFAULT, hasty(), hasty(), hasty(least_turn=300)])
+    settings = rng.choice([DEFAULT, LOWERED, LOWERED, hasty(least_turn=300)])
     with using(settings):
         drawn = draw(seed)
     how = {"seed": rng.randrange(3), "engine": rng.choice(["auto", "interpreted"]), **rng.choice(WAYS)}
