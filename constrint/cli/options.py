@@ -127,6 +127,7 @@ _LIMITED = {
     "values": "Listed values and cells of tables",
     "nodes": "Operators and operands",
     "bytes": "Bytes of the file",
+    "steps": "Steps of reading, beyond one for each byte,",
 }
 
 

@@ -24,7 +24,7 @@ from constrint.support.placing import placed
 
 VERSION = 1
 FORMAT = "constrint solution set"
-UNLIMITED = Limits(depth=None, digits=None, variables=None, values=None, nodes=None, bytes=None)
+UNLIMITED = Limits(depth=None, digits=None, variables=None, values=None, nodes=None, bytes=None, steps=None)
 LONGEST = 80  # characters of a foreign error in a message
 BROKEN = (KeyError, ValueError, TypeError, IndexError, AttributeError, OverflowError, RecursionError)
 

@@ -51,8 +51,10 @@ class ConstantReader:
 
     def span(self, tree: Node) -> Span:
         """The place of a tree, resolved later."""
-        meta = tree.meta
-        return Span(self.source, self.begin + meta.start_pos, self.begin + meta.end_pos)
+        begin, first, last = self.begin, tree.first, tree.last
+        if first is None or last is None:
+            return Span(self.source, begin, begin)
+        return Span(self.source, begin + (first.start_pos or 0), begin + (last.end_pos or 0))
 
     def _start(self, place: Node | Token) -> Position:
         """The position where a tree or token begins."""
@@ -145,7 +147,10 @@ class ConstantReader:
         """The value of an expression without variables; None if it has variables, or is undefined."""
         if type(expr) is Const:
             return expr.value
-        if type(expr) is IntVar or next(expr.variables(), None) is not None:
+        if type(expr) is IntVar:
+            return None
+        self.budget.elements(len(expr.children), partial(self.where, tree))
+        if next(expr.variables(), None) is not None:
             return None
         try:
             return self.value_of(tree, expr)
@@ -154,8 +159,11 @@ class ConstantReader:
 
     def moderate(self, tree: Node, expr: IntExpr) -> IntExpr:
         """The expression, after a check that its coefficients are not too long."""
+        if type(expr) is not Sum:
+            return expr
+        self.budget.elements(len(expr.terms), partial(self.where, tree))
         digits = _times(self.budget.limits.digits)
-        if digits is not None and type(expr) is Sum:
+        if digits is not None:
             most = max(abs(expr.constant), max([abs(factor) for factor, _ in expr.terms], default=0))
             if most.bit_length() > digits * BITS_OF_DIGIT + 4:
                 raise self.too_large(tree, digits)

@@ -31,6 +31,7 @@ _WHAT = {
     "values": "the model lists more than {limit} values and cells of tables",
     "nodes": "the model has more than {limit} operators and operands",
     "bytes": "this has more than {limit} bytes",
+    "steps": "reading takes more than {limit} steps beyond one for each byte",
 }
 
 
@@ -45,6 +46,9 @@ class Limits:
         values: Values listed in domains, sets and lists, and cells of tables, over the whole model.
         nodes: Operators and operands of all expressions, after templates, loops and groups are expanded.
         bytes: Size of the text or file.
+        steps: Steps of reading beyond one for each byte of the texts: operators and operands read, choices of
+            generators tried, calls of the text's functions, elements of lists taken again. A step takes some
+            2 µs, so a short text is read or refused within 3 s; a long one may take longer in proportion.
     """
 
     depth: int | None = 500
@@ -53,6 +57,7 @@ class Limits:
     values: int | None = 10_000_000
     nodes: int | None = 5_000_000
     bytes: int | None = 200_000_000
+    steps: int | None = 1_000_000
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -65,6 +70,8 @@ class Limits:
 
 DEFAULT = Limits()
 _PIECE = 1 << 20
+_VALUES_OF_STEP = 8  # numbers of a long list, which are read together
+_ELEMENTS_OF_STEP = 4  # entries that are taken from a list together
 _FRAMES_OF_DEPTH = 50  # calls for one pair of brackets: all ranks of operators stand between it and the next
 _VERY_DEEP = 20_000  # levels, where there is no limit
 
@@ -115,6 +122,8 @@ class Budget:
         "_memory",
         "_most",
         "_seen",
+        "_steps",
+        "_written",
         "limits",
         "node_count",
         "value_count",
@@ -130,6 +139,8 @@ class Budget:
         self._memory = memory
         self._most = None if memory is None else (resident_bytes() or 0) + memory
         self._seen = 0
+        self._steps = 0
+        self._written = 0  # bytes of texts, each of which allows a step
 
     @property
     def deadline(self) -> Deadline:
@@ -186,24 +197,33 @@ class Budget:
         limit = self.limits.values
         if limit is not None and self.value_count > limit:
             raise exceeded("values", limit, where)
-        self.look_after(n, where)
+        self.look_after(1 + n // _VALUES_OF_STEP, where)
+
+    def elements(self, n: int, where: Where = "") -> None:
+        """Count `n` elements of a list, set or array that a name stands for and a statement takes again."""
+        self.look_after(1 + n // _ELEMENTS_OF_STEP, where)
 
     def size(self, n: int, where: Where = "") -> None:
-        """Count a text or file of `n` bytes."""
+        """Note that the texts read so far have `n` bytes."""
         limit = self.limits.bytes
         if limit is not None and n > limit:
             raise exceeded("bytes", limit, where)
+        self._written = max(self._written, n)
         self.look(where)
 
     def look_after(self, n: int = 1, where: Where = "") -> None:
-        """Count `n` units of work; checks the clock and the memory at intervals."""
+        """Count `n` steps; checks their number, the clock and the memory at intervals."""
         self._seen += n
         if self._seen >= self.LOOK:
             self.look(where)
 
     def look(self, where: Where = "") -> None:
-        """Check the clock and the memory."""
+        """Check the number of steps, the clock and the memory."""
+        self._steps += self._seen
         self._seen = 0
+        limit = self.limits.steps
+        if limit is not None and self._steps > limit + self._written:
+            raise exceeded("steps", limit, where)
         if self._deadline.is_set and self._deadline.left < 0:
             raise ReadingStopped(_at(where) + "the time limit was reached while the model was being read")
         if self._most is not None and (resident_bytes() or 0) > self._most:

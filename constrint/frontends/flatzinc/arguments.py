@@ -124,4 +124,6 @@ class Arguments:
         return self.condition(len(self._args) - 1)
 
     def _entries(self, place: int) -> list[Value]:
-        return self._builder.entries(self._args[place], self._item.line)
+        found = self._builder.entries(self._args[place], self._item.line)
+        self._builder.document.budget.look_after(len(found), self._builder.document.place(self._item.line))
+        return found

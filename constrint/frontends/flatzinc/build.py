@@ -103,18 +103,23 @@ class _Builder:
     def _uses(self) -> Counter[str]:
         """How many constraints name each variable, by itself or in an array."""
         uses: Counter[str] = Counter()
+        entries: dict[str, frozenset[str]] = {}  # of arrays: the variables in them
         for item in self.document.constraints:
-            names = {arg.name for arg in item.args if isinstance(arg, Name)}
-            lists = [arg for arg in item.args if isinstance(arg, list)]
-            lists += [self._arrays[name] for name in names if name in self._arrays]
-            uses.update(names.union(x.name for entries in lists for x in entries if isinstance(x, Name)))
+            named = {arg.name for arg in item.args if isinstance(arg, Name)}
+            names = named | {x.name for arg in item.args if isinstance(arg, list) for x in _names(arg)}
+            for name in named & self._arrays.keys():
+                if name not in entries:
+                    entries[name] = frozenset([x.name for x in _names(self._arrays[name])])
+                self.document.budget.elements(len(entries[name]), self.document.place(item.line))
+                names |= entries[name]
+            uses.update(names)
         return uses
 
     def _is_long_sum(self, item: Item) -> bool:
         """Whether a constraint is a linear equation of three variables or more."""
         if item.name != "int_lin_eq":
             return False
-        return sum(isinstance(x, Name) for x in self.entries(item.args[1], item.line)) > 2
+        return next(islice(_names(self.entries(item.args[1], item.line)), 2, None), None) is not None
 
     # ------------------------------------------------------------ looking up
 

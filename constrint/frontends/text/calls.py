@@ -25,12 +25,16 @@ if TYPE_CHECKING:
     Node: TypeAlias = Tree[Token]
 
 
+_STEPS_OF_CALL = 4
+
+
 class CallReader(IndexReader):
     """Reads calls."""
 
     def __init__(self, source: Source, names: dict[str, Value], budget: Budget) -> None:
         super().__init__(source, names, budget)
         self.depths = Depths(budget.limits.depth)
+        self._noted: dict[int, tuple[int, Value]] = {}  # by identity; kept, so that it stays theirs
 
     def called(self, tree: Node) -> Value:
         """The value of a call."""
@@ -138,6 +142,7 @@ class CallReader(IndexReader):
         values = [self.value(argument) for argument in arguments]
         self._depth += 1
         self.budget.depth(self._depth, partial(self.where, tree))
+        self.budget.look_after(_STEPS_OF_CALL + len(values), partial(self.where, tree))
         self.enter(template, values, tree)
         try:
             found = self.value(template.body)
@@ -159,11 +164,26 @@ class CallReader(IndexReader):
 
     def noted(self, tree: Node, value: Value) -> Value:
         """A value that gets a name, after a check that it is not nested too deeply."""
-        if isinstance(value, IntExpr | Items | Array):
-            for entry in (value,) if isinstance(value, IntExpr) else self.flat(value) or ():
-                if entry.children:
-                    self.note_depth(tree, entry)
+        self._levels(tree, value)
         return value
+
+    def _levels(self, tree: Node, value: Value) -> int:
+        """How deep lists stand in each other by what their names stand for; each list is visited once."""
+        if isinstance(value, IntExpr):
+            if value.children:
+                self.note_depth(tree, value)
+            return 0
+        if not isinstance(value, Items | Array):
+            return 0
+        known = self._noted.get(id(value))
+        if known is not None:
+            return known[0]
+        parts = value.items if isinstance(value, Items) else value.entries
+        self.budget.elements(len(parts), partial(self.where, tree))
+        levels = 1 + max([self._levels(tree, part) for part in parts], default=0)
+        self.budget.depth(levels, partial(self.where, tree))
+        self._noted[id(value)] = levels, value
+        return levels
 
     # ------------------------------------------------------------ aggregates
 

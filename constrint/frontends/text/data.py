@@ -9,15 +9,12 @@ import csv
 from collections.abc import Iterable, Mapping
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from constrint.errors import ModelError, ParseError, shown
 from constrint.frontends.text.parameters import Given, GivenNames
 from constrint.support.json_text import read_json
-from constrint.support.limits import Budget, decoded, read_bytes, recursion_room
-
-if TYPE_CHECKING:
-    from yaml import Node as YamlNode
+from constrint.support.limits import Budget, decoded, read_bytes
 
 ENDINGS = (".json", ".yaml", ".yml", ".csv")
 
@@ -51,7 +48,10 @@ def read_data(
         if ending == ".csv":
             found, columns = _read_csv(text, name, budget)
         else:
-            found, columns = _names_of(_document(text, name, ending, budget), name, budget), frozenset()
+            document = _document(text, name, ending, budget)
+            found, columns = _names_of(document, name), frozenset()
+            if ending == ".json":
+                _check(found, name, budget)
         for key, value in found.items():
             if key in given.origins:
                 raise ModelError(f"{name}: '{shown(key, 60)}' has a value in {given.origins[key]} already")
@@ -67,27 +67,33 @@ def read_data(
 def _document(text: str, name: str, ending: str, budget: Budget) -> Any:
     if ending == ".json":
         return read_json(text, name, budget)
-    return _read_yaml(text, name, budget)
+    from constrint.frontends.text.yaml_data import read_yaml
+
+    return read_yaml(text, name, budget)
 
 
-def _names_of(document: Any, name: str, budget: Budget) -> dict[str, Given]:
-    """The values by name, after a check that they are numbers, words, lists and mappings."""
+def _names_of(document: Any, name: str) -> dict[str, Given]:
+    """The values by name."""
     if not isinstance(document, dict):
         raise ModelError(f'{name}: a data file holds names with values, such as {{"n": 5}}')
-    for key, value in document.items():
-        _check(value, f"{name}: '{shown(str(key), 60)}'", budget)
     return {str(key): value for key, value in document.items()}
 
 
-def _check(value: Any, where: str, budget: Budget) -> None:
+def _check(found: Mapping[str, Any], name: str, budget: Budget) -> None:
     """Refuse values that are no integers, words, lists or mappings; count the others."""
+    for key, value in found.items():
+        _check_value(value, f"{name}: '{shown(key, 60)}'", budget)
+
+
+def _check_value(value: Any, where: str, budget: Budget) -> None:
     stack = [value]
     while stack:
         one = stack.pop()
-        budget.values(1, where)
         if isinstance(one, dict):
+            budget.values(1 + len(one), where)
             stack += one.values()
         elif isinstance(one, list):
+            budget.values(1 + len(one), where)
             stack += one
         elif not isinstance(one, int | str):
             raise ModelError(
@@ -135,72 +141,3 @@ def _cell(text: str, budget: Budget, where: str) -> int | str:
         return text
     budget.digits(digits, where)
     return int(text)
-
-
-def _read_yaml(text: str, name: str, budget: Budget) -> Any:
-    """The document of a YAML text; aliases count as what they stand for."""
-    import yaml
-
-    try:
-        with recursion_room(budget.frames):
-            _check_events(text, name, budget)
-            node = yaml.compose(text, Loader=yaml.SafeLoader)
-            return None if node is None else _plain(node, name, budget, 0)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-        reason = error.problem or error.context or "it cannot be read"
-        raise ParseError(f"this is not YAML: {reason}", filename=name, line=line, column=column) from None
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise ModelError(f"{name}: this is not YAML: {shown(str(error), 100)}") from None
-
-
-def _check_events(text: str, name: str, budget: Budget) -> None:
-    """Refuse too deep nesting before anything is built."""
-    import yaml
-
-    depth = 0
-    for event in yaml.parse(text, Loader=yaml.SafeLoader):
-        budget.look_after()
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-            budget.depth(depth, f"{name}:{event.start_mark.line + 1}:{event.start_mark.column + 1}")
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-
-
-def _plain(node: YamlNode, name: str, budget: Budget, depth: int) -> Any:
-    """The numbers, words, lists and mappings of a YAML node."""
-    import yaml
-
-    where = f"{name}:{node.start_mark.line + 1}:{node.start_mark.column + 1}"
-    budget.values(1, where)
-    budget.depth(depth, where)  # an alias may stand for what it is in
-    if isinstance(node, yaml.SequenceNode):
-        return [_plain(child, name, budget, depth + 1) for child in node.value]
-    if isinstance(node, yaml.MappingNode):
-        found: dict[Any, Any] = {}
-        for key, value in node.value:
-            word = key.value if isinstance(key, yaml.ScalarNode) else None
-            if word is None or word in found:
-                problem = "a name is a word" if word is None else f"the name '{shown(word, 60)}' occurs twice"
-                mark = key.start_mark
-                raise ParseError(problem, filename=name, line=mark.line + 1, column=mark.column + 1)
-            found[word] = _plain(value, name, budget, depth + 1)
-        return found
-    return _scalar(node, where, budget)
-
-
-def _scalar(node: Any, where: str, budget: Budget) -> int | str | bool:
-    if node.tag == "tag:yaml.org,2002:bool":
-        return str(node.value).lower() in ("yes", "true", "on")
-    if node.tag == "tag:yaml.org,2002:int":
-        budget.digits(node.value, where)
-        text = node.value.replace("_", "")
-        digits = text.lstrip("+-")
-        if not digits.isdigit() or (digits.startswith("0") and digits != "0"):
-            raise ModelError(f"{where}: write the integer {shown(node.value, 40)} in decimal digits")
-        return int(text)
-    if node.tag == "tag:yaml.org,2002:str":
-        return str(node.value)
-    raise ModelError(f"{where}: {shown(str(node.value), 40)} is no integer, name, list or mapping")

@@ -21,7 +21,6 @@ from constrint.frontends.text.meanings import (
     Items,
     Template,
     Value,
-    array_of,
     kind_of,
     names_of_elements,
 )
@@ -41,9 +40,11 @@ class DeclaringReader(SimpleReader):
 
     Attributes:
         places: Where each name is declared.
+        enumerations: The enumerations, in order.
     """
 
     places: dict[str, Span]
+    enumerations: list[Enumeration]
 
     # ------------------------------------------------------------ variables
 
@@ -103,6 +104,7 @@ class DeclaringReader(SimpleReader):
                 local = name_of(as_tree(subscript.children[0]))
                 members = as_tree(subscript.children[2])
             found.append((local, self._axis(members)))
+        self.budget.depth(len(found), partial(self.where, target))
         locals_ = [local for local, _ in found if local is not None]
         if len(set(locals_)) < len(locals_):
             raise self.error(target, "each index needs a name of its own")
@@ -146,6 +148,7 @@ class DeclaringReader(SimpleReader):
             return
         (local, axis), *others = head
         for index in axis.members:
+            self.budget.look_after()
             if local is not None:
                 self.locals[local] = Const(index)
             self._each_from(others, visit)
@@ -192,7 +195,7 @@ class DeclaringReader(SimpleReader):
 
     def fitted(self, tree: Node, name: str, axes: tuple[Axis, ...], value: Value) -> Array:
         """A list of (lists of) values as an array over index sets."""
-        array = array_of(value) if isinstance(value, tuple | Items | Array) else None
+        array = self.array_of(value) if isinstance(value, tuple | Items | Array) else None
         wanted = [len(axis) for axis in axes]
         given = [] if array is None else [len(axis) for axis in array.axes]
         if array is None or given != wanted:
@@ -243,7 +246,9 @@ class DeclaringReader(SimpleReader):
                 raise self.error(place, f"'{label}' is declared already", "members of enumerations are names")
             self.names[label] = Const(number)
             self.places[label] = self.span(place)
-        self.names[name_of(name)] = Enumeration(name_of(name), tuple([label for label, _ in labels]))
+        found = Enumeration(name_of(name), tuple([label for label, _ in labels]))
+        self.names[name_of(name)] = found
+        self.enumerations.append(found)
 
     def written_labels(self, braces: Node) -> Iterator[tuple[str, Node]]:
         """The members of an enumeration in braces."""

@@ -32,7 +32,7 @@ from constrint.expr.build import product
 from constrint.frontends.constants import as_token, as_tree
 from constrint.frontends.text.calls import CallReader
 from constrint.frontends.text.meanings import Value
-from constrint.frontends.text.sequences import unusable
+from constrint.frontends.text.sequences import plain_value, unusable
 from constrint.frontends.text.syntax import Source
 from constrint.support.limits import Budget
 
@@ -94,7 +94,7 @@ class ExpressionReader(CallReader):
 
     def constant_of(self, tree: Node, expr: IntExpr) -> int:
         """The value of an expression that stands for a constant."""
-        found = _plain_value(expr)
+        found = plain_value(expr)
         if found is not None:
             return found
         for variable in expr.variables():
@@ -204,15 +204,6 @@ def is_fractional(tree: Node) -> bool:
             return True
         stack.extend(getattr(part, "children", ()))
     return False
-
-
-def _plain_value(expr: IntExpr) -> int | None:
-    """The value of a number, and of a comparison of two; filters are evaluated very often."""
-    if type(expr) is Const:
-        return expr.value
-    if type(expr) is Comparison and type(expr.left) is Const and type(expr.right) is Const:
-        return int(expr.evaluate({}))
-    return None
 
 
 def compare(operator: str, left: IntExpr, right: IntExpr) -> BoolExpr:

@@ -6,13 +6,14 @@ An index outside its set makes the element undefined, whether it is a constant o
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, TypeAlias
 
 from constrint.expr import BoolExpr, Comparison, Const, Element, IntExpr, linear
 from constrint.expr.arithmetic.choices import element_of, inside
 from constrint.frontends.constants import name_of, subtrees
-from constrint.frontends.text.meanings import Array, Axis, Value, array_of, kind_of
+from constrint.frontends.text.meanings import Array, Axis, Value, kind_of
 from constrint.frontends.text.sequences import SequenceReader, unusable
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class IndexReader(SequenceReader):
         value, indices = self.value(base), [self.value(subscript) for subscript in subscripts]
         if len(indices) == 1 and isinstance(value, tuple) and isinstance(indices[0], IntExpr):
             return self._of_constants(base, value, indices[0])
-        array = array_of(value)
+        array = self.array_of(value)
         if array is None:
             raise self._no_array(base, value)
         if len(subscripts) > len(array.axes):
@@ -52,6 +53,7 @@ class IndexReader(SequenceReader):
     def _of_constants(self, tree: Node, values: tuple[int, ...], index: IntExpr) -> IntExpr:
         if type(index) is Const and tree.data != "list" and 0 <= index.value < len(values):
             return Const(values[index.value])
+        self.budget.elements(len(values), partial(self.where, tree))
         return Element(values, index) if values else undefined()
 
     def _text(self, tree: Node) -> str:
@@ -95,6 +97,7 @@ class IndexReader(SequenceReader):
                 domain = self.domain_of(subscript, index)
                 if domain is None:
                     raise unusable(self, subscript, index)
+                self.budget.elements(len(axis), partial(self.where, subscript))
                 chosen.append([place for place, member in enumerate(axis.members) if member in domain])
                 axes.append(axis.part(chosen[-1]))
             elif (known := self.known(subscript, index)) is not None:
@@ -134,7 +137,7 @@ class IndexReader(SequenceReader):
         for places in product(*chosen):
             at = sum([place * stride for place, stride in zip(places, strides, strict=False)])
             found += array.entries[at : at + after]
-        self.budget.node(len(found))
+        self.budget.node(len(found), self.statement_place)
         return tuple(found)
 
     def _selected(self, entries: tuple[IntExpr, ...], variable: list[tuple[Axis, IntExpr]]) -> IntExpr:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
+from itertools import accumulate, islice, product
+from operator import mul
 from typing import TYPE_CHECKING, TypeAlias
 
-from constrint.expr import Const, IntExpr
+from constrint.expr import IntExpr
 from constrint.expr.domain import Domain
 
 if TYPE_CHECKING:
@@ -34,6 +34,11 @@ class Enumeration:
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """The numbers of the words."""
+        return {label: number for number, label in enumerate(self.labels)}
 
 
 class Axis:
@@ -97,8 +102,8 @@ class Array:
     @cached_property
     def strides(self) -> tuple[int, ...]:
         """The distance between neighbours along each axis."""
-        lengths = [len(axis) for axis in self.axes]
-        return tuple([math.prod(lengths[k + 1 :]) for k in range(len(lengths))])
+        after = accumulate([len(axis) for axis in reversed(self.axes)], mul, initial=1)
+        return tuple(islice(after, len(self.axes)))[::-1]
 
     def parts(self) -> Iterator[Value]:
         """The elements along the first axis: expressions, or arrays of the other axes."""
@@ -162,24 +167,3 @@ def names_of_elements(name: str, axes: tuple[Axis, ...]) -> Iterator[str]:
     """The names of the elements of an array in row-major order: `x[1,2]`, `x[red]`."""
     for place in product(*[axis.texts() for axis in axes]):
         yield f"{name}[{','.join(place)}]"
-
-
-def array_of(value: Value) -> Array | None:
-    """A list as an array that counts from 0, with an axis for each level of equally long lists."""
-    if isinstance(value, Array):
-        return value
-    if isinstance(value, tuple):
-        return Array((Axis(range(len(value))),), tuple([Const(item) for item in value]))
-    if not isinstance(value, Items):
-        return None
-    if all(isinstance(item, IntExpr) for item in value.items):
-        return Array((Axis(range(len(value.items))),), value.items)  # type: ignore[arg-type]  # just checked
-    parts = [array_of(item) for item in value.items]
-    if any(part is None for part in parts):
-        return None
-    arrays = [part for part in parts if part is not None]
-    shapes = {tuple([tuple(axis.members) for axis in array.axes]) for array in arrays}
-    if len(shapes) != 1:
-        return None
-    entries = tuple([entry for array in arrays for entry in array.entries])
-    return Array((Axis(range(len(arrays))), *arrays[0].axes), entries)

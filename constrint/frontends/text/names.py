@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from constrint.errors import ParseError
 from constrint.expr import BoolConst, Const, IntExpr
+from constrint.expr.position import Span
 from constrint.frontends.constants import ConstantReader, name_of, nearest
 from constrint.frontends.text.meanings import Template, Value
 from constrint.frontends.text.syntax import Source
@@ -26,7 +27,7 @@ class _Caller(NamedTuple):
     source: Source
     begin: int
     locals: dict[str, Value]
-    where: str
+    call: Span
 
 
 class NameReader(ConstantReader):
@@ -88,13 +89,17 @@ class NameReader(ConstantReader):
             more = ", …" if len(told) > MOST_TOLD else ""
             message += f", where {', '.join(told[:MOST_TOLD])}{more}"
         if self._callers:
-            message += f", called from {self._callers[-1].where}"
+            message += f", called from {self._callers[-1].call.resolve()}"
         return super().error(place, message, hint)
+
+    def statement_place(self) -> str:
+        """The line of the present statement, for messages."""
+        source = self._callers[0].source if self._callers else self.source
+        return f"{source.filename}:{self.line}"
 
     def enter(self, template: Template, arguments: list[Value], call: Node) -> None:
         """Begin to read the body of a function."""
-        where = self.where(call)
-        self._callers.append(_Caller(self.source, self.begin, self.locals, where))
+        self._callers.append(_Caller(self.source, self.begin, self.locals, self.span(call)))
         self.source, self.begin = template.source, template.begin
         self.locals = dict(zip(template.parameters, arguments, strict=True))
 

@@ -13,7 +13,7 @@ from constrint.expr import BoolConst, Const, IntExpr
 from constrint.expr.written import KEYWORDS
 from constrint.frontends.constants import as_tree, name_of, nearest, subtrees
 from constrint.frontends.text.declaring import DeclaringReader
-from constrint.frontends.text.meanings import Array, Axis, Enumeration, Items, Value
+from constrint.frontends.text.meanings import Array, Axis, Items, Value
 
 if TYPE_CHECKING:
     from lark import Token, Tree
@@ -191,11 +191,11 @@ class ParameterReader(DeclaringReader):
         if isinstance(value, bool):
             return BoolConst(value)
         if isinstance(value, str):
-            labels = [one for one in self.names.values() if isinstance(one, Enumeration)]
-            for enumeration in labels:
-                if value in enumeration.labels:
-                    return Const(enumeration.labels.index(value))
-            near = nearest(value, [label for one in labels for label in one.labels])
+            for enumeration in self.enumerations:
+                self.budget.look_after()
+                if value in enumeration.numbers:
+                    return Const(enumeration.numbers[value])
+            near = nearest(value, [label for one in self.enumerations for label in one.labels])
             hint = (
                 f"did you mean '{near[0]}'?" if near else "declare its enumeration first: enum colour := {…}"
             )
@@ -215,15 +215,16 @@ class ParameterReader(DeclaringReader):
         parts: list[Given] = []
         if isinstance(value, Mapping):
             texts = axis.texts()
-            unknown = next((key for key in value if str(key) not in texts), None)
-            missing = next((text for text in texts if text not in {str(key) for key in value}), None)
+            by_text = {str(key): part for key, part in value.items()}
+            known = set(texts)
+            unknown = next((key for key in by_text if key not in known), None)
+            missing = next((text for text in texts if text not in by_text), None)
             if unknown is not None or missing is not None:
                 what = (
                     f"has '{unknown}', which is" if missing is None else f"lacks '{missing}'; the indices are"
                 )
                 tail = f" not in {axis}" if missing is None else f" {axis}"
                 raise self._bad(tree, name, what + tail, "")
-            by_text = {str(key): part for key, part in value.items()}
             parts = [by_text[text] for text in texts]
         elif isinstance(value, Sequence) and not isinstance(value, str):
             parts = list(value)

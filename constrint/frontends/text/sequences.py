@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
 from constrint.errors import ParseError
-from constrint.expr import BoolExpr, Const, IntExpr
+from constrint.expr import BoolExpr, Comparison, Const, IntExpr
 from constrint.expr.domain import Domain
 from constrint.frontends.constants import as_tree, name_of, subtrees
-from constrint.frontends.text.meanings import Array, Enumeration, Items, Template, Value, kind_of
+from constrint.frontends.text.free_names import count_of, free_names
+from constrint.frontends.text.meanings import Array, Axis, Enumeration, Items, Template, Value, kind_of
 from constrint.frontends.text.names import NameReader
 from constrint.support.limits import exceeded
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 MOST_MEMBERS = 1_000_000
 """The most members of a range in braces; a longer one belongs outside braces."""
+_ENTRIES_OF_ARRAY = 20
+"""An array takes as long to make as this many entries take to copy."""
 Read = TypeVar("Read")
 
 
@@ -77,8 +80,10 @@ class SequenceReader(NameReader):
     def flat(self, value: Value) -> tuple[IntExpr, ...] | None:
         """All expressions in a list, an array or a set; None for another value."""
         if isinstance(value, Array):
+            self.budget.elements(len(value.entries), self.statement_place)
             return value.entries
         if isinstance(value, Items):
+            self.budget.elements(len(value.items), self.statement_place)
             found: list[IntExpr] = []
             for item in value.items:
                 inner = (item,) if isinstance(item, IntExpr) else self.flat(item)
@@ -86,20 +91,49 @@ class SequenceReader(NameReader):
                     return None
                 found += inner
             return tuple(found)
-        numbers: Iterable[int] | None = None
-        if isinstance(value, tuple):
-            numbers = value
-        elif isinstance(value, Enumeration):
-            numbers = range(len(value))
-        elif isinstance(value, Domain) and value.is_finite:
-            self.budget.values(value.size or 0)
-            numbers = value
+        numbers = self._numbers(value)
         return None if numbers is None else tuple(map(Const, numbers))
+
+    def _numbers(self, value: Value) -> Sequence[int] | Domain | None:
+        """The members of a list or set of constants; None for another value."""
+        if isinstance(value, Domain):
+            if not value.is_finite:
+                return None
+            self.budget.values(value.size or 0, self.statement_place)
+            return value
+        if isinstance(value, tuple | Enumeration):
+            self.budget.elements(len(value), self.statement_place)
+            return value if isinstance(value, tuple) else range(len(value))
+        return None
+
+    def array_of(self, value: Value) -> Array | None:
+        """A list as an array that counts from 0, with an axis for each level of equally long lists."""
+        if isinstance(value, Array):
+            return value
+        if isinstance(value, tuple):
+            self.budget.elements(len(value), self.statement_place)
+            return Array((Axis(range(len(value))),), tuple([Const(item) for item in value]))
+        if not isinstance(value, Items):
+            return None
+        self.budget.elements(len(value.items), self.statement_place)
+        if all(isinstance(item, IntExpr) for item in value.items):
+            return Array((Axis(range(len(value.items))),), cast("tuple[IntExpr, ...]", value.items))
+        arrays: list[Array] = []
+        shape: list[tuple[int, ...]] = []
+        for item in value.items:
+            part = self.array_of(item)
+            if part is None or _shape(part) != (shape := shape or _shape(part)):
+                return None
+            arrays.append(part)
+        entries = tuple([entry for array in arrays for entry in array.entries])
+        self.budget.elements(len(entries) + _ENTRIES_OF_ARRAY, self.statement_place)
+        return Array((Axis(range(len(arrays))), *arrays[0].axes), entries)
 
     def sequence(self, tree: Node) -> tuple[int, ...]:
         """A sequence of constants: a list, a set, or the name of one."""
         value = self.value(tree)
         if isinstance(value, tuple):
+            self.budget.elements(len(value), partial(self.where, tree))
             return value
         if isinstance(value, Items) and any(not isinstance(item, IntExpr) for item in value.items):
             raise self.error(tree, "a list of lists is not a sequence", "take one of them: [3, 5, 7]")
@@ -160,6 +194,7 @@ class SequenceReader(NameReader):
         if isinstance(value, Domain):
             return value
         if isinstance(value, tuple):
+            self.budget.elements(len(value), partial(self.where, tree))
             return Domain.of_values(value)
         if isinstance(value, Enumeration):
             return Domain.of_range(0, len(value) - 1)
@@ -231,9 +266,11 @@ class SequenceReader(NameReader):
             visit()
             return
         generator, *others = generators
-        names = [name_of(child) for child in subtrees(generator) if child.data == "name"][: _count(generator)]
-        members = as_tree(generator.children[_count(generator) + 1])
-        conditions = [child for child in subtrees(generator) if child.data == "condition"]
+        count = count_of(generator)
+        names = [name_of(child) for child in generator.children[:count]]
+        members = as_tree(generator.children[count + 1])
+        conditions = [as_tree(child) for child in generator.children[count + 2 :]]
+        self.budget.look_after()
         self._depth += 1
         self.budget.depth(self._depth, partial(self.where, generator))
         hidden = self.locals  # what the names stand for outside, which the next choice begins with
@@ -264,6 +301,7 @@ class SequenceReader(NameReader):
         if isinstance(value, Items):
             return value.items
         if isinstance(value, Array):
+            self.budget.elements(len(value.entries), partial(self.where, tree))
             return value.parts()
         text = self.position(tree).text
         hint = (
@@ -295,6 +333,9 @@ class SequenceReader(NameReader):
     def _holds(self, tree: Node) -> bool:
         """Whether a filter lets the present choice through."""
         condition = self.boolean(tree)
+        plain = plain_value(condition)
+        if plain is not None:
+            return bool(plain)
         for variable in condition.variables():
             hint = "filters choose before solving; a condition on variables stands before 'for': c -> …"
             raise self.error(tree, f"'{variable.name}' is a variable; a filter must be a constant", hint)
@@ -304,7 +345,7 @@ class SequenceReader(NameReader):
 
     def check_names(self, tree: Node, bound: set[str]) -> None:
         """Raise the error for a name that nothing declares, in a part that is read later or never."""
-        for place, name in _free_names(tree, bound):
+        for place, name in free_names(tree, bound, self.budget):
             if self.found(name) is None and not self.is_word(name):
                 raise self.unknown(place, name)
 
@@ -313,39 +354,25 @@ class SequenceReader(NameReader):
         raise NotImplementedError
 
 
+def _shape(array: Array) -> list[tuple[int, ...]]:
+    """The indices along the axes of an array."""
+    return [tuple(axis.members) for axis in array.axes]
+
+
+def plain_value(expr: IntExpr) -> int | None:
+    """The value of a number, and of a comparison of two; filters are evaluated very often."""
+    if type(expr) is Const:
+        return expr.value
+    if type(expr) is Comparison and type(expr.left) is Const and type(expr.right) is Const:
+        return int(expr.meaning({}))
+    return None
+
+
 def _listed(items: list[Value]) -> Value:
     """The value of a list: a sequence of constants where all items are."""
     if all(type(item) is Const for item in items):
         return tuple([cast("Const", item).value for item in items])
     return Items(tuple(items))
-
-
-def _count(generator: Node) -> int:
-    """How many names a generator binds."""
-    return next(place for place, child in enumerate(generator.children) if not hasattr(child, "data"))
-
-
-def _free_names(tree: Node, bound: set[str]) -> Iterator[tuple[Node, str]]:
-    """The names in a tree that its generators do not bind, and where they stand."""
-    stack: list[tuple[Node, frozenset[str]]] = [(tree, frozenset(bound))]
-    while stack:
-        node, known = stack.pop()
-        if node.data == "name":
-            if name_of(node) not in known:
-                yield node, name_of(node)
-        elif node.data == "comprehension":
-            head, *generators = subtrees(node)
-            for generator in generators:
-                count = _count(generator)
-                stack.append((as_tree(generator.children[count + 1]), known))
-                known = known | {name_of(child) for child in generator.children[:count]}
-                stack += [(as_tree(child), known) for child in generator.children[count + 2 :]]
-            stack.append((head, known))
-        else:
-            children = subtrees(node)
-            if node.data == "call":
-                children = children[1:]
-            stack += [(child, known) for child in children]
 
 
 def unusable(reader: NameReader, tree: Node, value: Value) -> ParseError:

@@ -105,6 +105,7 @@ def read_text(
     """
     source = Source(text.removeprefix("\ufeff"), filename)
     reader = Reader(source, given or GivenNames(), budget or Budget(), folders or Folders())
+    reader.budget.size(len(source.text), filename)
     try:
         with recursion_room(reader.budget.frames):
             reader.read()
@@ -147,6 +148,10 @@ def read_condition(
         return reader.boolean(statements[0])
 
 
+_STEPS_OF_FILE = 100
+"""A file system takes as long to find a file."""
+
+
 def _empty_model(filename: str) -> Declarations:
     named = not filename.startswith("<") and filename != "-"
     return Declarations(PurePath(filename).stem) if named else Declarations()
@@ -161,10 +166,12 @@ class Reader(ParameterReader):
         self.given = given
         self.parameters = set()
         self.places = {}
+        self.enumerations = []
         self._folders = folders
         self._statements: Sequence[Statement] = []
         self._including: list[Path] = []  # files that are being read, outermost first
         self._included: set[Path] = set()
+        self._targets: dict[tuple[str, str], Path] = {}  # by including file and name
         self._characters = len(source.text)
         self._main = source.filename
 
@@ -202,8 +209,12 @@ class Reader(ParameterReader):
         token = cast("Token", tree.children[0])
         name = token.strip('"')
         try:
+            key = self._targets.get((self.source.filename, name))
+            if key is not None and key in self._included and key not in self._including:
+                return
+            self.budget.look_after(_STEPS_OF_FILE, partial(self.where, token))
             path = self._folders.find(name, self.source.filename)
-            key = path.resolve()
+            key = self._targets[self.source.filename, name] = path.resolve()
             if key in self._including or key == Path(self._main).resolve():
                 chain = " -> ".join([Path(self._main).name, *[one.name for one in self._including], key.name])
                 raise ModelError(f"files include each other in a circle, {chain}")
