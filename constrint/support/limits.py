@@ -113,6 +113,9 @@ class Budget:
         limits: The limits; `Limits()` by default.
         deadline: End of reading.
         memory: Bytes by which the process may grow while it reads; None for no limit.
+
+    Attributes:
+        here: The place that is read, where a call gives none.
     """
 
     LOOK = 500  # counted items between two checks of the clock
@@ -124,6 +127,7 @@ class Budget:
         "_seen",
         "_steps",
         "_written",
+        "here",
         "limits",
         "node_count",
         "value_count",
@@ -138,6 +142,7 @@ class Budget:
         self._deadline = deadline
         self._memory = memory
         self._most = None if memory is None else (resident_bytes() or 0) + memory
+        self.here: Where = ""
         self._seen = 0
         self._steps = 0
         self._written = 0  # bytes of texts, each of which allows a step
@@ -223,7 +228,7 @@ class Budget:
         self._seen = 0
         limit = self.limits.steps
         if limit is not None and self._steps > limit + self._written:
-            raise exceeded("steps", limit, where)
+            raise exceeded("steps", limit, where or self.here)
         if self._deadline.is_set and self._deadline.left < 0:
             raise ReadingStopped(_at(where) + "the time limit was reached while the model was being read")
         if self._most is not None and (resident_bytes() or 0) > self._most:

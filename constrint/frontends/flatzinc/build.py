@@ -102,24 +102,19 @@ class _Builder:
 
     def _uses(self) -> Counter[str]:
         """How many constraints name each variable, by itself or in an array."""
-        uses: Counter[str] = Counter()
-        entries: dict[str, frozenset[str]] = {}  # of arrays: the variables in them
+        uses = Counter[str]()
+        entries: dict[str, set[str]] = {}  # of arrays: the variables in them
         for item in self.document.constraints:
-            named = {arg.name for arg in item.args if isinstance(arg, Name)}
-            names = named | {x.name for arg in item.args if isinstance(arg, list) for x in _names(arg)}
-            for name in named & self._arrays.keys():
-                if name not in entries:
-                    entries[name] = frozenset([x.name for x in _names(self._arrays[name])])
-                self.document.budget.elements(len(entries[name]), self.document.place(item.line))
-                names |= entries[name]
+            names = {x.name for arg in item.args for x in _names(arg if isinstance(arg, list) else [arg])}
+            for name in [arg.name for arg in _names(item.args) if arg.name in self._arrays]:
+                parts = self.entries(Name(name), item.line)
+                names |= entries.get(name) or entries.setdefault(name, {x.name for x in _names(parts)})
             uses.update(names)
         return uses
 
     def _is_long_sum(self, item: Item) -> bool:
         """Whether a constraint is a linear equation of three variables or more."""
-        if item.name != "int_lin_eq":
-            return False
-        return next(islice(_names(self.entries(item.args[1], item.line)), 2, None), None) is not None
+        return item.name == "int_lin_eq" and len(_names(self.entries(item.args[1], item.line))) > 2
 
     # ------------------------------------------------------------ looking up
 
@@ -127,17 +122,18 @@ class _Builder:
         if not isinstance(declaration.value, list):
             if isinstance(declaration.value, Name):
                 return self.entries(declaration.value, declaration.line)
-            raise self.document.error(
-                declaration.line, f"the array '{shortened(declaration.name)}' has no value"
-            )
+            message = f"the array '{shortened(declaration.name)}' has no value"
+            raise self.document.error(declaration.line, message)
         return declaration.value
 
     def entries(self, value: Value, line: int) -> list[Value]:
-        """The entries of an array."""
+        """The entries of an array, all of which are looked at."""
         if isinstance(value, list):
             return value
         if isinstance(value, Name) and value.index is None and value.name in self._arrays:
-            return self._arrays[value.name]
+            found = self._arrays[value.name]
+            self.document.budget.elements(len(found), self.document.place(line))
+            return found
         raise self.document.expected(line, "an array", value)
 
     def number(self, value: Value, line: int, depth: int = 0) -> IntExpr:
@@ -200,8 +196,9 @@ class _Builder:
         raise self.document.expected(line, "a set of integers", value)
 
     def _entry(self, name: Name, line: int) -> Value:
-        entries = self.entries(Name(name.name), line)
-        assert name.index is not None
+        entries = self._arrays.get(name.name)
+        if entries is None or name.index is None:
+            raise self.document.expected(line, "an array", Name(name.name))
         if not 1 <= name.index <= len(entries):
             raise self.document.error(
                 line, f"'{shortened(name.name)}' has no such entry: the index is outside 1..{len(entries)}"
@@ -393,6 +390,10 @@ class _Builder:
             return sum_(others) + sign * int(a.constant(2))
 
         return solved
+
+
+def _names(entries: list[Value]) -> list[Name]:
+    return [entry for entry in entries if isinstance(entry, Name)]
 
 
 def _is_bounded(domain: Domain | None) -> bool:

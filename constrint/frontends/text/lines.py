@@ -37,7 +37,7 @@ _JOINING = frozenset(["and", "or", "->", "<->"])
 _BINARY = frozenset(["+", "-", "*", "//", "%", "**", "==", "!=", "<=", ">=", "<", ">", "divides", *_JOINING])
 _HEAD = re.compile(rf"{_BLANK}(?P<name>{_NAME}){_BLANK}(?P<mark>:=?+)")
 _BRACKET = re.compile(r"#.*+|`[^`]*+`|\"[^\"]*+\"|[\[\](){}]|\\\s*+$")
-LONGEST_CHUNK = 20_000  # characters of statements that lark parses together, where they end before
+LONGEST_CHUNK = 20_000  # characters of statements that are parsed together, if one alone is not longer
 
 
 def pieces(text: str) -> Iterator[Piece]:
@@ -50,7 +50,7 @@ def pieces(text: str) -> Iterator[Piece]:
         if depth == 0 and not is_joined:
             bare = line[:-1] if place <= len(text) and line.endswith("\r") else line
             simple, rest = _simple(bare, begin, number)
-            if chunk is not None and (simple or begin - chunk[0] > LONGEST_CHUNK):
+            if chunk is not None and (simple or place - chunk[0] > LONGEST_CHUNK):
                 yield Chunk(*chunk, text[chunk[0] : begin])
                 chunk = None
             yield from simple

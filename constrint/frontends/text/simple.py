@@ -13,7 +13,7 @@ from constrint.expr.position import Source, Span
 from constrint.frontends.constants import as_tree
 from constrint.frontends.text.expressions import ExpressionReader, compare
 from constrint.frontends.text.pieces import Chunk, Compared, Declared, Worded
-from constrint.frontends.text.syntax import parse, parse_known
+from constrint.frontends.text.syntax import parse, parse_part
 from constrint.modelling.declarations import Declarations
 from constrint.support.limits import Budget, LimitExceeded
 
@@ -56,7 +56,7 @@ def statements(source: Source, budget: Budget) -> list[Statement]:
 
 def parsed(source: Source, budget: Budget, chunk: Chunk) -> list[Parsed]:
     """The statements of a chunk; a mistake is explained at its place in the whole text."""
-    tree = parse_known(chunk.text)
+    tree = parse_part(source, chunk.begin, chunk.text, budget)
     begin, before = chunk.begin, chunk.line - 1
     if tree is None:
         first = source.lines[before]

@@ -82,14 +82,17 @@ def _known_tree(text: str) -> Tree[Token] | None:
     return cast("Tree[Token] | None", _tables().parse(text))
 
 
-def parse_known(text: str) -> Tree[Token] | None:
-    """The syntax tree of a part of a text; None where there is a mistake in it, or where it is long."""
-    return cast("Tree[Token] | None", _tables().parse(text)) if len(text) <= LONGEST_KNOWN else None
+def parse_part(source: Source, begin: int, text: str, budget: Budget) -> Tree[Token] | None:
+    """The syntax tree of the part of a text from a place on; None where there is a mistake in it."""
+    if len(text) <= LONGEST_KNOWN:
+        return cast("Tree[Token] | None", _tables().parse(text))
+    return _watched_tree(source, budget, begin, text)
 
 
 def parse(source: Source, budget: Budget) -> Tree[Token]:
     """The syntax tree of a text, which must not be changed; its children are the statements in order."""
-    tree = _known_tree(source.text) if len(source.text) <= LONGEST_KNOWN else _watched_tree(source, budget)
+    is_short = len(source.text) <= LONGEST_KNOWN
+    tree = _known_tree(source.text) if is_short else _watched_tree(source, budget, 0, source.text)
     return _explained(source) if tree is None else tree
 
 
@@ -105,8 +108,8 @@ def _explained(source: Source) -> Tree[Token]:
         raise _explain_token(source, error) from None
 
 
-def _watched_tree(source: Source, budget: Budget) -> Tree[Token] | None:
-    """The tree of a long text, with a check of the limits before each token."""
+def _watched_tree(source: Source, budget: Budget, begin: int, text: str) -> Tree[Token] | None:
+    """The tree of a long part of a text, with a check of the limits before each token."""
     depth = 0
 
     def watch(token: Word) -> None:
@@ -114,16 +117,16 @@ def _watched_tree(source: Source, budget: Budget) -> Tree[Token] | None:
         budget.look_after()
         if token.type in OPENING:
             depth += 1
-            budget.depth(depth, partial(_place, source, token))
+            budget.depth(depth, partial(_place, source, begin, token))
         elif token.type in CLOSING:
             depth -= 1
 
-    return cast("Tree[Token] | None", _tables().parse(source.text, watch))
+    return cast("Tree[Token] | None", _tables().parse(text, watch))
 
 
-def _place(source: Source, token: Word) -> str:
+def _place(source: Source, begin: int, token: Word) -> str:
     """The place of a token in messages."""
-    return str(Span(source, token.start_pos, token.end_pos).resolve())
+    return str(Span(source, begin + token.start_pos, begin + token.end_pos).resolve())
 
 
 def tokens(source: Source, budget: Budget | None = None) -> Iterator[Token]:

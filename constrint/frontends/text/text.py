@@ -106,6 +106,7 @@ def read_text(
     source = Source(text.removeprefix("\ufeff"), filename)
     reader = Reader(source, given or GivenNames(), budget or Budget(), folders or Folders())
     reader.budget.size(len(source.text), filename)
+    reader.budget.here = reader.statement_place
     try:
         with recursion_room(reader.budget.frames):
             reader.read()

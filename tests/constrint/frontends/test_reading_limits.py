@@ -98,7 +98,7 @@ def test_xcsp3_reads_no_entities(declared):
 
 def test_equal_parts_of_an_expression_do_not_multiply():
     nested = "sqr(" * 60 + "x[0]" + ")" * 60
-    with pytest.raises(LimitExceeded, match="steps|operators and operands"):
+    with pytest.raises(LimitExceeded, match=r"steps|operators and operands"):
         Model.from_text(instance(f"<intension> eq({nested},1) </intension>"), dialect="xcsp3")
     chain = "".join(
         f"var -9..9: z{i};constraint int_div(z{i},z{i},z{i + 1}) :: defines_var(z{i + 1});" for i in range(60)
