@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 from constrint.errors import LimitError, ModelError, Position
 from constrint.support.arguments import check_bytes, check_seconds
 from constrint.support.deadline import NEVER, Deadline
-from constrint.support.files import damaged, opened
+from constrint.support.files import MOST_BYTES, PATIENCE, PIECE, damaged, opened
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,7 +56,7 @@ class Limits:
     variables: int | None = 1_000_000
     values: int | None = 10_000_000
     nodes: int | None = 5_000_000
-    bytes: int | None = 200_000_000
+    bytes: int | None = MOST_BYTES
     steps: int | None = 1_000_000
 
     def __post_init__(self) -> None:
@@ -69,7 +69,6 @@ class Limits:
 
 
 DEFAULT = Limits()
-_PIECE = 1 << 20
 _VALUES_OF_STEP = 8  # numbers of a long list, which are read together
 _ELEMENTS_OF_STEP = 4  # entries that are taken from a list together
 _FRAMES_OF_DEPTH = 50  # calls for one pair of brackets: all ranks of operators stand between it and the next
@@ -249,12 +248,13 @@ def budget_for(
 
 
 def read_bytes(path: str | Path, budget: Budget) -> bytes:
-    """The bytes of a file or a finite device, expanded where it is compressed; little more than the limit.
+    """The bytes of a file, pipe or finite device, expanded where it is compressed, within the limits.
 
     Raises `OSError` if it cannot be read.
     """
+    left = budget.seconds_left
     try:
-        with opened(path) as file:
+        with opened(path, PATIENCE if left is None else min(PATIENCE, left)) as file:
             return read_stream(file, budget, str(path))
     except Exception as error:
         problem = damaged(error, str(path))
@@ -266,7 +266,7 @@ def read_bytes(path: str | Path, budget: Budget) -> bytes:
 def read_stream(stream: BinaryIO, budget: Budget, name: str) -> bytes:
     """The remaining bytes of a stream; see `read_bytes`."""
     pieces, length = [], 0
-    while piece := stream.read(_PIECE):
+    while piece := stream.read(PIECE):
         pieces.append(piece)
         length += len(piece)
         budget.size(length, name)

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from constrint.errors import ModelError
-from constrint.support.files import opened
+from constrint.support.files import written
 
 LONGEST_ENDING = 40  # bytes of an ending that a temporary file has too: the names of formats are shorter
 PERMISSIONS = 0o777  # as by writing into a file, a changed one loses the right to run as its owner
@@ -62,7 +62,7 @@ def replaced(path: str | Path, *, private: bool = False) -> Iterator[Path]:
 
 def replace(path: str | Path, content: bytes) -> None:
     """Write a file, compressed where its ending says so; see `replaced`. Raises `OSError`."""
-    with replaced(path) as aside, opened(aside, "wb") as file:
+    with replaced(path) as aside, written(aside) as file:
         file.write(content)
 
 

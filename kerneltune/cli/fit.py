@@ -14,6 +14,7 @@ from kerneltune.cli.options import FILE, HELP, json_option, kernels_option
 from kerneltune.cli.tune import opened_store, store_path_option
 from kerneltune.cli.writing import write_file
 from kerneltune.errors import InputError
+from kerneltune.inputs.files import json_text_of, text_of
 from kerneltune.inputs.hardware import load_profile
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def fit(
         of_cell = [tiling for tiling in tilings if tiling.problem.cell in (cell or ("lstm",))]
         found = fitted(CostModel(profile, discover(kernels_root)), of_cell, only)
         if update is not None:
-            write_file(update, with_costs(_text(update), found.constants))
+            write_file(update, with_costs(text_of(update), found.constants))
         if as_json:
             print_json({"gpu": profile.name, **found.to_json()})
             return
@@ -90,7 +91,7 @@ def _of_files(paths: Sequence[Path]) -> Iterator[Tiling]:
 
     for path in paths:
         try:
-            rows = _rows(json.loads(_text(path)))
+            rows = _rows(json.loads(json_text_of(path)))
             for row in rows:
                 problem = request_from_json({"cell": "lstm", **row["problem"]})
                 values = {**row["parameters"], **row["values"]}
@@ -108,10 +109,3 @@ def _rows(data: dict[str, Any]) -> list[dict[str, Any]]:
         ]
     rows: list[dict[str, Any]] = data["rows"] if "rows" in data else data["times"]
     return rows
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read {path}: {error}") from None

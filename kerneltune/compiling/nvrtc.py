@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from constrint.support.children import search_path
+from constrint.support.files import read_file
 from kerneltune.compiling.compiler_output import CompilerOutput
 from kerneltune.compiling.cubin_cache import CubinCache
 from kerneltune.errors import CompilationError, MissingExtraError
@@ -162,7 +163,7 @@ def _own_headers(job: Job) -> list[str]:
         name = waiting.pop()
         path = next((folder / name for folder in folders if (folder / name).is_file()), None)
         if path is not None and path not in found:
-            found[path] = path.read_text(encoding="utf-8", errors="replace")
+            found[path] = read_file(path).decode("utf-8", "replace")
             waiting += INCLUDE.findall(found[path])
     return [found[path] for path in sorted(found)]
 

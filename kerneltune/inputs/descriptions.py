@@ -14,6 +14,7 @@ import msgspec
 
 from kerneltune.errors import InputError, nearest
 from kerneltune.inputs.checked import Record
+from kerneltune.inputs.files import text_of
 from kerneltune.inputs.folders import data_folder
 from kerneltune.inputs.hardware import HardwareProfile
 from kerneltune.inputs.yamlfile import read_checked
@@ -115,7 +116,7 @@ class Strategy:
     @cached_property
     def constraints_text(self) -> str:
         """The constraint file's text."""
-        return _text_of(self.constraints_path)
+        return text_of(self.constraints_path)
 
     def refusal(self, profile: HardwareProfile, dtype: str) -> str | None:
         """The reason why the GPU or the dtype rules this strategy out, or None."""
@@ -252,10 +253,3 @@ def read_strategies(root: Path, direction: str, description: str) -> dict[str, S
 def _named_as_folder(path: Path, name: str) -> None:
     if path.parent.name != name:
         raise InputError(f"{path}: name: is '{name}', but the folder is called '{path.parent.name}'")
-
-
-def _text_of(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from None

@@ -8,6 +8,7 @@ from typing import Any
 
 from kerneltune.errors import InputError
 from kerneltune.inputs.checked import Checked, InvalidError, Location, checked
+from kerneltune.inputs.files import text_of
 from kerneltune.inputs.yamltree import LONGEST, Tree, YamlError, parsed
 
 MOST_COMPLAINTS = 50  # most errors listed for one file
@@ -43,11 +44,7 @@ def read_checked(
 
 
 def _parse(path: Path) -> Tree:
-    try:
-        with path.open("rb") as file:
-            text = file.read(LONGEST + 1).decode("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read {path}: {error}") from None
+    text = text_of(path, most=4 * LONGEST)
     try:
         return parsed(text)
     except YamlError as error:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from constrint.errors import ConstrintError
+from constrint.support.files import read_file
 from constrint.tuning.spaces import Space, from_tune_params
 from kerneltune.errors import InputError, MissingExtraError
 from kerneltune.kernel_tuner.launches import description_of, expression
@@ -237,7 +238,7 @@ def _language(source: Any, lang: str | None) -> str | None:
         return str(lang).lower()
     text = source if isinstance(source, str) else ""
     if "\n" not in text and Path(text).is_file():
-        text = Path(text).read_text(encoding="utf-8", errors="replace")
+        text = read_file(text).decode("utf-8", "replace")
     if callable(source) or "__global__" in text:
         return None
     return "opencl" if "__kernel" in text else "c"

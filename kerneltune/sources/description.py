@@ -11,6 +11,7 @@ from typing import Any
 from constrint.solutions.solutionset import SolutionSet
 from kerneltune.errors import InputError
 from kerneltune.inputs import rules
+from kerneltune.inputs.files import text_of
 from kerneltune.inputs.hardware import HardwareProfile
 from kerneltune.inputs.rules import either, flag, optional, text, whole
 from kerneltune.sources.arguments import arguments_of
@@ -190,7 +191,7 @@ class Description:
             kind = kind or ENDINGS.get(path.suffix, CUDA)
             if kind in OUTSIDE:
                 refuse_outside(kind)
-            return kind, _read(path), None
+            return kind, text_of(path), None
         if isinstance(source, str):
             if "\n" not in source and Path(source).suffix in ENDINGS:
                 raise InputError(f"there is no file {source}")
@@ -273,7 +274,7 @@ class Description:
     def _constraint_file(self) -> tuple[str, str] | None:
         given = self.constraints
         if isinstance(given, Path) or (isinstance(given, str) and given.endswith(".constrint")):
-            return str(given), _read(Path(given))
+            return str(given), text_of(Path(given))
         if isinstance(given, str) and not self.params:
             return "constraints", given
         return None
@@ -319,13 +320,6 @@ def _is_file(source: str) -> bool:
         return Path(source).is_file()
     except (OSError, ValueError):
         return False
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read {path}: {error}") from None
 
 
 def _only_entry(text: str, kind: str, source: Any) -> str:

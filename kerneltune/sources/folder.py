@@ -269,8 +269,12 @@ class _Arrays:
     def _loaded(self, name: str, shape: tuple[int, ...], dtype: np.dtype[Any], where: str) -> NDArray[Any]:
         path = file_inside(self._folder, name, where)
         try:
-            found: NDArray[Any] = np.load(path, allow_pickle=False)
-        except (OSError, ValueError) as error:
+            if not path.is_file():
+                raise InputError(f"{where}: {path} is no file")
+            # A mapped array is as large as its file, whatever its header says.
+            mapped = np.load(path, mmap_mode=None if 0 in shape else "r", allow_pickle=False)
+            found: NDArray[Any] = mapped if mapped.shape != shape or mapped.dtype != dtype else mapped.copy()
+        except (OSError, ValueError, EOFError) as error:
             raise InputError(f"{where}: {path} cannot be read: {error}") from None
         if found.shape != shape or found.dtype != dtype:
             raise InputError(f"{where}: {name} is {found.dtype} {found.shape}, not {dtype} {shape}")

@@ -10,6 +10,7 @@ from typing import Any
 
 from constrint.support.placing import replace
 from kerneltune.errors import InputError
+from kerneltune.inputs.files import json_text_of
 from kerneltune.searching.protocol import Outcome
 
 TIMES = ("compile_time", "verification_time", "benchmark_time", "strategy_time", "framework_time")
@@ -30,11 +31,7 @@ def read_cache(path: Path, names: Sequence[str]) -> dict[str, dict[str, Any]]:
     Raises:
         InputError: It is no cache file, or one of other parameters.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"the cache {path} cannot be read: {error}") from None
-    data = parsed(text)
+    data = parsed(json_text_of(path, "the cache"))
     if data is None:
         raise InputError(f"{path} is no cache file of Kernel Tuner")
     keys = data.get("tune_params_keys", list(names))

@@ -13,6 +13,7 @@ from constrint.errors import ConstrintError
 from constrint.solutions.solutionset import SolutionSet
 from constrint.tuning.spaces import from_tune_params
 from kerneltune.errors import InputError
+from kerneltune.inputs.files import json_text_of
 from kerneltune.searching.base import Search, SearchBudget
 from kerneltune.searching.protocol import Configuration, Outcome
 from kerneltune.searching.strategies import strategy
@@ -112,10 +113,7 @@ def read_recording(path: Path) -> Recording:
     Raises:
         InputError: The file cannot be read, or is neither; the text names it.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read {path}: {error}") from None
+    text = json_text_of(path)
     try:
         cache = parsed(text)
         if cache is not None:
