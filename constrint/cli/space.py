@@ -93,7 +93,7 @@ def describe(source: Model | Mapping[str, Any], name: str, request: Request) -> 
     request.check()
     deadline = Deadline(request.time_limit)
     try:
-        built = _built(source, request)
+        built = _built(source, name, request)
     except LimitError as problem:
         reason = str(problem).replace("`iter_solutions()`", "`constrint solve --all`")
         if request.json:
@@ -114,7 +114,7 @@ def describe(source: Model | Mapping[str, Any], name: str, request: Request) -> 
     return 0
 
 
-def _built(source: Model | Mapping[str, Any], request: Request) -> Built:
+def _built(source: Model | Mapping[str, Any], name: str, request: Request) -> Built:
     from constrint.tuning.spaces import from_json
 
     begun = perf_counter()
@@ -122,6 +122,7 @@ def _built(source: Model | Mapping[str, Any], request: Request) -> Built:
         if isinstance(source, Mapping):
             space = from_json(
                 source,
+                filename=name,
                 limits=request.limits,
                 memory_limit=request.memory_limit,
                 time_limit=request.time_limit,

@@ -204,6 +204,7 @@ def _text(parts: Given) -> str | None:
 def from_json(
     source: str | Path | Mapping[str, Any],
     *,
+    filename: str = "",
     limits: Limits | None = None,
     memory_limit: int | None = None,
     time_limit: float | None = None,
@@ -215,12 +216,14 @@ def from_json(
 
     Args:
         source: The file, or its content.
+        filename: The name of the content in messages.
         limits: Limits of its size; `Limits()` has the defaults.
         memory_limit: Bytes that the space may take while it is built; 2 GB by default.
         time_limit: Seconds for reading and building.
     """
     budget = budget_for(limits, time_limit)
-    name = "" if isinstance(source, Mapping) else f"{source}: "
+    named = filename if isinstance(source, Mapping) else str(source)
+    name = f"{named}: " if named else ""
     data = source if isinstance(source, Mapping) else t1.read_file(source, budget)
     try:
         tune_params, restrictions = t1.described(data, budget)

@@ -62,8 +62,17 @@ def page_of(tuned: Tuned, objective: str = TIME, roof: Roof | None = None) -> st
 
 def _embedded(data: dict[str, Any]) -> str:
     """JSON that may stand in a script: no text of it can end the script."""
-    text = json.dumps(data, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    text = json.dumps(_finite(data), separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _finite(value: Any) -> Any:
+    """The data with null for what is no number of JSON: infinite predictions, or a time of nan."""
+    if isinstance(value, dict):
+        return {name: _finite(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _data(tuned: Tuned, objective: str, roof: Roof | None) -> dict[str, Any]:
@@ -85,11 +94,10 @@ def _data(tuned: Tuned, objective: str, roof: Roof | None) -> dict[str, Any]:
 
 
 def _row(trial: Trial, objective: str, names: list[str]) -> dict[str, Any]:
-    value = trial.objectives.get(objective)
     finite = {name: one for name, one in trial.objectives.items() if math.isfinite(one)}
     return {
         "at": [trial.configuration.get(name) for name in names],
-        "value": value if value is not None and math.isfinite(value) else None,
+        "value": finite.get(objective),
         "failure": trial.failure,
         "objectives": finite,
         "resources": trial.resources,

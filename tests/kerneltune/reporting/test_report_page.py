@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 import subprocess
 import sys
@@ -162,3 +163,22 @@ def test_the_live_view_says_what_is_left() -> None:
     assert "2 (1 failed), 0.5 a second" in text
     assert "4 s, 5 s left" in text
     assert "time 2: x=4" in text
+
+
+def test_what_is_not_finite_is_left_out() -> None:
+    """JSON has no infinity: neither predictions nor spreads, errors, resources or parameters may hold it."""
+    odd = Trial(
+        {"x": math.inf, "y": 2},
+        {"time": 1.0, "energy": math.nan},
+        predicted=math.inf,
+        spread=math.nan,
+        relative_error=-math.inf,
+        resources={"registers": math.inf},
+    )
+    fine = Trial({"x": 1, "y": 2}, {"time": 2.0}, predicted=3.0)
+    page = page_of(Tuned("k", "d", {}, 2, (odd, fine), "now"))
+    for word in ("Infinity", "NaN"):
+        assert f":{word}" not in page
+        assert f"[{word}" not in page
+    assert '"predicted":null' in page
+    assert '"predicted":3.0' in page
