@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from asyncio import TimerHandle, get_running_loop
 from pathlib import Path
+from time import perf_counter
+from typing import BinaryIO, cast
 from urllib.parse import unquote, urlparse
 
 from lsprotocol import types as lsp
@@ -10,14 +15,17 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import from_fs_path
 from pygls.workspace import TextDocument
 
+from constrint.cli.framing import Messages
 from constrint.errors import ConstrintError, Position
 from constrint.frontends.text.editing import Survey
 from constrint.frontends.text.format import format_text
-from constrint.support.limits import budget_for
+from constrint.support.limits import budget_for, decoded, read_bytes
 from constrint.support.version import version
 
 SECONDS = 5.0
 """How long one reading of a text may take."""
+SOON, PAUSE = 0.1, 0.3
+"""A text that took more than so many seconds is read again after so many without a change."""
 _KINDS = {
     "name": lsp.CompletionItemKind.Variable,
     "function": lsp.CompletionItemKind.Function,
@@ -40,21 +48,42 @@ class _Surveys:
     def __init__(self, server: LanguageServer) -> None:
         self._server = server
         self._known: dict[str, Survey] = {}
+        self._seconds: dict[str, float] = {}  # of the last reading
+        self._waiting: dict[str, TimerHandle] = {}
 
     def of(self, document: TextDocument) -> Survey:
         """The survey of the present text."""
         if document.uri not in self._known:
+            begun = perf_counter()
             self._known[document.uri] = Survey(document.source, _path(document), budget_for(None, SECONDS))
+            self._seconds[document.uri] = perf_counter() - begun
         return self._known[document.uri]
+
+    def opened(self, uri: str) -> TextDocument | None:
+        """The document that the editor has opened by this name; files are not read for it."""
+        return self._server.workspace.text_documents.get(unquote(uri))
 
     def forget(self, uri: str) -> None:
         """The text has changed or is closed."""
         self._known.pop(uri, None)
+        waiting = self._waiting.pop(uri, None)
+        if waiting is not None:
+            waiting.cancel()
+
+    def changed(self, uri: str) -> None:
+        """Send the mistakes of a text: at once, or once a long one has not been changed for a while."""
+        self.forget(uri)
+        if self._seconds.get(uri, 0.0) < SOON:
+            self.publish(uri)
+        else:
+            self._waiting[uri] = get_running_loop().call_later(PAUSE, self.publish, uri)
 
     def publish(self, uri: str) -> None:
         """Send the mistakes of a text that has changed."""
         self.forget(uri)
-        document = self._server.workspace.get_text_document(uri)
+        document = self.opened(uri)
+        if document is None:
+            return
         found = [_diagnostic(document, *mistake) for mistake in self.of(document).mistakes]
         given = lsp.PublishDiagnosticsParams(uri=uri, diagnostics=found)
         self._server.text_document_publish_diagnostics(given)
@@ -67,7 +96,7 @@ def _follow_texts(server: LanguageServer, surveys: _Surveys) -> None:
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
     def changed(given: lsp.DidChangeTextDocumentParams) -> None:
-        surveys.publish(given.text_document.uri)
+        surveys.changed(given.text_document.uri)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
     def saved(given: lsp.DidSaveTextDocumentParams) -> None:
@@ -81,7 +110,9 @@ def _follow_texts(server: LanguageServer, surveys: _Surveys) -> None:
 def _answer_questions(server: LanguageServer, surveys: _Surveys) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_HOVER)
     def hover(given: lsp.HoverParams) -> lsp.Hover | None:
-        document = server.workspace.get_text_document(given.text_document.uri)
+        document = surveys.opened(given.text_document.uri)
+        if document is None:
+            return None
         place = _place(document, given.position)
         text = surveys.of(document).hover(*place)
         if text is None:
@@ -90,7 +121,9 @@ def _answer_questions(server: LanguageServer, surveys: _Surveys) -> None:
 
     @server.feature(lsp.TEXT_DOCUMENT_DEFINITION)
     def definition(given: lsp.DefinitionParams) -> lsp.Location | None:
-        document = server.workspace.get_text_document(given.text_document.uri)
+        document = surveys.opened(given.text_document.uri)
+        if document is None:
+            return None
         found = surveys.of(document).definition(*_place(document, given.position))
         if found is None:
             return None
@@ -99,17 +132,22 @@ def _answer_questions(server: LanguageServer, surveys: _Surveys) -> None:
         uri = from_fs_path(str(Path(found.file).resolve()))
         if uri is None:
             return None
-        return lsp.Location(uri=uri, range=_range_of(server.workspace.get_text_document(uri), found))
+        other = surveys.opened(uri) or _included(server, uri, found.file)
+        return None if other is None else lsp.Location(uri=uri, range=_range_of(other, found))
 
     @server.feature(lsp.TEXT_DOCUMENT_COMPLETION)
     def complete(given: lsp.CompletionParams) -> list[lsp.CompletionItem]:
-        document = server.workspace.get_text_document(given.text_document.uri)
+        document = surveys.opened(given.text_document.uri)
+        if document is None:
+            return []
         words = dict(surveys.of(document).completions())
         return [lsp.CompletionItem(label=word, kind=_KINDS[kind]) for word, kind in words.items()]
 
     @server.feature(lsp.TEXT_DOCUMENT_FORMATTING)
     def formatted(given: lsp.DocumentFormattingParams) -> list[lsp.TextEdit]:
-        document = server.workspace.get_text_document(given.text_document.uri)
+        document = surveys.opened(given.text_document.uri)
+        if document is None:
+            return []
         try:
             text = format_text(document.source, filename=_path(document), budget=budget_for(None, SECONDS))
         except ConstrintError:
@@ -122,7 +160,18 @@ def _answer_questions(server: LanguageServer, surveys: _Surveys) -> None:
 
 def serve() -> None:
     """Serve one editor on standard input and output, until it leaves."""
-    make_server().start_io()
+    # The server closes what it writes to, and the command flushes its standard output afterwards.
+    with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as output:
+        make_server().start_io(cast(BinaryIO, Messages(sys.stdin.buffer)), output)
+
+
+def _included(server: LanguageServer, uri: str, file: str) -> TextDocument | None:
+    """A file that an open text includes; None if it cannot be read any more."""
+    try:
+        text = decoded(read_bytes(file, budget_for(None, SECONDS)), file)
+    except (ConstrintError, OSError, ValueError):
+        return None
+    return TextDocument(uri, text, position_codec=server.workspace.position_codec)
 
 
 def _path(document: TextDocument) -> str:

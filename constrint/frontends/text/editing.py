@@ -7,12 +7,14 @@ that a wrong statement declares is not reported again where it is used.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from constrint.errors import ConstrintError, ParseError, Position
 from constrint.expr import BoolVar, Const, IntExpr, IntVar
+from constrint.expr.domain import Domain
 from constrint.expr.position import Source, Span
 from constrint.expr.written import KEYWORDS, write_expression, write_set
 from constrint.frontends.constants import as_token, as_tree, name_of, subtrees
@@ -73,6 +75,7 @@ class Survey:
         self.mistakes: list[Mistake] = []
         self._source = Source(text.removeprefix("\ufeff"), filename)
         self._statements: list[Statement] = []
+        self._lines: list[int] = []  # of the statements
         self._failed: set[str] = set()
         folders = Folders(filename if Path(filename).parent.is_dir() else None)
         self._reader = Reader(self._source, self._given(filename, budget), budget, folders)
@@ -97,6 +100,7 @@ class Survey:
     def _read(self, budget: Budget) -> None:
         is_short = len(self._source.text) <= LONGEST_KNOWN
         self._statements = list((whole if is_short else statements)(self._source, budget))
+        self._lines = [statement.line for statement in self._statements]
         reader = self._reader
         reader.expect(self._statements)
         for statement in self._statements:
@@ -142,7 +146,7 @@ class Survey:
             return None
         local = self._local(word[0], line, word[1])
         if local is not None:
-            begin = self._begin_of(local) + local.meta.start_pos
+            begin = local.begin + local.tree.meta.start_pos
             found = re.compile(rf"`?{re.escape(word[0])}\b").search(self._source.text, begin)
             start = begin if found is None else found.start()
             return Span(self._source, start, start + len(word[0])).resolve()
@@ -163,23 +167,21 @@ class Survey:
             return _code(described(name, value))
         return _of_the_language(name)
 
-    def _text_of(self, binding: Node) -> str:
+    def _text_of(self, binding: Parsed) -> str:
         """The text of a generator, or of the head of a function or array."""
-        meta, source = binding.meta, self._source
-        begin = self._begin_of(binding)
-        return source.text[begin + meta.start_pos : begin + meta.end_pos]
+        meta, begin = binding.tree.meta, binding.begin
+        return self._source.text[begin + meta.start_pos : begin + meta.end_pos]
 
-    def _begin_of(self, tree: Node) -> int:
-        return next(
-            (one.begin for one in self._statements if isinstance(one, Parsed) and tree in _inside(one.tree)),
-            0,
-        )
+    def _at(self, line: int) -> list[Statement]:
+        """The statements that may reach a line: those that begin last before its end."""
+        end = bisect_right(self._lines, line)
+        return self._statements[bisect_left(self._lines, self._lines[end - 1]) : end] if end else []
 
-    def _local(self, name: str, line: int, column: int) -> Node | None:
+    def _local(self, name: str, line: int, column: int) -> Parsed | None:
         """The generator, or the head of a function or array, that binds a name at a place."""
         offset = self._source.lines[line - 1] + column - 1
         found = None
-        for statement in self._statements:
+        for statement in self._at(line):
             if not isinstance(statement, Parsed):
                 continue
             for tree in _inside(statement.tree):
@@ -187,7 +189,10 @@ class Survey:
                     continue
                 meta = tree.meta
                 if statement.begin + meta.start_pos <= offset < statement.begin + meta.end_pos:
-                    found = next((one for one in _bindings(tree) if name in _bound(one)), found)
+                    for one in _bindings(tree):
+                        if name in _bound(one):
+                            found = statement._replace(tree=one)
+                            break
         return found
 
     def completions(self) -> Iterator[tuple[str, str]]:
@@ -208,9 +213,9 @@ def described(name: str, value: Value) -> str:
         return f"{name} in {write_set(value.domain)}"
     if isinstance(value, Array):
         head = f"{name}[{', '.join(map(str, value.axes))}]"
-        domains = {described("", entry) for entry in value.entries if isinstance(entry, IntVar | BoolVar)}
-        if len(domains) == 1 and all(isinstance(entry, IntVar | BoolVar) for entry in value.entries):
-            return head + domains.pop()
+        domains = {_domain_of(entry) for entry in value.entries}
+        if len(domains) == 1 and None not in domains:
+            return head + described("", value.entries[0])
         return f"{head} := {_short(value.entries)}"
     if isinstance(value, Template):
         meta = value.body.meta
@@ -225,6 +230,11 @@ def described(name: str, value: Value) -> str:
     if isinstance(value, IntExpr):
         return f"{name} := {_written(value)}"
     return f"{name} := {value}"
+
+
+def _domain_of(entry: IntExpr) -> Domain | bool | None:
+    """The domain of a variable, True for a condition; None for another expression."""
+    return True if isinstance(entry, BoolVar) else entry.domain if isinstance(entry, IntVar) else None
 
 
 def _written(expr: IntExpr) -> str:

@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
+
+from constrint.frontends.text.editing import Survey
+from constrint.support.limits import budget_for
 
 pytest.importorskip("pygls")
 
@@ -172,3 +176,39 @@ def test_mistakes_are_marked(client, tmp_path):
     assert "parts.constrint:1:1: 'w' is not declared" in one["message"]
     assert one["range"]["start"]["line"] == 0
     assert changed(client, uri, 7, "") == []
+
+
+def test_texts_that_are_not_open_are_not_read(client, tmp_path):
+    for uri in ("file:///dev/zero", (tmp_path / "model.constrint").as_uri(), (tmp_path / "none").as_uri()):
+        place = {"textDocument": {"uri": uri}, "position": {"line": 0, "character": 0}}
+        assert client.request("textDocument/hover", place) is None
+        assert client.request("textDocument/definition", place) is None
+        assert client.request("textDocument/completion", place) == []
+        options = {"tabSize": 2, "insertSpaces": True}
+        formatting = {"textDocument": {"uri": uri}, "options": options}
+        assert not client.request("textDocument/formatting", formatting)
+
+
+def test_a_wrong_length_loses_one_message(client, tmp_path):
+    uri = (tmp_path / "model.constrint").as_uri()
+    assert opened(client, uri, "x in 0..1") == []
+    junk = b'{"jsonrpc": "2.0", "method": "none", "params": {}}'
+    client.process.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(junk) - 9, junk))
+    client.process.stdin.flush()
+    assert (
+        "x in 0..1" in client.request("textDocument/hover", at(uri, 0, "x in 0..1", "x"))["contents"]["value"]
+    )
+
+
+def test_long_texts_are_answered_at_once():
+    """The statements at a place are found without a walk through all."""
+    lines = [f"x{i} in 0..9" for i in range(4000)]
+    lines += [f"c{i}: sum(x{i} * j for j in 1..2) <= {i}" for i in range(4000)]
+    survey = Survey("\n".join(lines), "t", budget_for(None, 60))
+    assert survey.mistakes == []
+    begun = time.process_time()
+    for line in range(1, 8000, 40):
+        assert survey.hover(line, 1) or line > 4000
+    assert survey.hover(4001, lines[4000].index("j") + 1) == "```constrint\nfor j in 1..2\n```"
+    assert survey.hover(7000, lines[6999].index("j") + 1) == "```constrint\nfor j in 1..2\n```"
+    assert time.process_time() - begun < 0.5
