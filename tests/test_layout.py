@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -66,3 +66,79 @@ def test_no_two_files_of_tests_have_one_name() -> None:
 
 def _tests(package: str) -> list[Path]:
     return [*(ROOT / "tests" / package).rglob("test_*.py")]
+
+
+FINISHED = ("jumping", "learning", "preparing", "presolve", "relaxation", "search", "tables")
+"""Folders of constrint whose thresholds are settings."""
+WORDS = {
+    "BRIEF", "BRIEFEST", "DEEPEST", "FAILURES", "FEW", "FIRST", "GREATEST", "LARGE", "LARGEST", "LEAST",
+    "LONGEST", "MANY", "MOST", "NARROW", "NODES", "PASSES", "PIVOTS", "PROPAGATIONS", "ROUNDS", "SHARE",
+    "SHORT", "SLICE", "SMALL", "TURN", "WEIGHT", "WIDE", "WIDEST", "WORK",
+}  # fmt: skip
+"""Words of thresholds."""
+NO_THRESHOLDS = {
+    "learning/analyse.py": {"DEEPEST"},  # the size of an array, in machine code
+    "learning/build.py": {"WIDEST_EXPLANATION"},  # likewise
+    "learning/clauses.py": {"WORK_OF_WATCH"},  # measured, in machine code
+    "learning/decide.py": {"LEAST", "GREATEST"},  # kinds
+    "learning/heap.py": {"MOST_ACTIVE", "FIRST_INCREMENT"},  # what fits into 64 bits
+    "learning/restarts.py": {"MOST_WITHIN"},  # what fits into 64 bits
+    "learning/rows.py": {"LARGEST"},  # likewise
+    "learning/session.py": {"NARROW", "WIDE"},  # kinds
+    "preparing/branching.py": {"MOST_INHERITED"},  # memory of a function that knows of no model
+    "preparing/prepared.py": {"WIDEST_BITS"},  # the greatest numbers that there are
+    "search/jumping.py": {"WORK_OF_UNIT"},  # a unit
+    "search/sliced.py": {"WORK_OF_NODE"},  # a unit
+}
+
+
+def test_thresholds_are_settings() -> None:
+    found = {
+        f"{path.parent.name}/{path.name}: {name}"
+        for folder in FINISHED
+        for path in sorted((ROOT / "constrint" / folder).glob("*.py"))
+        if path.name != "layout.py"  # places in arrays
+        for name in _numbers(path)
+        if WORDS & set(name.split("_")) and name not in NO_THRESHOLDS.get(f"{folder}/{path.name}", ())
+    }
+    assert found == set(), "a threshold is a field of a record in constrint/settings"
+
+
+def _numbers(path: Path) -> Iterator[str]:
+    """The constants of a module that are numbers, or are made of numbers."""
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and node.value is not None:
+            parts = [part.value for part in ast.walk(node.value) if isinstance(part, ast.Constant)]
+            if any(isinstance(part, int | float) and not isinstance(part, bool) for part in parts):
+                for target in node.targets:
+                    for part in ast.walk(target):
+                        if isinstance(part, ast.Name) and part.id.isupper():
+                            yield part.id
+
+
+PATCHED = {
+    "BEGIN_AFTER", "CHUNK", "FEW", "FIRST", "HAND_OVER", "LEAST_RANKED", "LEAST_ROWS", "LONGEST_KNOWN",
+    "MANY", "MEMORY", "MOST_LOSSES", "PARAMS", "PATIENCE", "SECONDS",
+}  # fmt: skip
+"""Constants that tests of constrint replace: of layers without settings, and of clocks."""
+
+
+def test_tests_hand_in_settings() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{node.lineno} {name}"
+        for path in sorted((ROOT / "tests" / "constrint").rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "setattr"
+        for name in _constants(node.args[:2])
+        if name not in PATCHED
+    ]
+    assert found == [], "a test gives its model other settings (constrint.settings.using, Model.settings)"
+
+
+def _constants(arguments: Sequence[ast.expr]) -> Iterator[str]:
+    """The names of constants among the first arguments of `setattr`."""
+    for one in arguments:
+        if isinstance(one, ast.Constant) and isinstance(one.value, str):
+            name = one.value.rpartition(".")[2]
+            if name.isupper() and len(name) > 2:
+                yield name

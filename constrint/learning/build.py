@@ -228,21 +228,7 @@ def build(
         rules: The settings.
     """
     n = len(box.lo)
-    propagators = _Propagators()
-    for (condition, terms), limit in normal.at_most.items():
-        look()
-        propagators.at_most(condition, terms, limit)
-    for condition, terms, limit in normal.different:
-        propagators.different(condition, terms, limit)
-    for tasks, capacity in normal.resources:
-        propagators.resource(tasks, capacity)
-    for arcs, may_leave_out in normal.circuits:
-        propagators.circuit(arcs, may_leave_out)
-    for z, entries in normal.extremes:
-        propagators.extreme(z, entries)
-    for place in normal.propagators:
-        look()
-        propagators.propagator(place, nodes[place], box)
+    propagators = _propagators(normal, nodes, box)
     bound = [b for v in range(n) for b in (box.lo[v], -box.hi[v])]
     room = rules.first_trail + 4 * n
     cells = sum(HEAD_CELLS + 2 * len(clause) for clause in normal.clauses) + 20 * room
@@ -286,6 +272,26 @@ def build(
             add_clause(ls, clause)
     _queue_all(ls)
     return ls
+
+
+def _propagators(normal: Normal, nodes: Sequence[Propagator], box: Box) -> _Propagators:
+    """The propagators of a problem."""
+    propagators = _Propagators()
+    for (condition, terms), limit in normal.at_most.items():
+        look()
+        propagators.at_most(condition, terms, limit)
+    for condition, terms, limit in normal.different:
+        propagators.different(condition, terms, limit)
+    for tasks, capacity in normal.resources:
+        propagators.resource(tasks, capacity)
+    for arcs, may_leave_out in normal.circuits:
+        propagators.circuit(arcs, may_leave_out)
+    for z, entries in normal.extremes:
+        propagators.extreme(z, entries)
+    for place in normal.propagators:
+        look()
+        propagators.propagator(place, nodes[place], box)
+    return propagators
 
 
 def _annotations(normal: Normal, guide: Guide) -> dict[str, Cells]:
