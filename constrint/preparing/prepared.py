@@ -174,7 +174,7 @@ class Prepared:
                 self._before_presolve(self, unreasoned)
         if proof is not None:
             self._tell_targets(proof, lowering, [*goals, *preferences], targets)
-        tell = None if proof is None else partial(proof.presolved, problem=self._problem)
+        tell = str if proof is None else partial(proof.presolved, problem=self._problem)
         may = self._may_compile, self._may_postpone
         root = presolve(self._problem, self._deadline, *may, model.settings, tell)
         if not root.stable:

@@ -104,7 +104,7 @@ def presolve(
     may_compile: bool = False,
     may_postpone: bool = False,
     settings: Settings = DEFAULT,
-    tell: Callable[[str], None] | None = None,
+    tell: Callable[[str], object] = str,
 ) -> Root:
     """Propagate at the root.
 
@@ -112,8 +112,7 @@ def presolve(
         problem: The problem, which is narrowed.
         deadline: End of the call.
         may_compile: Whether the compiled engine may be used if this process has loaded it.
-        may_postpone: Whether to postpone root reasoning for small problems, because a short search may
-            suffice.
+        may_postpone: Whether root reasoning on small problems may wait, since a short search may suffice.
         settings: The settings, which the root keeps.
         tell: Is called with the name of each rule that may have changed the problem.
 
@@ -126,7 +125,6 @@ def presolve(
         postponed = _postponed(problem, settings)
         if postponed is not None:
             return postponed
-    tell = tell or _untold
     joined = with_cliques(problem.nodes, problem.lo, problem.hi, rules)
     if joined is not None:
         problem.nodes[:] = joined
@@ -162,10 +160,6 @@ def presolve(
             break
         tell("factors")
     return _root(problem, box, state, session, outcome, settings)
-
-
-def _untold(_: str) -> None:
-    """Tell nobody."""
 
 
 def _postponed(problem: Problem, settings: Settings) -> Root | None:
