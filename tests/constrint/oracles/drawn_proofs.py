@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import global_models
+from literal_models import draw_literals
+from lowered import LOWERED
 from random_models import build
 from random_models import draw_model as draw_expressions
 
@@ -52,6 +54,14 @@ def draw_chains(rng: random.Random) -> tuple[ci.Model, ci.IntExpr]:
 
 
 def draw(kind: str, seed: int) -> tuple[ci.Model, ci.IntExpr]:
+    """The model of a seed and its goal; of every other seed with thresholds so low that all rules fire."""
+    m, goal = _drawn(kind, seed)
+    if seed % 2:
+        m.settings = LOWERED
+    return m, goal
+
+
+def _drawn(kind: str, seed: int) -> tuple[ci.Model, ci.IntExpr]:
     """The model of a seed and its goal."""
     rng = random.Random(f"{kind} {seed}")
     if kind == "expressions":
@@ -62,10 +72,13 @@ def draw(kind: str, seed: int) -> tuple[ci.Model, ci.IntExpr]:
         names = list(global_models.DRAWN)
         m = global_models.draw_model(names[seed % len(names)], seed // len(names))
         return m, ci.sum_(rng.randint(-3, 3) * x for x in m.variables.values())
+    if kind == "literals":
+        literals = draw_literals(seed, most=150)
+        return literals.model, literals.goal[0]
     return draw_sums(rng) if kind == "sums" else draw_chains(rng)
 
 
-KINDS = ("expressions", "globals", "sums", "chains")
+KINDS = ("expressions", "globals", "sums", "chains", "literals")
 
 
 def goals_of(m: ci.Model, goal: ci.IntExpr, seed: int) -> dict[str, Any]:
@@ -78,7 +91,7 @@ def goals_of(m: ci.Model, goal: ci.IntExpr, seed: int) -> dict[str, Any]:
         {"minimize": [goal], "maximize": [other]},
         {"maximize": goal, "prefer": [(other, "max")]},
     ]
-    return ways[seed % len(ways)]
+    return ways[seed // 2 % len(ways)]
 
 
 def proof_of(m: ci.Model, path: Path, goals: dict[str, Any]) -> tuple[ci.Result, list[str]] | None:
