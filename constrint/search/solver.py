@@ -154,6 +154,8 @@ class Solver:
                 root = without_symmetries(root, goal, prepared.variables.values()).root
             return LearningRun(prepared, root, options, started, goal)
         if options.proof is not None:
+            if self._learning_gave_up:
+                raise ModelError("the proof grew too long: bounds creep in small steps; bound the variables")
             raise ModelError("a proof needs numbers that fit int64: bound the variables")
         if method == "side by side" and not is_every:
             from constrint.search.side_by_side import SideBySide

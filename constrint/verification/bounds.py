@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
+from math import lcm
 from typing import TypeAlias
 
 Atom: TypeAlias = tuple[int, str, int]
@@ -51,13 +52,16 @@ def between(domain: Domain, low: int, high: int) -> Domain:
 
 
 def common(one: Domain, other: Domain) -> Domain:
-    """The values that two domains share; ranges with different strides are listed."""
+    """The values that two domains share."""
     if isinstance(one, range) and isinstance(other, range):
-        if other.step == 1:
-            return between(one, other.start, other.stop - 1)
-        if one.step == 1:
-            return between(other, one.start, one.stop - 1)
-    if isinstance(one, range) and (isinstance(other, tuple) or size(other) < size(one)):
+        if one.step < other.step:
+            one, other = other, one
+        inside = between(one, other.start, other.stop - 1)
+        assert isinstance(inside, range)
+        both = lcm(one.step, other.step)
+        first = next((x for x in inside[: both // one.step] if x in other), None)
+        return range(0) if first is None else range(first, inside.stop, both)
+    if isinstance(one, range):
         one, other = other, one
     return tuple([value for value in one if value in other])
 

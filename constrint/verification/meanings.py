@@ -10,6 +10,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+MOST_BITS = 1 << 20  # of a power; the solver's numbers have an eighth of that at most
+
 Arguments = dict[str, Any]
 Values = dict[int, int]
 
@@ -27,6 +29,13 @@ def total(arguments: Arguments, values: Values) -> int:
 def divides(d: int, x: int) -> bool:
     """Whether a number is a multiple of another; only 0 is one of 0."""
     return x == 0 if d == 0 else x % d == 0
+
+
+def is_power(x: int, y: int, z: int) -> bool:
+    """Whether ``x ** y == z``, for an exponent that is not negative."""
+    if y < 0 or y * (abs(x).bit_length() - 1) > z.bit_length():
+        return False
+    return bool(x**y == z)
 
 
 def inside(x: int, intervals: list[int]) -> bool:
@@ -162,7 +171,7 @@ DEFINITIONS: dict[str, Callable[[Arguments, Values], bool]] = {
     "LinearEqIf": lambda a, v: literal(a["literal"], v) == (total(a, v) == a["bound"]),
     "Clause": lambda a, v: any(literal(one, v) for one in a["literals"]),
     "Product": lambda a, v: v[a["x"]] * v[a["y"]] == v[a["z"]],
-    "Power": lambda a, v: v[a["y"]] >= 0 and v[a["x"]] ** v[a["y"]] == v[a["z"]],
+    "Power": lambda a, v: is_power(v[a["x"]], v[a["y"]], v[a["z"]]),
     "DivMod": lambda a, v: v[a["y"]] != 0 and divmod(v[a["x"]], v[a["y"]]) == (v[a["q"]], v[a["r"]]),
     "CeilDiv": lambda a, v: v[a["x"]] >= 0 < v[a["y"]] and -(-v[a["x"]] // v[a["y"]]) == v[a["q"]],
     "Divides": lambda a, v: literal(a["literal"], v) == divides(v[a["d"]], v[a["x"]]),
@@ -197,7 +206,7 @@ DEFINITIONS: dict[str, Callable[[Arguments, Values], bool]] = {
 # Functions, so that only their arguments need listing: argument names, and the values of the others.
 FUNCTIONS: dict[str, tuple[tuple[str, ...], Callable[..., dict[str, int]]]] = {
     "Product": (("x", "y"), lambda x, y: {"z": x * y}),
-    "Power": (("x", "y"), lambda x, y: {"z": x**y} if y >= 0 else {}),
+    "Power": (("x", "y"), lambda x, y: {"z": x**y} if 0 <= y * x.bit_length() <= MOST_BITS else {}),
     "DivMod": (("x", "y"), lambda x, y: {"q": x // y, "r": x % y} if y else {}),
     "CeilDiv": (("x", "y"), lambda x, y: {"q": -(-x // y)} if x >= 0 < y else {}),
     "Absolute": (("x",), lambda x: {"z": abs(x)}),

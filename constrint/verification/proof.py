@@ -33,6 +33,8 @@ from constrint.verification.settings import Settings
 from constrint.verification.written import Written
 
 HEAD = "constrint proof 2"
+UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError, RecursionError)
+"""What lines that are no steps raise where they are read."""
 
 
 class RejectedAtError(Exception):
@@ -73,7 +75,7 @@ def verify(model: Declarations | None, proof: Iterable[str], settings: Settings 
             checker.step(line.rstrip("\n"))
         except Rejected as why:
             raise RejectedAtError(number, str(why)) from None
-        except (ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError) as error:
+        except UNREADABLE as error:
             raise RejectedAtError(number, f"this line cannot be read: {error!r}") from None
     if not checker.report.claim:
         raise RejectedAtError(number, "the proof ends without a claim: the search was interrupted")

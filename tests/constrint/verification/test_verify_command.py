@@ -1,0 +1,135 @@
+"""`constrint verify`: exit codes, what it prints, and hostile proofs."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+import constrint as ci
+from constrint.cli.main import app
+from constrint.verification.proof import HEAD, RejectedAtError, verify
+
+TEXT = "x, y in 0..9\nx + 3 <= y or y + 4 <= x\nx * y >= 6\nminimize x + 2 * y\n"
+
+
+def run(*arguments: str):
+    return CliRunner().invoke(app, list(arguments))
+
+
+@pytest.fixture
+def files(tmp_path):
+    """A model and its proof."""
+    model, proof = tmp_path / "m.constrint", tmp_path / "m.proof"
+    model.write_text(TEXT)
+    assert run("solve", "--learn", "--proof", str(proof), str(model)).exit_code == 0
+    return model, proof
+
+
+def test_a_proof_that_holds(files):
+    model, proof = map(str, files)
+    said = run("verify", "--strict", model, proof)
+    assert said.exit_code == 0
+    assert said.stdout.startswith("verified: optimal\nminimize x + 2 * y = 8\n")
+    document = json.loads(run("verify", "--json", model, proof).stdout)
+    assert (document["verified"], document["claim"], document["objectives"]) == (True, "optimal", [8])
+    assert document["values"] == {"x": 6, "y": 1}
+    assert document["trusted"] == {}
+
+
+def test_a_proof_that_is_rejected(files):
+    model, proof = files
+    lines = proof.read_text().splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith("learned"))
+    proof.write_text("\n".join([*lines[:at], "learned 1 >= 9", *lines[at + 1 :]]))
+    said = run("verify", str(model), str(proof))
+    assert said.exit_code == 1
+    assert f"line {at + 1}: the clause does not follow" in said.stdout
+    document = json.loads(run("verify", "--json", str(model), str(proof)).stdout)
+    assert (document["verified"], document["line"]) == (False, at + 1)
+
+
+def test_a_proof_of_another_model(files, tmp_path):
+    _, proof = files
+    for change in (("6", "7"), ("minimize", "maximize"), ("x, y in 0..9", "x, y in 0..8")):
+        other = tmp_path / "other.constrint"
+        other.write_text(TEXT.replace(*change))
+        said = run("verify", str(other), str(proof))
+        assert said.exit_code == 2, change
+        assert "another" in said.stderr
+
+
+def test_assumptions_are_part_of_the_model(files):
+    model, proof = map(str, files)
+    assert run("solve", "--learn", "--proof", proof, "-A", "x < y", model).exit_code == 0
+    assert run("verify", "-A", "x < y", model, proof).exit_code == 0
+    assert run("verify", model, proof).exit_code == 2
+
+
+def test_a_model_without_goals_takes_those_of_the_proof(tmp_path):
+    m = ci.Model.from_text(TEXT.replace("minimize x + 2 * y\n", ""))
+    m.write(tmp_path / "m.constrint")
+    x, y = m.variables.values()
+    proof = tmp_path / "m.proof"
+    m.solve(maximize=2 * x - y, minimize=y, learn=True, proof=proof)
+    said = run("verify", str(tmp_path / "m.constrint"), str(proof))
+    assert said.exit_code == 0
+    assert "maximize 2 * x - y = 17" in said.stdout
+
+
+def test_a_fractional_goal(tmp_path):
+    m = ci.Model()
+    x, y = m.int_var("x", 0, 5), m.int_var("y", 0, 5)
+    m.add(x + y <= 7)
+    m.solve(maximize=0.5 * x + 0.25 * y, learn=True, proof=tmp_path / "proof")
+    report = verify(m, (tmp_path / "proof").read_text().splitlines())
+    assert report.claim == "optimal"
+    assert report.values == {"x": 5, "y": 2}
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [],
+        ["constrint proof 1"],
+        [HEAD],
+        [HEAD, "lowering"],
+        [HEAD, "claim optimal {}"],
+        [HEAD, 'model "x in 0..9\\n"', "claim infeasible"],
+        [HEAD, 'model "x in 0..9\\n"', "lowering", "infeasible", "claim infeasible"],
+        [HEAD, 'model "x in .. in"', "claim unknown"],
+        [HEAD, "model 7", "claim unknown"],
+        [HEAD, 'model "x in 0..9\\n"', 'claim optimal {"x": 10}'],
+        [HEAD, 'model "x in 0..9\\n"', 'claim optimal {"x": 3.0}'],
+        [HEAD, 'model "x in 0..9\\n"', 'claim optimal {"y": 3}'],
+        [HEAD, 'model "x in 0..9\\n"', 'claim optimal {"x": 3}', "exhausted"],
+        [HEAD, 'model "x in 0..9\\n"', "lowering", 'variable 1 in 0 .. 8 is "x"', "search"],
+        [HEAD, 'model "x in 0..9\\n"', "lowering", 'variable 1 in 0 .. 9 is "z"', "search"],
+        [HEAD, 'model "x in 0..9\\n"', "lowering", 'constraint Clause {"literals": [2]}', "search"],
+        [HEAD, 'model "x in 0..9\\n"', "lowering", "constraint Clause {}", "search"],
+        [HEAD, 'model "x in 0..9\\n"', "lowering", "constraint Nothing {}", "search"],
+        [HEAD, 'model "x in 0..9\\n"', "lowering", "constraint Clause " + "[" * 9000, "search"],
+        [HEAD, 'model "x in 0..9\\n"', "lowering", "drop 5"],
+        [HEAD, 'model "x in 0..9\\n"', "lowering", "search", "learned ", "exhausted", "claim infeasible"],
+        [HEAD, "\x00"],
+    ],
+)
+def test_hostile_proofs_are_rejected(lines):
+    with pytest.raises(RejectedAtError):
+        verify(None, lines)
+
+
+def test_the_checker_runs_without_the_solver(files):
+    model, proof = files
+    code = f"""
+import sys
+from constrint.frontends.text.text import read_model
+from constrint.verification.proof import verify
+report = verify(read_model(open({str(model)!r}).read()), open({str(proof)!r}))
+assert report.claim == "optimal"
+solver = ("learning", "presolve", "search", "relaxation", "jumping", "tables", "preparing.prepared")
+print([name for name in sys.modules if name.startswith(tuple("constrint." + part for part in solver))])
+"""
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout == "[]\n"
