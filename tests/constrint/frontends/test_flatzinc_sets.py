@@ -1,6 +1,7 @@
 """FlatZinc's sets, as `minizinc -G std` writes them, against their definition by all sets."""
 
 from itertools import chain, combinations, product
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +10,7 @@ from constrint.cli.flatzinc_answers import Options, lines
 from constrint.frontends.flatzinc import read_flatzinc
 from constrint.model import Model
 
+CORPUS = Path(__file__).parents[1] / "fuzz" / "corpus" / "flatzinc"
 DECLARED = """
 var set of 1..3: s; var set of {-1,2,4}: t; var set of 1..4: u; var 0..4: i; var bool: b;
 array [1..3] of set of int: A = [1..2,{2,4},1..0]; array [1..3] of var set of 1..4: B = [s,{2,3},u];
@@ -178,3 +180,28 @@ def test_entries_are_inside_the_type_of_their_array():
 def test_results_have_output_variables_that_a_constraint_defines():
     text = "var bool: b; var 0..1: x :: output_var; constraint bool2int(b,x):: defines_var(x); solve satisfy;"
     assert sorted(Model.from_text(text, dialect="flatzinc").solve().to_dict()) == ["b", "x"]
+
+
+def test_a_file_that_minizinc_wrote():
+    """Written by `minizinc -c -G std` of MiniZinc 2.6.4.
+
+    array[1..4] of var set of 1..3: s; array[1..4] of var 1..3: c;
+    constraint forall(i in 1..4)(c[i] in s[i] /\\ card(s[i]) <= 2);
+    constraint forall(i,j in 1..4 where i < j)(s[i] intersect s[j] != {} -> c[i] <= c[j]);
+    constraint s[c[1]] superset s[2];
+    constraint exists(i in 2..4)(s[1] = s[i]);
+    """
+    pairs = list(combinations(range(4), 2))
+    expected = {
+        (*map(tuple, map(sorted, s)), *c)
+        for s in product([one for one in subsets((1, 2, 3)) if 1 <= len(one) <= 2], repeat=4)
+        for c in product(*s)
+        if all(not s[i] & s[j] or c[i] <= c[j] for i, j in pairs) and s[c[0] - 1] >= s[1] and s[0] in s[1:]
+    }
+    flat = read_flatzinc((CORPUS / "sets.fzn").read_text())
+    sets, numbers = flat.outputs
+    found = {
+        (*(tuple(sorted(result[one])) for one in sets.exprs), *(result[one] for one in numbers.exprs))
+        for result in Model.of(flat.model).iter_solutions()
+    }
+    assert found == expected
