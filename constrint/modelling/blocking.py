@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from constrint.errors import ModelError
 from constrint.expr import BoolExpr, BoolVar, Comparison, IntExpr, IntVar, Not, Or, as_expr
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def blocking(
-    model: Declarations, solution: Result | Mapping[str, int], names: Iterable[str | IntExpr] | None
+    model: Declarations, solution: Result | Mapping[str, Any], names: Iterable[str | IntExpr] | None
 ) -> BoolExpr:
     """The condition that at least one of the variables differs from a solution."""
-    values = solution.numbers if isinstance(solution, Result) else solution
+    values = solution.numbers if isinstance(solution, Result) else _numbers(model, solution)
     if isinstance(solution, Result) and not solution:
         raise ModelError(f"there is nothing to block: the status is {solution.status.value}")
     if names is not None:
@@ -32,6 +32,15 @@ def blocking(
     if unknown:
         raise ModelError(f"no variable is named {', '.join(map(repr, unknown))}")
     return Or(tuple(_differs(model.variables[name], values[name]) for name in chosen))
+
+
+def _numbers(model: Declarations, solution: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of a solution with the numbers that enumerations and sets stand on."""
+    values: dict[str, Any] = {}
+    for name, value in solution.items():
+        symbol = model.symbols.get(name)
+        values |= {name: value} if symbol is None else symbol.numbers(value)
+    return values
 
 
 def _differs(variable: IntVar | BoolVar, value: int) -> BoolExpr:

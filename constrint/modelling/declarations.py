@@ -351,7 +351,7 @@ class Declarations(WithIntervals):
         pop(self, self._scopes)
 
     def block(
-        self, solution: Result | Mapping[str, int], variables: Iterable[str | IntExpr] | None = None
+        self, solution: Result | Mapping[str, Any], variables: Iterable[str | IntExpr] | None = None
     ) -> Handle:
         """Exclude a solution: at least one variable must differ from it.
 

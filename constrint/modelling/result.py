@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, overload
 
-from constrint.errors import ModelError, shown_number
+from constrint.errors import ModelError, Undefined, shown_number
 from constrint.expr import IntExpr
 from constrint.support.optional import needed
 
@@ -247,6 +247,14 @@ class Result:
     def __contains__(self, key: object) -> bool:
         if isinstance(key, IntExpr):
             return bool(self) and all(variable in self._assignment for variable in key.variables())
+        if hasattr(key, "evaluate"):  # an enumeration, a set, an interval or a fraction
+            try:
+                key.evaluate(self._assignment)
+            except KeyError:
+                return False
+            except Undefined:
+                pass
+            return bool(self)
         return isinstance(key, str) and key in self.values
 
     def keys(self) -> KeysView[str]:

@@ -48,6 +48,28 @@ def test_rows_are_those_of_results():
     assert rows_of(found[2:5]) == rows_of([found[2], found[3], found[4]])
 
 
+def test_rows_are_blocked_and_hinted():
+    m, c, s, _ = model()
+    found = m.solutions()
+    for row in (found[0], found[found.size - 1]):
+        other = m.copy()
+        other.block(row)
+        assert other.count() == found.size - 1
+        assert m.solve(hint=row).to_dict() == row
+    other = m.copy()
+    other.block({"c": "g", "s": {"v"}}, variables=[c, s])
+    assert other.count() == found.size - found.given(c="g", s={"v"}).size
+    with pytest.raises(ModelError, match="'c' has no value 'purple'"):
+        other.block({"c": "purple"}, variables=["c"])
+    result = m.solve()
+    assert c in result
+    assert s in result
+    assert (result.get(c), result.get(s), result.get("zz")) == (result["c"], result["s"], None)
+    assert model()[1] not in result
+    assert result.get(s | {"w"}) == result[s] | {"w"}
+    assert model()[2] - {"u"} not in result
+
+
 def test_arrays_and_frames():
     pandas = pytest.importorskip("pandas")
     m, *_ = model()
