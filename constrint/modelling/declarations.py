@@ -49,6 +49,7 @@ class Declarations(WithIntervals):
         symbols: The enumeration and set variables by name.
         settings: When rules and searches take part; copies have the same.
         units: The goals with fractional coefficients, by the integer expressions in their place.
+        owned: Refuses expressions that have variables of another model.
     """
 
     def __init__(self, name: str = "model") -> None:
@@ -67,7 +68,7 @@ class Declarations(WithIntervals):
         self.symbols: dict[str, Symbol] = {}
         self.settings: Settings = of_new_models()
         self._scopes: list[Snapshot] = []
-        self._checked = Checked()
+        self.owned = Checked()
 
     def __getstate__(self) -> dict[str, Any]:
         """The attributes, after the parts of all expressions: copies and pickles thus need no recursion."""
@@ -190,18 +191,10 @@ class Declarations(WithIntervals):
     def let(self, name: str, expr: IntLike) -> IntExpr:
         """Name an expression: results show its value under this name. It is not a variable."""
         named = as_expr(expr)
-        self.check_own([named])
+        self.owned.check(self.variables, [named])
         self.declare_name(name)
         self.lets[name] = named
         return named
-
-    def check_own(self, exprs: Iterable[IntExpr]) -> None:
-        """Raise `ModelError` for an expression that has variables of another model."""
-        self._checked.check(self.variables, exprs)
-
-    def forget_own(self) -> None:
-        """Check all expressions anew: variables have been taken away."""
-        self._checked.forget()
 
     def declare_name(self, name: str) -> None:
         """Check that a name is new; raises `ModelError` if not."""
@@ -231,12 +224,12 @@ class Declarations(WithIntervals):
             The handle of these constraints, to remove them or to switch them off and on.
         """
         if name is None and weight is None and len(conditions) == 1 and isinstance(conditions[0], BoolExpr):
-            self.check_own([conditions[0]])
+            self.owned.check(self.variables, [conditions[0]])
             constraint = Constraint(conditions[0])
             self.constraints.append(constraint)
             return Handle(self, (constraint,))
         constraints = constraints_of(conditions, name)
-        self.check_own([constraint.expr for constraint in constraints])
+        self.owned.check(self.variables, [constraint.expr for constraint in constraints])
         entries = {} if weight is None else {one: soft(one, weight) for one in constraints}
         self.constraints += constraints
         handle = Handle(self, constraints)
@@ -316,7 +309,7 @@ class Declarations(WithIntervals):
             The handle of the assumptions, a sequence with one `Constraint` for each.
         """
         assumptions = constraints_of(conditions, name, assumed=True)
-        self.check_own([assumption.expr for assumption in assumptions])
+        self.owned.check(self.variables, [assumption.expr for assumption in assumptions])
         self.constraints += assumptions
         return Handle(self, assumptions)
 
@@ -380,7 +373,7 @@ class Declarations(WithIntervals):
 
     def _own_goals(self, goals: Iterable[tuple[Target, Direction]], units: Units | None = None) -> list[Goal]:
         checked = as_goals(goals, units)
-        self.check_own([expr for expr, _ in checked])
+        self.owned.check(self.variables, [expr for expr, _ in checked])
         return checked
 
     def hint(self, values: Hint) -> None:

@@ -56,7 +56,7 @@ def declare_interval(
         _part(name, what, part) for what, part in (("start", start), ("size", size), ("end", end))
     )
     parts = (begun, lasting, ended, presence)
-    model.check_own([part for part in parts if isinstance(part, IntExpr)])
+    model.owned.check(model.variables, [part for part in parts if isinstance(part, IntExpr)])
     periods = merged(breaks, f"interval '{name}': a break")
     _check(name, begun, lasting, ended, periods)
     known = _Declaring(model, name, presence if presence is not None else BoolConst(True))

@@ -31,12 +31,16 @@ class Checked:
     def __init__(self) -> None:
         self._known: dict[int, IntExpr] = {}
 
+    def __reduce__(self) -> tuple[type[Checked], tuple[()]]:
+        """Copies know nothing: what is known has its identity."""
+        return Checked, ()
+
     def forget(self) -> None:
         """Forget all: the model has lost variables."""
         self._known.clear()
 
     def check(self, own: Mapping[str, IntExpr], exprs: Iterable[IntExpr]) -> None:
-        """Raise `ModelError` for a variable that is not among a model's own."""
+        """Raise `ModelError` for a variable that is not among a model's own, by name."""
         known, stack, walked = self._known, list(exprs), 0
         for node in stack:  # it grows
             kind = type(node)

@@ -32,7 +32,7 @@ class Snapshot:
             collection.clear()
             add = collection.update if isinstance(collection, dict) else collection.extend
             add(self.held[name])
-        model.forget_own()
+        model.owned.forget()
 
 
 def _collections(model: Declarations) -> dict[str, Any]:
