@@ -17,6 +17,7 @@ from constrint.expr.arrays import ExprArray
 from constrint.frontends.exchange import Exchange
 from constrint.modelling.objectives import Direction, Target, Units, as_goals, goals_of, in_written_order
 from constrint.modelling.result import Result, Status
+from constrint.modelling.threads import of_copy
 from constrint.support.arguments import check_bytes, check_function, check_limit, check_seconds
 from constrint.support.deadline import Deadline
 
@@ -43,8 +44,12 @@ def started(time_limit: float | None) -> Deadline:
 
 
 class Model(Exchange, Alternatives):
-    """Integer variables, constraints over them, and objectives; `Declarations` lists the attributes."""
+    """Integer variables, constraints over them, and objectives; `Declarations` lists the attributes.
 
+    Several threads may change a model and ask about it. A call answers for the model as it is when it begins.
+    """
+
+    @of_copy
     @in_written_order
     def solve(
         self,
@@ -121,15 +126,14 @@ class Model(Exchange, Alternatives):
         from constrint.answers.presented import Presented
 
         check_function(on_solution, "on_solution")
-        model = self if hint is None else self.copy()
         if hint is not None:
-            model.hint(hint)
+            self.hint(hint)
         units: Units = {}
         goals = goals_of(minimize, "min", units) + goals_of(maximize, "max", units)
         preferences = as_goals(prefer) if prefer else []
         if not goals and not preferences:
             goals, preferences = self.goals, self.preferences
-        presented = Presented.of(model, goals, units)
+        presented = Presented.of(self, goals, units)
         asked = (assumptions, presented.goals, preferences)
         on_solution = presented.told(on_solution)
         if backend != "constrint":
@@ -138,7 +142,7 @@ class Model(Exchange, Alternatives):
             request = Request(deadline.rest, seed, workers, on_solution, progress)
             own = {"branching": branching, "restarts": restarts, "lns": lns, "learn": learn, "proof": proof}
             also = {"engine": engine, "executor": executor}
-            return presented.result(solve_elsewhere(model, backend, *asked, request, own | also))
+            return presented.result(solve_elsewhere(self, backend, *asked, request, own | also))
         options = options_of(
             time_limit=deadline.rest,
             seed=seed,
@@ -152,8 +156,9 @@ class Model(Exchange, Alternatives):
             workers=workers,
             executor=executor,
         )
-        return presented.result(best_assuming(model, *asked, options, proof, progress))
+        return presented.result(best_assuming(self, *asked, options, proof, progress))
 
+    @of_copy
     def iter_solutions(
         self,
         limit: int | None = None,
@@ -201,8 +206,9 @@ class Model(Exchange, Alternatives):
             executor=executor,
         )
         chosen = projection_of(self, variables)
-        return Solutions(Enumeration(self.copy(), options), limit, chosen)
+        return Solutions(Enumeration(self, options), limit, chosen)
 
+    @of_copy
     @in_written_order
     def pareto(
         self,
@@ -245,6 +251,7 @@ class Model(Exchange, Alternatives):
         deadline = None if time_limit is None else begun + time_limit
         return ParetoSearch(self, checked, limit, deadline, engine).run().in_units(units)
 
+    @of_copy
     def count(
         self,
         *,
@@ -284,6 +291,7 @@ class Model(Exchange, Alternatives):
             raise LimitError(f"counting reached its time limit of {time_limit} s after {number} solutions")
         return number
 
+    @of_copy
     def solutions(
         self,
         *,
@@ -314,6 +322,7 @@ class Model(Exchange, Alternatives):
             self, memory_limit=memory_limit, time_limit=deadline.rest, executor=executor, workers=workers
         )
 
+    @of_copy
     def plan(self, *, time_limit: float | None = None) -> Explanation:
         """How `solve` searches this model, and what `solutions` and `count` build, step by step; print it.
 
@@ -325,6 +334,7 @@ class Model(Exchange, Alternatives):
 
         return explain(self, deadline.rest)
 
+    @of_copy
     def explain(self, *, assumptions: Sequence[BoolExpr] = (), time_limit: float = 60.0) -> Conflict | None:
         """The reason why the model has no solution: a minimal set of constraints that contradict each other.
 
@@ -353,6 +363,7 @@ class Model(Exchange, Alternatives):
             raise LimitError(f"{time_limit} s did not suffice to decide whether there is a solution")
         return find_conflict(self, time_limit=max(0.0, deadline.left))
 
+    @of_copy
     def _repr_html_(self) -> str:
         from constrint.modelling.notebook import model_html
 

@@ -9,6 +9,7 @@ from constrint.errors import ModelError
 from constrint.modelling.constraints import held
 from constrint.modelling.declarations import Declarations
 from constrint.modelling.objectives import Units, goals_of, in_written_order
+from constrint.modelling.threads import of_copy
 from constrint.support.arguments import check_limit, check_seconds, integer
 from constrint.support.deadline import Deadline
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 class Alternatives(Declarations):
     """Declarations with calls for several answers."""
 
+    @of_copy
     @in_written_order
     def best_solutions(
         self,
@@ -66,6 +68,7 @@ class Alternatives(Declarations):
             raise ModelError("best_solutions needs an objective: give minimize= or maximize=")
         return several.best(_number(number))
 
+    @of_copy
     @in_written_order
     def diverse_solutions(
         self,
@@ -106,6 +109,7 @@ class Alternatives(Declarations):
         several = self._several(goals, units, variables, Deadline(_checked(time_limit)), seed, engine)
         return several.diverse(_number(number), _tolerance(within), distance)
 
+    @of_copy
     def conflicts(
         self, *among: Held, limit: int | None = None, time_limit: float | None = 60.0
     ) -> Every[Conflict]:
@@ -125,6 +129,7 @@ class Alternatives(Declarations):
         check_limit(limit)
         return conflicts(self, self._among(among), limit, Deadline(_checked(time_limit)))
 
+    @of_copy
     def corrections(
         self, *among: Held, limit: int | None = None, time_limit: float | None = 60.0
     ) -> Every[Correction]:
@@ -144,6 +149,7 @@ class Alternatives(Declarations):
         check_limit(limit)
         return corrections(self, self._among(among), limit, Deadline(_checked(time_limit)))
 
+    @of_copy
     def relax(
         self,
         *among: Held,

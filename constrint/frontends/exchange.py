@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from constrint.modelling.declarations import Declarations
+from constrint.modelling.threads import of_copy
 from constrint.support.limits import Limits, budget_for, decoded, read_bytes
 from constrint.support.optional import needed
 
@@ -108,6 +109,7 @@ class Exchange(Declarations):
         )
         return cls.of(read)
 
+    @of_copy
     def to_text(self, *, dialect: str = "constrint") -> str:
         """The model as text, which reads back as a model with the same solutions.
 
@@ -122,12 +124,14 @@ class Exchange(Declarations):
 
         return written(self, dialect)
 
+    @of_copy
     def write(self, path: str | Path, *, dialect: str | None = None) -> None:
         """Write the model to a file in the format of its ending, or another one; see `to_text`."""
         from constrint.frontends.formats import write
 
         write(self, path, dialect)
 
+    @of_copy
     def to_json(self, *, indent: int | None = None) -> str:
         """The model as JSON, complete with names, places and assumptions; on one line, or indented."""
         from constrint.frontends.json.model import to_json
@@ -149,16 +153,19 @@ class Exchange(Declarations):
 
         return cls.of(from_json(text, filename, budget_for(limits, time_limit, memory_limit)))
 
+    @of_copy
     def to_cp_sat(self) -> Any:
         """The model as an `ortools.sat.python.cp_model.CpModel`; needs OR-Tools (extra: cp-sat)."""
         writer = needed("constrint.frontends.cp_sat.writer", "constrint[cp-sat]", "a model of CP-SAT")
         return writer.to_cp_sat(self)
 
+    @of_copy
     def to_cpmpy(self) -> tuple[Any, dict[str, Any]]:
         """The model as a `cpmpy.Model`, and its variables by name; needs CPMpy (extra: cpmpy)."""
         writer = needed("constrint.frontends.cpmpy", "constrint[cpmpy]", "a model of CPMpy")
         return cast("tuple[Any, dict[str, Any]]", writer.to_cpmpy(self))
 
+    @of_copy
     def to_python_constraint(self) -> Any:
         """The model as a `constraint.Problem`; needs the package python-constraint2."""
         name = "constrint.frontends.python_constraint"
@@ -178,6 +185,7 @@ class Exchange(Declarations):
         bridge = needed("constrint.frontends.sympy.reader", "constrint[sympy]", "reading sympy relations")
         return cls.of(bridge.read_relations(relations, name))
 
+    @of_copy
     def to_sympy(self) -> list[Any]:
         """The variables and constraints as sympy relations; needs sympy (extra: sympy)."""
         writer = needed("constrint.frontends.sympy.writer", "constrint[sympy]", "writing sympy relations")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Hashable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Self
@@ -23,6 +24,7 @@ from constrint.modelling.objectives import Direction, Goal, Target, Units, as_go
 from constrint.modelling.ownership import Checked
 from constrint.modelling.scopes import Snapshot, pop, scope
 from constrint.modelling.soft import Soft, Weight, soft, violation
+from constrint.modelling.threads import changed_by, of_copy
 from constrint.modelling.with_intervals import WithIntervals
 from constrint.settings import Settings, of_new_models
 
@@ -32,6 +34,10 @@ if TYPE_CHECKING:
     from constrint.modelling.symbols import EnumVar, SetVar, Symbol
 
 
+@changed_by(
+    *("enum_var", "set_var", "interval", "let", "soften", "remove", "disable", "enable", "assume", "retract"),
+    *("push", "pop", "block", "minimize", "maximize", "prefer", "hint"),
+)
 class Declarations(WithIntervals):
     """Base class of `Model` that collects declarations and constraints.
 
@@ -69,17 +75,23 @@ class Declarations(WithIntervals):
         self.settings: Settings = of_new_models()
         self._scopes: list[Snapshot] = []
         self.owned = Checked()
+        self.lock = threading.RLock()  # of changes and copies
 
     def __getstate__(self) -> dict[str, Any]:
         """The attributes, after the parts of all expressions: copies and pickles thus need no recursion."""
-        held: list[IntExpr] = [constraint.expr for constraint in (*self.constraints, *self.disabled)]
-        held += [expr for expr, _ in (*self.goals, *self.preferences)]
-        return {"parts": [*inner_first([*held, *self.lets.values()])], **self.__dict__}
+        with self.lock:
+            held: list[IntExpr] = [constraint.expr for constraint in (*self.constraints, *self.disabled)]
+            held += [expr for expr, _ in (*self.goals, *self.preferences)]
+            state = {"parts": [*inner_first([*held, *self.lets.values()])], **self.__dict__}
+        del state["lock"]
+        return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         del state["parts"]
         self.__dict__.update(state)
+        self.lock = threading.RLock()
 
+    @of_copy
     def __str__(self) -> str:
         from constrint.modelling.written import model_text
 
@@ -116,8 +128,9 @@ class Declarations(WithIntervals):
     def variable(self, name: str, domain: Domain) -> IntVar:
         """Declare an integer variable with a domain; see `int_var`."""
         variable = IntVar(name, domain)
-        self.declare_name(name)
-        self.variables[name] = variable
+        with self.lock:
+            self.declare_name(name)
+            self.variables[name] = variable
         return variable
 
     def int_vars(
@@ -142,9 +155,10 @@ class Declarations(WithIntervals):
 
     def bool_var(self, name: str) -> BoolVar:
         """Declare a Boolean variable: a condition that counts as 0 or 1 in integer expressions."""
-        self.declare_name(name)
         variable = BoolVar(name, BINARY)
-        self.variables[name] = variable
+        with self.lock:
+            self.declare_name(name)
+            self.variables[name] = variable
         return variable
 
     def enum_var(self, name: str, values: Iterable[Hashable]) -> EnumVar:
@@ -226,16 +240,18 @@ class Declarations(WithIntervals):
         if name is None and weight is None and len(conditions) == 1 and isinstance(conditions[0], BoolExpr):
             self.owned.check(self.variables, [conditions[0]])
             constraint = Constraint(conditions[0])
-            self.constraints.append(constraint)
+            with self.lock:
+                self.constraints.append(constraint)
             return Handle(self, (constraint,))
         constraints = constraints_of(conditions, name)
         self.owned.check(self.variables, [constraint.expr for constraint in constraints])
         entries = {} if weight is None else {one: soft(one, weight) for one in constraints}
-        self.constraints += constraints
-        handle = Handle(self, constraints)
-        if entries:
-            kept.disable(self, [handle])
-            self.weights.update(entries)
+        with self.lock:
+            self.constraints += constraints
+            handle = Handle(self, constraints)
+            if entries:
+                kept.disable(self, [handle])
+                self.weights.update(entries)
         return handle
 
     def soften(self, *constraints: Held, weight: Weight = 1) -> None:
@@ -326,9 +342,12 @@ class Declarations(WithIntervals):
 
     def copy(self) -> Self:
         """An independent model with the same contents; expressions are immutable and shared."""
-        copy = type(self)(self.name)
+        copy = object.__new__(type(self))  # the constructor of a subclass may take anything
+        copy.__dict__.update(self.__dict__)
+        Declarations.__init__(copy, self.name)
         copy.settings = self.settings
-        self.copy_to(copy)
+        with self.lock:
+            self.copy_to(copy)
         return copy
 
     def copy_to(self, other: Declarations) -> None:

@@ -62,11 +62,13 @@ def pop(model: Declarations, scopes: list[Snapshot]) -> None:
 @contextmanager
 def scope(model: Scoped, scopes: list[Snapshot]) -> Iterator[Scoped]:
     """A scope for a `with` block; scopes left open in the block are closed with it."""
-    depth = len(scopes)
-    scopes.append(Snapshot.of(model))
+    with model.lock:
+        depth = len(scopes)
+        scopes.append(Snapshot.of(model))
     try:
         yield model
     finally:
-        if len(scopes) > depth:
-            scopes[depth].restore(model)
-            del scopes[depth:]
+        with model.lock:
+            if len(scopes) > depth:
+                scopes[depth].restore(model)
+                del scopes[depth:]

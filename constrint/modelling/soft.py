@@ -55,7 +55,7 @@ def soft(constraint: Constraint, weight: Any) -> Soft:
 
 def violation(model: Declarations) -> IntExpr | Rational:
     """The total weight of the violated soft constraints."""
-    return sum_(entry.weight * entry.violated for entry in model.weights.values())
+    return sum_(entry.weight * entry.violated for entry in [*model.weights.values()])
 
 
 def whole_goal(model: Declarations, what: str) -> Goal | None:
