@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self, SupportsIndex, TypeAlias,
 
 from constrint.errors import ModelError, Position
 from constrint.expr.domain import Domain
-from constrint.expr.position import Span, caller, resolve
+from constrint.expr.position import Span, caller, kept_place
 from constrint.support.arguments import integer_list
 
 if TYPE_CHECKING:
@@ -34,9 +34,7 @@ class IntExpr:
     @property
     def position(self) -> Position | None:
         """The place of the expression in the user's source; None if unknown."""
-        where = getattr(self, "_where", None)
-        if isinstance(where, tuple):
-            return resolve(*where)
+        where = kept_place(self)
         return where.resolve() if isinstance(where, Span) else where
 
     def at(self, position: Position | Span | None) -> Self:
@@ -45,13 +43,7 @@ class IntExpr:
             object.__setattr__(self, "_where", position)
         return self
 
-    def __getstate__(self) -> Position | Span | None:
-        """What a copy or a pickle keeps beside the fields: the place in the source."""
-        where = getattr(self, "_where", None)
-        return resolve(*where) if isinstance(where, tuple) else where
-
-    def __setstate__(self, where: Position | Span) -> None:
-        self.at(where)
+    __getstate__, __setstate__ = kept_place, at  # what copies and pickles keep beside the fields
 
     @property
     def children(self) -> tuple[IntExpr, ...]:

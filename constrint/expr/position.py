@@ -90,6 +90,12 @@ def caller() -> tuple[CodeType, int] | None:
 _last: tuple[CodeType, int] = caller.__code__, -1  # conditions that a loop builds share their place
 
 
+def kept_place(expr: object) -> Position | Span | None:
+    """The place of an expression, without the code that built it."""
+    where: Position | Span | tuple[CodeType, int] | None = getattr(expr, "_where", None)
+    return resolve(*where) if isinstance(where, tuple) else where
+
+
 def resolve(code: CodeType, instruction: int) -> Position | None:
     """The source position of an instruction."""
     spans = list(code.co_positions())
