@@ -82,9 +82,19 @@ def shown(text: str, most: int = MOST_SHOWN) -> str:
     """A text for a message: shortened in the middle, with unprintable characters escaped."""
     if len(text) > most:
         text = f"{text[: most // 2]} … {text[-(most // 2) :]}"
+    return printable(text, "\n")
+
+
+def printable(text: str, kept: str = "") -> str:
+    """A text whose unprintable characters are escaped: it adds no line, and steers no terminal.
+
+    Args:
+        text: The text.
+        kept: Characters that stay.
+    """
     if text.isprintable():
         return text
-    return "".join([c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text])
+    return "".join([c if c.isprintable() or c in kept else ascii(c)[1:-1] for c in text])
 
 
 LONG_BITS = 10_000

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import click
 
 from constrint.cli.inputs import BadInputError
-from constrint.errors import ConstrintError, ParseError
+from constrint.errors import ConstrintError, ParseError, printable
 from constrint.support.command import interrupted, output_failed
 from constrint.support.limits import ReadingStopped
 
@@ -70,12 +70,12 @@ def run_app(app: click.Command) -> int:
     except Exception as error:
         if os.environ.get("CONSTRINT_TRACEBACK"):
             raise
-        click.echo(f"internal error: {type(error).__name__}: {error}", err=True)
+        click.echo(f"internal error: {type(error).__name__}: {printable(str(error))}", err=True)
         click.echo("CONSTRINT_TRACEBACK=1 shows where", err=True)
         return BAD_INPUT
     return code if isinstance(code, int) else 0
 
 
 def _failed(message: str, code: int) -> click.exceptions.Exit:
-    click.echo(message, err=True)
+    click.echo(printable(message, "\n\t"), err=True)
     return click.exceptions.Exit(code)

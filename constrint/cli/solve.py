@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 from constrint.answers.conflict import find_conflict
 from constrint.answers.counting import count_solutions
 from constrint.answers.options import options_of
-from constrint.errors import LimitError
+from constrint.errors import LimitError, printable
 from constrint.model import Model
 from constrint.modelling.conflict import Conflict, labelled, shown
 from constrint.modelling.constraints import Constraint
@@ -91,7 +91,8 @@ def explanations(model: Model, corrections: bool, *, time_limit: float, json: bo
         _write_json({kind: sets, "complete": found.complete})
     elif items:
         _write(
-            "\n\n".join(map(str, items)) + ("" if found.complete else "\n\nthere may be more; time ran out")
+            "\n\n".join([printable(str(one), "\n") for one in items])
+            + ("" if found.complete else "\n\nthere may be more; time ran out")
         )
     elif found.complete:
         _write("the model has a solution, so there is no conflict")
@@ -131,20 +132,21 @@ def written(value: Any) -> Any:
 def _write_result(model: Model, result: Result) -> None:
     if result.status is Status.FEASIBLE:
         _write("# stopped early: there may be a better solution")
-    width = max((len(name) for name in result.values), default=0)
-    for name, value in result.values.items():
-        _write(f"{name:<{width}} = {value_text(value)}")
+    found = [(printable(name), value_text(value)) for name, value in result.values.items()]
+    width = max((len(name) for name, _ in found), default=0)
+    for name, value in found:
+        _write(f"{name:<{width}} = {value}")
     goals = model.goals + model.preferences
     if result.objective is not None and goals:
         values = result.objective if isinstance(result.objective, tuple) else (result.objective,)
         for (expr, direction), value in zip(goals, values, strict=False):
-            text = expr.position.text if expr.position else "objective"
+            text = printable(expr.position.text) if expr.position else "objective"
             extreme = "maximal" if direction == "max" else "minimal"
             _write(f"# {'best so far:' if result.status is Status.FEASIBLE else extreme} {text} = {value}")
     if result.violation is not None:
         _write(f"# violated weight = {result.violation}")
         for constraint in result.violated:
-            _write(f"# violated: {labelled(constraint)}")
+            _write(f"# violated: {printable(labelled(constraint))}")
 
 
 class _Solutions:
@@ -276,7 +278,7 @@ def _write_conflict(conflict: Conflict, as_json: bool) -> int:
     if as_json:
         _write_json({"status": "infeasible", "conflict": _conflict_facts(conflict)})
     else:
-        _write(f"infeasible: {conflict}")
+        _write("infeasible: " + printable(str(conflict), "\n"))
     return INFEASIBLE
 
 
@@ -308,16 +310,16 @@ def _undecided(request: Request) -> int:
 
 
 def _line(values: Mapping[str, int]) -> str:
-    return " ".join(f"{name}={value_text(value)}" for name, value in values.items())
+    return " ".join(f"{printable(name)}={value_text(value)}" for name, value in values.items())
 
 
 def value_text(value: Any) -> str:
-    """A value for people; a set such as {1, 2}."""
+    """A value for people, in one line; a set such as {1, 2}."""
     if not isinstance(value, frozenset):
-        return str(value)
+        return printable(str(value))
     from constrint.solutions.presented import set_text
 
-    return set_text(value)
+    return printable(set_text(value))
 
 
 def _write(line: str) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from constrint.cli.given import chosen_values, named_in
 from constrint.cli.solve import UNDECIDED, infeasible, value_text, written
-from constrint.errors import LimitError, ModelError
+from constrint.errors import LimitError, ModelError, printable
 from constrint.support.deadline import Deadline
 
 if TYPE_CHECKING:
@@ -302,9 +302,10 @@ def _show_summary(built: Built, name: str, request: Request) -> None:
     for line in solutions.facts():
         _write(f"  {line}")
     _write(f"  built in {built.seconds:.3f} s")
-    width = max(map(len, solutions.names), default=0)
-    for variable in solutions.names:
-        _write(f"  {variable:<{width}}  {_some(solutions.values_of(variable))}")
+    names = [printable(variable) for variable in solutions.names]
+    width = max(map(len, names), default=0)
+    for variable, name in zip(solutions.names, names, strict=True):
+        _write(f"  {name:<{width}}  {printable(_some(solutions.values_of(variable)))}")
     for path in built.written:
         _write(f"wrote {path}")
 
@@ -314,7 +315,7 @@ def _files(built: Built) -> dict[str, list[str]]:
 
 
 def _line(row: Mapping[str, Any]) -> str:
-    return " ".join(f"{name}={value_text(value)}" for name, value in row.items())
+    return " ".join(f"{printable(name)}={value_text(value)}" for name, value in row.items())
 
 
 def _write(line: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from constrint.errors import printable
 from constrint.expr.shown import show
 
 if TYPE_CHECKING:
@@ -75,11 +76,11 @@ def describe(constraint: Constraint) -> str:
 
 def labelled(constraint: Constraint) -> str:
     """A constraint as the text language writes it, with its name."""
-    return f"{_label(constraint)}{show(constraint.expr)}"
+    return f"{_label(constraint)}{printable(show(constraint.expr))}"
 
 
 def _label(constraint: Constraint) -> str:
-    name = f"{constraint.name}: " if constraint.name else ""
+    name = f"{printable(constraint.name)}: " if constraint.name else ""
     return f"assumed: {name}" if constraint.assumed else name
 
 
@@ -87,4 +88,4 @@ def shown(constraint: Constraint) -> str:
     """The text of a constraint in one line: the user's own text if it is known."""
     position = constraint.position
     text = position.text if position else ""
-    return " ".join(text.split()) or show(constraint.expr)
+    return printable(" ".join(text.split()) or show(constraint.expr))

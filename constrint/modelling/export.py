@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from constrint.errors import ModelError
+from constrint.errors import ModelError, printable
 from constrint.modelling.result import Result
 from constrint.support.optional import needed
 
@@ -69,5 +69,7 @@ def _columns(rows: Sequence[Mapping[str, int]], names: Sequence[str] | None) -> 
         return list(rows[0]) if rows else []
     for name in names:
         if rows and name not in rows[0]:
-            raise ModelError(f"no variable or let is named '{name}'; there are: {', '.join(rows[0])}")
+            raise ModelError(
+                printable(f"no variable or let is named '{name}'; there are: {', '.join(rows[0])}")
+            )
     return list(names)

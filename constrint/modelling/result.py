@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, overload
 
-from constrint.errors import ModelError, Undefined, shown_number
+from constrint.errors import ModelError, Undefined, printable, shown_number
 from constrint.expr import IntExpr
 from constrint.support.optional import needed
 
@@ -213,7 +213,9 @@ class Result:
             raise ModelError(f"there are no values: the status is {self.status.value}")
         if isinstance(key, str):
             if key not in self.values:
-                raise ModelError(f"no variable or let is named '{key}'; there are: {_some(self.values)}")
+                raise ModelError(
+                    printable(f"no variable or let is named '{key}'; there are: {_some(self.values)}")
+                )
             return self.values[key]
         if hasattr(key, "evaluate"):  # an expression or an interval
             try:

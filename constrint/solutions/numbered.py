@@ -12,7 +12,7 @@ import numpy as np
 from constrint.diagrams.diagram import Diagram
 from constrint.diagrams.listing import each, product_columns
 from constrint.diagrams.terms import OBJECT, Array
-from constrint.errors import ModelError
+from constrint.errors import ModelError, printable
 from constrint.solutions.presented import Presented, Sets, few, members_of, name_of, sets_of
 from constrint.support.arguments import integer
 
@@ -121,7 +121,7 @@ class Numbered:
         """The number of a variable by its name, or by itself."""
         name = name_of(key)
         if name not in self._numbers:
-            raise ModelError(f"no variable is named '{name}'; there are: {', '.join(self.names)}")
+            raise ModelError(printable(f"no variable is named '{name}'; there are: {', '.join(self.names)}"))
         return self._numbers[name]
 
     def _members(self, key: Any) -> tuple[tuple[Any, int], ...] | None:

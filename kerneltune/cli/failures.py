@@ -12,6 +12,7 @@ from typing import Any
 import click
 from click.exceptions import Exit
 
+from constrint.errors import printable
 from constrint.support.command import interrupted, output_failed
 from kerneltune.errors import InfeasibleError, InputError, KernelTuneError, MissingExtraError
 
@@ -32,7 +33,7 @@ def reporting(as_json: bool) -> Iterator[None]:
     except KernelTuneError as error:
         if as_json:
             _print_failure(_status(error), error)
-        click.echo(str(error), err=True)
+        click.echo(printable(str(error), "\n\t"), err=True)
         raise Exit(error.exit_code) from None
 
 
