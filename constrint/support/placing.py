@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -73,7 +74,15 @@ def reserve(path: Path) -> None:
     """
     if hasattr(os, "posix_fallocate"):
         with path.open("r+b") as file:
-            os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
+            try:
+                os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
+            except OSError as error:
+                if error.errno not in (
+                    errno.EOPNOTSUPP,
+                    errno.EINVAL,
+                    errno.ENOSYS,
+                ):  # this file system cannot
+                    raise
 
 
 def _new_file(target: Path, mode: int) -> Path:

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,39 @@ def test_what_was_there_stays_and_the_file_is_named(tmp_path: Path, name: str) -
     assert said.count("\n") == 1
     assert path.read_bytes() == b"old"
     assert os.listdir(tmp_path) == [name]
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 64 KiB, most of it taken."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)]
+    try:
+        subprocess.run(mount, check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("this user mounts no file systems")
+    try:
+        (folder / "taken").write_bytes(b"x" * 48_000)
+        yield folder
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_full_disk(disk: Path, name: str) -> None:
+    """Space that runs out while a file is written through memory ends a process by a signal of the system."""
+    if name.endswith(".parquet"):
+        pytest.importorskip("pyarrow")
+    (disk / "more").write_bytes(b"x" * 8192)
+    path = disk / name
+    path.write_bytes(b"old")
+    said = run(f"{LIMITED}\nlimit = 10**9\npath = folder / {name!r}\n{WRITERS[name]}\n", disk, 10**9)
+    if said != "written\n":
+        assert "no space left on device" in said.lower()
+        assert str(path) in said
+        assert path.read_bytes() == b"old"
+    assert sorted(os.listdir(disk)) == sorted([name, "more", "taken"])
 
 
 def test_a_proof_that_cannot_be_written_is_said(tmp_path: Path) -> None:
