@@ -227,3 +227,49 @@ def test_on_a_gpu_kernels_agree_with_the_scan(cell: str, dtype: str) -> None:
         found, wanted = (np.asarray(part, np.float64) for part in (found, wanted))
         limit = 0.03 if dtype == "bfloat16" else 1e-4
         assert np.linalg.norm(found - wanted) <= limit * np.linalg.norm(wanted)
+
+
+@pytest.mark.parametrize("cell", ["lstm", "gru", "slstm"])
+def test_vmap_and_forward_mode_through_kernels(cell: str, launches: ReferenceLaunches) -> None:
+    check_transforms(cell, 2e-4)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("cell", ["lstm", "gru", "slstm", "elman"])
+def test_vmap_and_forward_mode_on_a_gpu(cell: str) -> None:
+    with jax.default_matmul_precision("highest"):
+        check_transforms(cell, 2e-3)
+
+
+def check_transforms(cell: str, tolerance: float) -> None:
+    """Values, gradients and tangents, of mapped inputs and of mapped parameters, beside the scan's."""
+    from kerneltune.jax import recurrence
+
+    many = [
+        jnp.stack([jnp.asarray(drawn(cell, seed)[i], jnp.float32) for seed in range(3)]) for i in range(4)
+    ]
+
+    def loss(by_kernels: bool, *parts: Any) -> Any:
+        output, last = recurrence(cell, *parts, kernels=by_kernels)
+        return (output**2).sum() + (last * jnp.arange(DIM, dtype=jnp.float32)).sum()
+
+    def close(mine: Any, other: Any) -> None:
+        for found, wanted in zip(jax.tree.leaves(mine), jax.tree.leaves(other), strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance * 10)
+
+    for mapped in ((0, None, None, 0), (0, 0, 0, 0), (None, 0, None, None), (0, None, 0, None)):
+        parts = [one if at == 0 else one[0] for one, at in zip(many, mapped, strict=True)]
+        found = []
+        for by_kernels in (True, False):
+            run = lambda *parts, one=by_kernels: recurrence(cell, *parts, kernels=one)  # noqa: E731
+            scalar = lambda *parts, one=by_kernels: loss(one, *parts)  # noqa: E731
+            slopes = jax.grad(scalar, argnums=(0, 1, 2, 3))
+            ways = [jax.vmap(run, mapped), jax.vmap(slopes, mapped)]
+            results = [jax.jit(way)(*parts) for way in ways] + [way(*parts) for way in ways]
+            results.append(jax.grad(lambda *parts, way=ways[0]: sum(o.sum() for o in way(*parts)))(*parts))
+            results.append(jax.vmap(jax.grad(scalar), mapped)(*parts))
+            single = [one[0] for one in many]
+            results.append(jax.jvp(run, single, [one[1] for one in many]))
+            results.append(jax.vmap(lambda t, run=run, s=single: jax.jvp(run, s, [t, *s[1:]])[1])(many[0]))
+            found.append(results)
+        close(*found)

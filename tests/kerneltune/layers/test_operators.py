@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -118,6 +120,24 @@ def test_exported_with_dynamic_shapes() -> None:
     program = export(layer, (torch.randn(4, 3, 5, dtype=torch.float64),), dynamic_shapes=shapes)
     x = torch.randn(7, 2, 5, dtype=torch.float64)
     close(program.module()(x)[0], layer(x)[0])
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+@pytest.mark.parametrize("name", ["LSTM", "MinGRU"])
+def test_exported_programs_are_compiled_ahead_of_time(name: str, device: str, tmp_path: Path) -> None:
+    """By AOTInductor, in a process that has imported kerneltune.torch, whose operators the package calls."""
+    import kerneltune.torch as ours
+
+    if shutil.which("g++") is None:
+        pytest.skip("AOTInductor needs g++")
+    layer = getattr(ours, name)(5, 16).to(device).eval()
+    x = torch.randn(4, 3, 5, device=device)
+    with torch.no_grad():
+        program = torch.export.export(layer, (x,))
+        path = torch._inductor.aoti_compile_and_package(program, package_path=str(tmp_path / "made.pt2"))
+        found = torch._inductor.aoti_load_package(path)(x)
+        expected = layer(x)
+    torch.testing.assert_close(found[0], expected[0], rtol=1e-3, atol=1e-4)
 
 
 def test_autocast_casts_all() -> None:

@@ -41,13 +41,18 @@ def worst_of(ways: list[str], device: str, tmp_path: Path) -> list[float]:
 
 
 def test_two_processes_train_as_one(tmp_path: Path) -> None:
-    assert max(worst_of(["ddp", "fsdp"], "cpu", tmp_path)) < 1e-4
+    assert max(worst_of(["ddp", "unused", "fsdp"], "cpu", tmp_path)) < 1e-4
+
+
+def test_two_processes_train_in_mixed_precision(tmp_path: Path) -> None:
+    """FSDP2 casts parameters and inputs to bfloat16."""
+    assert 1e-4 < max(worst_of(["mixed"], "cpu", tmp_path)) < 0.1
 
 
 @pytest.mark.gpu
 def test_two_processes_share_a_gpu(tmp_path: Path) -> None:
     """By DDP: gloo has no reduce-scatter for CUDA, which FSDP needs, and nccl refuses two ranks on a GPU."""
-    assert max(worst_of(["ddp"], "cuda", tmp_path)) < 1e-2  # products in TF32
+    assert max(worst_of(["ddp", "unused"], "cuda", tmp_path)) < 1e-2  # products in TF32
 
 
 @pytest.mark.parametrize("reentrant", [True, False])

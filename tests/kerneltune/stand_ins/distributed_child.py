@@ -36,14 +36,16 @@ class Model(torch.nn.Module):
 
 def wrapped(model: Any, way: str, device: str) -> Any:
     """The model as the way has it."""
-    if way == "ddp":
-        return torch.nn.parallel.DistributedDataParallel(model)
-    from torch.distributed.fsdp import fully_shard
+    if way in ("ddp", "unused"):
+        return torch.nn.parallel.DistributedDataParallel(model, find_unused_parameters=way == "unused")
+    from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
     from torch.distributed.tensor import init_device_mesh
 
     mesh = init_device_mesh(device, (2,))
+    mixed = MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)
+    policy = mixed if way == "mixed" else MixedPrecisionPolicy()
     for part in (model.first, model.second, model):
-        fully_shard(part, mesh=mesh)
+        fully_shard(part, mesh=mesh, mp_policy=policy)
     return model
 
 
@@ -51,6 +53,8 @@ def worst(way: str, rank: int, device: str) -> float:
     """The worst distance of gradients and weights over two training steps."""
     torch.manual_seed(0)
     alone = Model().to(device)
+    if way == "unused":
+        alone.spare = ours.LSTM(8, 8).to(device)
     shared = wrapped(copy.deepcopy(alone), way, device)
     found = 0.0
     for _ in range(2):
@@ -60,9 +64,14 @@ def worst(way: str, rank: int, device: str) -> float:
             model(part).pow(2).mean().backward()
             with torch.no_grad():
                 for parameter in model.parameters():
-                    parameter -= 0.1 * parameter.grad
+                    if parameter.grad is not None:
+                        parameter -= 0.1 * parameter.grad
         for one, other in zip(alone.parameters(), shared.parameters(), strict=True):
-            whole = [value.full_tensor() if way == "fsdp" else value for value in (other.grad, other.data)]
+            if one.grad is None:
+                assert other.grad is None or not bool(other.grad.any())
+                continue
+            sharded = way in ("fsdp", "mixed")
+            whole = [value.full_tensor() if sharded else value for value in (other.grad, other.data)]
             for mine, expected in zip(whole, (one.grad, one.data), strict=True):
                 found = max(found, float((mine - expected).norm() / expected.norm()))
     return found
