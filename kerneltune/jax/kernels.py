@@ -211,9 +211,7 @@ def _transposed(by: Sequence[Any], *arrays: Any, cell: str) -> list[Any]:
 
 
 def _batched(arrays: Sequence[Any], places: Sequence[Any], cell: str) -> tuple[list[Any], list[int]]:
-    size = next(
-        one.shape[at] for one, at in zip(arrays, places, strict=True) if at is not batching.not_mapped
-    )
+    size = next(one.shape[at] for one, at in zip(arrays, places, strict=True) if at is not None)
     ways = ("product", "recurrent", "bias", "initial")
     named = zip((*ways, "states", *_saved(cell), *ways), arrays, places, strict=True)
     run = partial(_TANGENT.bind, cell=cell)

@@ -61,7 +61,7 @@ def _diagonal(
     options = Options(initial, lengths, resets, reverse=reverse)
     problem, tensors = launch_of(cell, arrays, options, direction)
     names = ("output0", "final_state", "checkpoints", "repaired")
-    tensors |= dict(zip(names, results, strict=True)) | {"weights": weights}
+    tensors |= dict(zip(names, results, strict=True)) | {"weights": weights.contiguous()}
     if not keeps:
         del tensors["checkpoints"]
     launcher(strategy).launch(problem, tensors)
@@ -114,7 +114,7 @@ def _diagonal_backward(
         problem, tensors = launch_of(cell, arrays, options, "backward")
         tensors |= dict(zip(OUTPUTS, found[:count], strict=False))
         tensors |= {"final_state": found[count], "weight_gradient": found[count + 1]}
-        tensors |= {"weights": weights, "checkpoints": kept}
+        tensors |= {"weights": weights.contiguous(), "checkpoints": kept.contiguous()}
         launcher(strategy).launch(problem, tensors)
     return [*found[: count + 1], found[count + 1].sum(0)]
 

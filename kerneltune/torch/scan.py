@@ -90,7 +90,7 @@ def _scan_backward(
     tensors |= dict(zip(OUTPUTS, found, strict=False))
     tensors["final_state"] = by_initial
     if initial is not None:
-        tensors["first_hidden"] = initial
+        tensors["first_hidden"] = initial.contiguous()
     launcher().launch(problem, tensors)
     return [*found, by_initial]
 
@@ -353,4 +353,6 @@ def launch_of(
         "resets": options.resets,
         "boundaries": options.boundaries,
     }
-    return problem, arrays | {name: part for name, part in others.items() if part is not None}
+    # A caller's are contiguous, what vmap folds and compilers hand over need not be.
+    given = {name: part.contiguous() for name, part in others.items() if part is not None}
+    return problem, arrays | given

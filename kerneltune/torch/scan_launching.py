@@ -77,9 +77,13 @@ class ScanLauncher:
 
 
 def _check_arrays(problem: ScanProblem, tensors: dict[str, torch.Tensor], device: torch.device) -> None:
-    """Raise `InputError` for a tensor on another device, or of a type that the kernel does not read."""
+    """Raise `InputError` for a tensor on another device, or laid out as the kernel does not read it."""
     for name, one in tensors.items():
         dtype = _NAMED[problem.dtype] if name in ARRAYS else _TYPES.get(name, torch.float32)
+        if name not in ARRAYS and not one.is_contiguous():
+            raise InputError(
+                f"{name} is {list(one.shape)} with strides {one.stride()}: it must be contiguous"
+            )
         if one.device != device or one.dtype != dtype:
             raise InputError(f"{name} is {one.dtype} on {one.device}, but {dtype} on {device} is wanted")
 

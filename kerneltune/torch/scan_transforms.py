@@ -27,7 +27,7 @@ def _folded(value: Any, dims: Any, size: int, where: int) -> Any:
         wide = value.unsqueeze(where).expand(*value.shape[:where], size, *value.shape[where:])
     else:
         wide = value.movedim(dims, where)
-    return wide.flatten(where, where + 1)
+    return wide.flatten(where, where + 1).contiguous()
 
 
 def _parted(value: torch.Tensor, size: int, where: int) -> torch.Tensor:
