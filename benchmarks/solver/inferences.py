@@ -21,10 +21,9 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "constrint" / "oracles"))
-sys.path.insert(0, str(ROOT / "tests" / "constrint" / "search"))
-sys.path.insert(0, str(ROOT / "benchmarks"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "constrint" / "oracles"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "constrint" / "search"))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import drawn_proofs
 import known_solutions
