@@ -206,7 +206,7 @@ DEFINITIONS: dict[str, Callable[[Arguments, Values], bool]] = {
 # Functions, so that only their arguments need listing: argument names, and the values of the others.
 FUNCTIONS: dict[str, tuple[tuple[str, ...], Callable[..., dict[str, int]]]] = {
     "Product": (("x", "y"), lambda x, y: {"z": x * y}),
-    "Power": (("x", "y"), lambda x, y: {"z": x**y} if 0 <= y * x.bit_length() <= MOST_BITS else {}),
+    "Power": (("x", "y"), lambda x, y: {"z": x**y} if y >= 0 and y * x.bit_length() <= MOST_BITS else {}),
     "DivMod": (("x", "y"), lambda x, y: {"q": x // y, "r": x % y} if y else {}),
     "CeilDiv": (("x", "y"), lambda x, y: {"q": -(-x // y)} if x >= 0 < y else {}),
     "Absolute": (("x",), lambda x: {"z": abs(x)}),
