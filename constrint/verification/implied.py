@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from math import prod
+from math import gcd, prod
 
+from constrint.expr.sums import Linear
 from constrint.verification.bounds import Atom, literal_atom, opposite
 from constrint.verification.cases import are_disjoint, holds_in_all_cases, takes_all_values
 from constrint.verification.known import Known, key_of
@@ -27,6 +28,7 @@ def follows(constraint: Constraint, store: Store, known: Known) -> bool:
         return True
     return (
         _is_part(constraint, store, known)
+        or _is_row_by_definitions(constraint, store, known)
         or (constraint.name == "LinearLe" and _excludes_pairs(constraint, store))
         or _has_no_violation(constraint, store)
         or (constraint.name == "NoOverlap" and are_disjoint(constraint, store))
@@ -109,6 +111,44 @@ def _is_part(constraint: Constraint, store: Store, known: Known) -> bool:
         if any(_normal_key(part) == wanted for part in _parts(other)):
             return True
     return False
+
+
+def _is_row_by_definitions(constraint: Constraint, store: Store, known: Known) -> bool:
+    """Whether a linear constraint is a known one where variables that are sums are replaced by these."""
+    if constraint.name not in ("LinearLe", "LinearEq"):
+        return False
+    wanted = _expanded_key(constraint, store, known)
+    v = next((v for v, _ in wanted[1]), None)
+    if v is None:  # nothing is left: definitions alone say it
+        return wanted == ("LinearEq", (), 0) or (wanted[0] == "LinearLe" and wanted[2] >= 0)
+    return any(
+        other.name in ("LinearLe", "LinearEq") and _expanded_key(other, store, known) == wanted
+        for other in known.over(v)
+    )
+
+
+def _expanded_key(
+    constraint: Constraint, store: Store, known: Known
+) -> tuple[str, tuple[tuple[int, int], ...], int]:
+    """Kind, terms and bound of a row in lowest terms, without variables that are sums or have one value."""
+    total = Linear({}, -constraint.arguments["bound"])
+    for a, v in constraint.arguments["terms"]:
+        total = total.plus(Linear({v: 1}, 0), a)
+    terms, constant = {}, 0
+    expanded = known.expanded(total)
+    for v, a in expanded.terms.items():
+        if store.root.is_fixed(v):
+            constant += a * store.root.low[v]
+        else:
+            terms[v] = a
+    constant += expanded.constant
+    common = gcd(*terms.values()) if terms else 1
+    if constraint.name == "LinearEq":
+        common *= -1 if terms and terms[min(terms)] < 0 else 1
+        if constant % common:
+            return "LinearEq", (), 1  # it has no solution
+    lowest = tuple(sorted((v, a // common) for v, a in terms.items()))
+    return constraint.name, lowest, -constant // common
 
 
 def _normal_key(constraint: Constraint) -> tuple[object, ...]:

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from constrint.expr.sums import Linear
 from constrint.verification.store import Constraint
 
+MOST_NESTED = 100  # definitions of sums that are replaced, one within the other
+
 
 def key_of(constraint: Constraint) -> str:
     """A text that equal constraints share."""
@@ -67,6 +69,16 @@ class Known:
                 found.add(v)
                 left += self.sums[v].terms if v in self.sums else ()
         return found
+
+    def expanded(self, linear: Linear) -> Linear:
+        """A sum with the definitions of variables that are sums."""
+        for _ in range(MOST_NESTED):
+            v = max([v for v in linear.terms if v in self.sums], default=None)
+            if v is None:
+                break
+            rest = Linear({u: a for u, a in linear.terms.items() if u != v}, linear.constant)
+            linear = rest.plus(self.sums[v], linear.terms[v])
+        return linear
 
     def sums_over(self, v: int) -> Sequence[int]:
         """The variables that are sums with a variable in them."""

@@ -112,15 +112,7 @@ class Terms:
 
     def expanded(self, linear: Linear) -> Linear:
         """The sum with the definitions of variables that are sums, and without those that have one value."""
-        for _ in range(100):
-            known = [v for v in linear.terms if v in self.known.sums]
-            if not known:
-                break
-            v = max(known)
-            total = self.known.sums[v]
-            rest = Linear({u: a for u, a in linear.terms.items() if u != v}, linear.constant)
-            linear = rest.plus(total, linear.terms[v])
-        return self.simplified(linear)
+        return self.simplified(self.known.expanded(linear))
 
     def found(self, name: str, arguments: Arguments, key: str, at: int) -> int | None:
         """The variable of a known constraint with these arguments; `at` is one of its variables."""
