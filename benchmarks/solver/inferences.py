@@ -1,12 +1,12 @@
-"""Drawn models in any number: every inference, answer and proof is checked; the full-size form of tests in CI.
+"""Drawn models in any number: inferences, answers and proofs are checked; the full-size form of tests in CI.
 
     python benchmarks/solver/inferences.py --models 100000 --seed 1000000 --processes 2 \
         --output benchmarks/results/inferences.json
 
-Each seed draws a model, at natural or at lowered settings. A tenth of the seeds has all inferences checked where
-they are made (`tests/constrint/oracles/inference_oracle.py`), a tenth a proof that the shipped checker verifies,
-and every seed an answer of some search compared with brute force; `--inferences 1 --proofs 1` does all of it for
-every seed.
+Each seed draws a model, at natural or at lowered settings, and an answer of some search is compared with brute
+force. Every tenth seed has all inferences checked where they are made
+(`tests/constrint/oracles/inference_oracle.py`), and a proof that the shipped checker verifies;
+`--inferences 1 --proofs 1` does so for every seed.
 """
 
 from __future__ import annotations
