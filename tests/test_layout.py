@@ -117,8 +117,8 @@ def _numbers(path: Path) -> Iterator[str]:
 
 
 PATCHED = {
-    "BEGIN_AFTER", "CHUNK", "FEW", "FIRST", "HAND_OVER", "LEAST_RANKED", "LEAST_ROWS", "LONGEST_KNOWN",
-    "MANY", "MEMORY", "MOST_LOSSES", "PARAMS", "PATIENCE", "SECONDS",
+    "CHUNK", "FEW", "FIRST", "LEAST_ROWS", "LONGEST_KNOWN",
+    "MANY", "MOST_LOSSES", "PARAMS", "SECONDS",
 }  # fmt: skip
 """Constants that tests of constrint replace: of layers without settings, and of clocks."""
 

@@ -34,7 +34,7 @@ class Switch:
 INTERPRETED: dict[str, Any] = {
     "constrint.presolve.root:is_loaded": lambda *_: False,
     "constrint.engine.cache:is_loaded": lambda *_: False,
-    "constrint.engine.background_compile:HAND_OVER": float("inf"),
+    "constrint.engine.background_compile:is_due": lambda *_: False,
 }
 
 

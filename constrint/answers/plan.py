@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from constrint.answers.options import options_of
-from constrint.answers.planned import PATIENCE, applies
+from constrint.answers.planned import applies
 from constrint.diagrams.describe import Explanation, explain_plan
 from constrint.modelling.declarations import Declarations
 from constrint.search.solver import Solver
@@ -21,7 +21,8 @@ def explain_methods(model: Declarations, time_limit: float | None = None) -> lis
         return ["solve: presolve proves that there is no solution"]
     lines = [str(choice) for choice in solver.choices(prepared, prepared.root)]
     if applies(solver.options, bool(model.goals or model.preferences)):
-        lines.append(f"diagrams: where search has no answer after {PATIENCE:g} s, if they are small")
+        patience = model.settings.diagrams.patience
+        lines.append(f"diagrams: where search has no answer after {patience:g} s, if they are small")
     return [f"solve {n}: {line}" for n, line in enumerate(lines, 1)]
 
 

@@ -19,19 +19,6 @@ from constrint.preparing.search import Search
 from constrint.search.solver import Solver
 from constrint.support.deadline import Deadline, Stopped, until
 
-PATIENCE = 1.0
-"""Seconds of search before the diagrams are tried; less if the call has a short limit."""
-SECONDS = 0.4
-"""Seconds that building them may take."""
-LATER = 5
-"""They are tried once more after so many times as long, and then may take so many times as long."""
-LARGEST = 1_000
-"""Variables, and constraints, of models that are given to diagrams: of more, they are hardly ever small."""
-MEMORY = 256 << 20
-"""Bytes that they may take."""
-SHARE = 4
-"""With a time limit, search gets one part in so many before, and building takes at most one part."""
-
 
 class Planned:
     """Watches the search of a solver for any solution, and twice tries the diagrams beside it.
@@ -41,15 +28,15 @@ class Planned:
     """
 
     def __init__(self, solver: Solver) -> None:
-        options = solver.options
-        share = PATIENCE if options.time_limit is None else options.time_limit / SHARE
+        options, rules = solver.options, solver.model.settings.diagrams
+        share = rules.patience if options.time_limit is None else options.time_limit / rules.share
         self._solver = solver
         self._model = solver.model
         self._then = options.watch
-        most = SECONDS * LATER if options.time_limit is None else share
+        most = rules.seconds * rules.later if options.time_limit is None else share
         self._tries = [
-            (solver.started + min(PATIENCE, share) * times, min(SECONDS * times, most))
-            for times in (1, LATER)
+            (solver.started + min(rules.patience, share) * times, min(rules.seconds * times, most))
+            for times in (1, rules.later)
         ]
         self._found: tuple[Status, Assignment] | None = None
 
@@ -67,8 +54,9 @@ class Planned:
         if not self._tries or perf_counter() < self._tries[0][0]:
             return
         _, seconds = self._tries.pop(0)
-        if max(len(self._model.variables), len(self._model.constraints)) <= LARGEST:
-            self._found = built(self._model, seconds)
+        model = self._model
+        if max(len(model.variables), len(model.constraints)) <= model.settings.diagrams.largest:
+            self._found = built(model, seconds)
         if self._found is not None:
             raise Stopped
 
@@ -95,9 +83,10 @@ def built(model: Declarations, seconds: float) -> tuple[Status, Assignment] | No
     """A solution, or the proof that there is none; None where the diagrams are too large."""
     from constrint.solutions.build import solution_set
 
+    memory = model.settings.diagrams.memory
     try:
         with until(Deadline(seconds, perf_counter())):  # within that of the call
-            solutions = solution_set(model, memory_limit=MEMORY, time_limit=seconds)
+            solutions = solution_set(model, memory_limit=memory, time_limit=seconds)
     except (LimitError, ModelError, Stopped):
         return None
     if not solutions.size:

@@ -18,13 +18,12 @@ from time import sleep
 from typing import TYPE_CHECKING
 
 from constrint.engine import cache, claims
+from constrint.settings import DEFAULT, SearchSettings
 from constrint.support.deadline import NEVER, Deadline, beside
 
 if TYPE_CHECKING:
     import subprocess
 
-HAND_OVER = 0.08  # seconds of interpreted search after which loading machine code, as long, pays
-BEGIN_AFTER = 0.5  # seconds of interpreted search
 # Seconds that loading machine code may take: no search begins that later than this before its end.
 LOADING = 1.0
 LOOK = 0.05
@@ -34,27 +33,29 @@ _started: dict[str, subprocess.Popen[bytes]] = {}
 _STARTING = threading.Lock()
 
 
-def is_ready(part: str, spent: float, deadline: Deadline) -> bool:
+def is_ready(part: str, spent: float, deadline: Deadline, rules: SearchSettings = DEFAULT.search) -> bool:
     """Whether a search should be handed over now; starts the compilation if the search proves long.
 
     Args:
         part: The compiled part that would take over.
         spent: Seconds of interpreted search so far.
         deadline: End of the search.
+        rules: The settings.
     """
     if deadline.left < LOADING:
         return False
     if cache.is_filled(part):
         return True
-    if spent < BEGIN_AFTER:
+    if spent < rules.seconds_before_compiling:
         return False
     # If no other process can compile, this one does, unless a deadline is set.
     return not begin(part) and not deadline.is_set
 
 
-def is_due(part: str, spent: float, deadline: Deadline) -> bool:
+def is_due(part: str, spent: float, deadline: Deadline, rules: SearchSettings) -> bool:
     """Whether a search that was interpreted for some seconds goes on compiled; see `is_ready`."""
-    return cache.is_loaded(part) or (spent >= HAND_OVER and is_ready(part, spent, deadline))
+    is_long = spent >= rules.seconds_before_loading
+    return cache.is_loaded(part) or (is_long and is_ready(part, spent, deadline, rules))
 
 
 def obtain(part: str, load: Callable[[], None], deadline: Deadline) -> None:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain, pairwise
 
-from constrint.engine.ranking import LEAST_RANKED
 from constrint.engine.select import BY_DEGREE, VALUE_RULES, VARIABLE_RULES
 from constrint.errors import InternalError
+from constrint.settings import DEFAULT
 from constrint.store.propagator import Propagator
 from constrint.store.state import (
     ASKED_FROM,
@@ -65,6 +65,7 @@ class Branch:
         seed: Seed of random values.
         weighing: How scores are updated; 0 for not at all.
         credits: For each constraint, the places of the variables whose scores its failures raise.
+        least_ranked: The least number of variables that are ranked; fewer are scanned.
     """
 
     variables: Sequence[int] = ()
@@ -74,6 +75,7 @@ class Branch:
     seed: int = 0
     weighing: int = 0
     credits: Sequence[Sequence[int]] = ()
+    least_ranked: int = DEFAULT.search.least_ranked
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,7 +284,7 @@ def _ranking(branch: Branch, ends: Sequence[int]) -> dict[str, Cells]:
     All empty where they are scanned: where they are few, or one stands in two places.
     """
     count = len(branch.variables)
-    if count < LEAST_RANKED or len(set(branch.variables)) < count:
+    if count < branch.least_ranked or len(set(branch.variables)) < count:
         return {name: [] for name in RANKING}
     groups = [group for group, (first, end) in enumerate(pairwise([0, *ends])) for _ in range(first, end)]
     leaves = 1 << (count - 1).bit_length()

@@ -11,7 +11,6 @@ from constrint.engine.select import IN_ORDER, share_by, size_by
 from constrint.engine.stale import mark_trailed
 from constrint.store.state import LEAVES, LEVEL, STALE, State, compilable
 
-LEAST_RANKED = 512  # decision variables; fewer are scanned
 STALE_SHARE = 8  # all entries are ranked if more than one in this many is stale
 
 

@@ -186,7 +186,7 @@ class LearningRun:
     def _is_long(self) -> bool:
         if self.engine == "compiled" or self._options.engine != "auto":
             return False
-        return compiling.is_due(PART, self._pace.spent, self._deadline)
+        return compiling.is_due(PART, self._pace.spent, self._deadline, self._root.settings.search)
 
     def value(self, v: int) -> int:
         """Value of a fixed variable."""

@@ -117,8 +117,7 @@ class SharedRun:
         self._wanted: Wanted = "better" if goal else "all" if is_every else "first"
         self._deadline = Deadline(options.time_limit, started)
         self._began = perf_counter()
-        rules = root.settings.search
-        self._work_of_share = rules.work_of_share
+        self._rules = rules = root.settings.search
         self._alone = Run(prepared, root, options, started, goal, most_work=rules.work_alone)
         self._shared: Iterator[Assignment] | None = None
         self._total: Statistics | None = None
@@ -221,7 +220,9 @@ class SharedRun:
         """Whether shares run compiled; if so, threads run them in parallel without starting interpreters."""
         if self._common.exact or self._options.engine == "interpreted":
             return False
-        if not cache.is_loaded() and not compiling.is_ready("engine", self._alone.seconds, self._deadline):
+        if not cache.is_loaded() and not compiling.is_ready(
+            "engine", self._alone.seconds, self._deadline, self._rules
+        ):
             return False
         compiling.loaded(compiling.load_engine, self._deadline)
         return True
@@ -229,14 +230,14 @@ class SharedRun:
     def _submit(self, part: _Part) -> Future[str]:
         if self._options.engine == "auto" and not self._common.exact:
             # Workers use the compiled engine as soon as it is ready.
-            compiling.is_ready("engine", perf_counter() - self._began, self._deadline)
+            compiling.is_ready("engine", perf_counter() - self._began, self._deadline, self._rules)
         seconds, ends = self._deadline.rest, None
         if seconds is not None:
             seconds = max(seconds - LAST_ANSWERS, 0.9 * seconds)
             ends = perf_counter() + seconds if self._workers.have_our_clock else None
         share = Share(
             *(part.subtree, part.memory, self._bound, self._near),
-            *(self._work_of_share, seconds, self._options.engine, ends),
+            *(self._rules.work_of_share, seconds, self._options.engine, ends),
         )
         return self._workers.submit(self._text, share_text(share, self._common.exact))
 

@@ -252,6 +252,7 @@ class Prepared:
             options.seed,
             weighing,
             credits_of(variables, reached, len(root.nodes)) if weighing == COUNT_FAILURES else (),
+            root.settings.search.least_ranked,
         )
 
     def check_target(self, place: int, assignment: Assignment, value: int) -> None:

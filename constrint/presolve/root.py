@@ -12,6 +12,7 @@ from constrint.engine.build import LIMIT, Box, Branch, build, can_resume, decide
 from constrint.engine.cache import is_loaded
 from constrint.engine.fixpoint import FAILED, INTERRUPTED, fixpoint
 from constrint.lowering.problem import Infeasible, NeedsWiderBounds, Problem
+from constrint.presolve.boxes import box_of
 from constrint.presolve.cliques import with_cliques
 from constrint.presolve.cycles import has_negative_cycle
 from constrint.presolve.disjunctions import add_machines
@@ -24,7 +25,7 @@ from constrint.presolve.rows import tightened, without_parallel
 from constrint.propagators import LinearEq, LinearLe, Propagator
 from constrint.settings import DEFAULT, PresolveSettings, Settings
 from constrint.store.domains import set_hi, set_lo
-from constrint.store.state import BITS, CHANGED, WIDER, State
+from constrint.store.state import CHANGED, WIDER, State
 from constrint.support.deadline import NEVER, Deadline, Pace
 
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ def presolve(
                 session = None
         if outcome == FAILED:
             raise OutOfRange if state.scalar[WIDER] else Infeasible
-        box = _box(state)
+        box = box_of(state)
         _absorb(problem, box)
         tell("propagation")
         if left == 0 or not list_factors(problem, rules):
@@ -351,34 +352,6 @@ def _root(
         settled = Settled(box, nodes, state, session)
     huge = problem.huge if exact else LIMIT
     return Root(box, nodes, exact, huge, outcome != INTERRUPTED, settled, settings=settings)
-
-
-def _box(state: State) -> Box:
-    """The domains of a state."""
-    count = len(state.lo)
-    step = list(state.step)
-    values: list[tuple[int, ...] | None] = [None] * count
-    for v in range(count):
-        lo, hi = state.lo[v], state.hi[v]
-        if lo == hi:
-            step[v] = 1
-        elif hi - lo > step[v] and state.hole[v] >= 0:
-            values[v] = _holed(state, v)
-    return Box(list(state.lo), list(state.hi), step, values)
-
-
-def _holed(state: State, v: int) -> tuple[int, ...] | None:
-    """The values of a domain with a bitset; None if it has no holes."""
-    step, base = state.step[v], state.base[v]
-    first, last = (state.lo[v] - base) // step, (state.hi[v] - base) // step
-    bits = 0
-    for word in range(last // BITS, first // BITS - 1, -1):
-        bits = bits << BITS | state.words[state.hole[v] + word]
-    bits = bits >> first % BITS & ((1 << (last - first + 1)) - 1)
-    if bits.bit_count() > last - first:
-        return None
-    lo = state.lo[v]
-    return tuple([lo + i * step for i, bit in enumerate(reversed(f"{bits:b}")) if bit == "1"])
 
 
 def _is_decided(node: Propagator, box: Box) -> bool:

@@ -86,7 +86,7 @@ class JumpingRun:
     def _is_long(self) -> bool:
         if self.engine == "compiled" or self._options.engine != "auto":
             return False
-        return compiling.is_due(PART, self._pace.spent, self._deadline)
+        return compiling.is_due(PART, self._pace.spent, self._deadline, self._root.settings.search)
 
     def next(self, checked: bool = True) -> Assignment | None:
         """A solution, the first and only one; None if there is none.

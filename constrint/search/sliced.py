@@ -131,7 +131,7 @@ class Stepper:
     def _is_long(self) -> bool:
         if self.engine == "compiled" or self.exact or self._wanted != "auto":
             return False
-        return compiling.is_due("engine", self._pace.spent, self._limits.deadline)
+        return compiling.is_due("engine", self._pace.spent, self._limits.deadline, self._rules)
 
     def value(self, v: int) -> int:
         """Value of a fixed variable."""

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Self
 
+from constrint.settings.diagrams import DiagramSettings
 from constrint.settings.learning import LearningSettings
 from constrint.settings.local_search import LocalSearchSettings
 from constrint.settings.neighbourhoods import NeighbourhoodSettings
@@ -24,6 +25,7 @@ from constrint.settings.tables import TableSettings
 
 __all__ = [
     "DEFAULT",
+    "DiagramSettings",
     "LearningSettings",
     "LocalSearchSettings",
     "NeighbourhoodSettings",
@@ -50,6 +52,7 @@ class Settings(Record):
         portfolio: Of several searches in turns.
         neighbourhoods: Of large-neighbourhood search.
         local_search: Of the local search for a first solution.
+        diagrams: Of diagrams beside a search.
         tables: Of optima by tables of rows.
     """
 
@@ -60,6 +63,7 @@ class Settings(Record):
     portfolio: PortfolioSettings = PortfolioSettings()
     neighbourhoods: NeighbourhoodSettings = NeighbourhoodSettings()
     local_search: LocalSearchSettings = LocalSearchSettings()
+    diagrams: DiagramSettings = DiagramSettings()
     tables: TableSettings = TableSettings()
 
     def with_fields(self, **records: Mapping[str, Any]) -> Self:

@@ -52,6 +52,9 @@ class SearchSettings(Record):
     # Failures before failure weighting: short searches need no lists of credits.
     failures_before_weights: int = 100
 
+    # Decision variables that are ranked in a tree, so that a node does not look at all; fewer are scanned.
+    least_ranked: int = 512
+
     # Models with bounds beyond this are not given to a portfolio.
     farthest: int = 1 << 40
 
@@ -59,6 +62,11 @@ class SearchSettings(Record):
     # interpreted; and of a share, some tenths of a second compiled.
     work_alone: int = 200_000
     work_of_share: int = 300_000
+
+    # Seconds of interpreted search after which machine code is loaded, which takes as long; and after which a
+    # process begins to compile what is not on disk yet.
+    seconds_before_loading: float = 0.08
+    seconds_before_compiling: float = 0.5
 
     # Most nodes and propagations of a slice, between two looks at the clock: interpreted; interpreted while
     # the compiled engine is loaded, which costs little to hand over to; and compiled.

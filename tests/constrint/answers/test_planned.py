@@ -8,15 +8,16 @@ import pytest
 from soak_cases import cases
 
 import constrint as ci
-from constrint.answers import planned
+from constrint.settings import DEFAULT, using
 
 COUNT = int(os.environ.get("CONSTRINT_PLANNED", "35"))
 
 
 @pytest.fixture
-def at_once(monkeypatch):
-    """The diagrams are tried at the first look, not after a second of search."""
-    monkeypatch.setattr(planned, "PATIENCE", -1.0)
+def at_once():
+    """The diagrams are tried at the first look, not after a second of search, and have time to be built."""
+    with using(DEFAULT.with_fields(diagrams={"patience": -1.0, "seconds": 60.0})):
+        yield
 
 
 def test_any_solution_is_one(at_once):
@@ -44,9 +45,10 @@ def test_a_congruence_of_a_power_is_answered(at_once, most, answers):
         assert r["y"] == 2 * r["x"]
 
 
-def test_what_is_too_large_for_diagrams_is_searched(at_once, monkeypatch):
-    monkeypatch.setattr(planned, "MEMORY", 1)
-    r = ci.Model.from_text("x, y in 0..99\nx * y % 97 == 5\nx * x % 89 == y % 5 + 7").solve()
+def test_what_is_too_large_for_diagrams_is_searched(at_once):
+    m = ci.Model.from_text("x, y in 0..99\nx * y % 97 == 5\nx * x % 89 == y % 5 + 7")
+    m.settings = m.settings.with_fields(diagrams={"memory": 1})
+    r = m.solve()
     assert r.statistics.method == "branching"
     assert r.status is ci.Status.OPTIMAL
 

@@ -18,6 +18,7 @@ from constrint import (
 from constrint.engine import background_compile as compiling
 from constrint.engine import cache, claims
 from constrint.learning import compile_part, compiled
+from constrint.settings import DEFAULT
 from constrint.support.deadline import Deadline
 
 
@@ -56,9 +57,9 @@ def compiler(monkeypatch, tmp_path):
 
 def test_a_long_search_starts_one_compiler_and_does_not_wait_for_it(compiler):
     never, soon = Deadline(), Deadline(100.0)
-    assert not compiling.is_ready("learn", compiling.BEGIN_AFTER - 0.1, never)
+    assert not compiling.is_ready("learn", DEFAULT.search.seconds_before_compiling - 0.1, never)
     assert compiler.commands == []
-    for spent in (compiling.BEGIN_AFTER, 3.0, 30.0):
+    for spent in (DEFAULT.search.seconds_before_compiling, 3.0, 30.0):
         assert not compiling.is_ready("learn", spent, never)
         assert not compiling.is_ready("learn", spent, soon)
     assert [command[-1] for command in compiler.commands] == ["learn"]

@@ -21,6 +21,7 @@ from small_part import PART, places, process
 from constrint import Model, Status, all_different
 from constrint.engine import background_compile as compiling
 from constrint.engine import cache, claims
+from constrint.settings import DEFAULT
 from constrint.support import own_files
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="XDG_CACHE_HOME and signals of Unix")
@@ -190,11 +191,11 @@ def test_a_search_goes_on_without_a_place_to_write(home, monkeypatch, capfd):
     """No other process is started, and nothing is raised; with a limit it stays interpreted."""
     monkeypatch.setattr(cache, "folders", lambda: [home / "file" / "constrint"])
     (home / "file").write_text("no folder")
-    monkeypatch.setattr(compiling, "BEGIN_AFTER", 0.0)
-    monkeypatch.setattr(compiling, "HAND_OVER", 0.0)
     monkeypatch.setattr(cache, "_loaded", set())
     monkeypatch.setattr(subprocess, "Popen", None)
     m = Model()
+    at_once = {"seconds_before_compiling": 0.0, "seconds_before_loading": 0.0}
+    m.settings = DEFAULT.with_fields(search=at_once)
     x = [m.int_var(f"x{i}", 0, 40) for i in range(7)]
     gaps = [b - a for a, b in itertools.combinations(x, 2)]
     m.add(x[0] == 0, *(a < b for a, b in itertools.pairwise(x)), all_different(gaps))

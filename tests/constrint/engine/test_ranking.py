@@ -9,10 +9,10 @@ from typing import Any, get_args
 import pytest
 
 from constrint import Brancher, Group, Model, all_different, sum_
-from constrint.engine import build
-from constrint.engine.ranking import LEAST_RANKED
 from constrint.preparing.branching import ValueSelector, VariableSelector
+from constrint.settings import DEFAULT
 
+RANKED = DEFAULT.with_fields(search={"least_ranked": 2})
 VARIABLES, VALUES = get_args(VariableSelector), get_args(ValueSelector)
 
 
@@ -47,7 +47,7 @@ def work(model: Model, goal: Any, brancher: Brancher, options: dict[str, Any]) -
 
 
 @pytest.mark.parametrize("engine", ["compiled", "interpreted"])
-def test_ranked_variables_are_decided_as_scanned_ones(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ranked_variables_are_decided_as_scanned_ones(engine: str) -> None:
     differ = 0
     for number, selector in enumerate(VARIABLES * (6 if engine == "compiled" else 1)):
         random = Random(number)
@@ -57,26 +57,25 @@ def test_ranked_variables_are_decided_as_scanned_ones(engine: str, monkeypatch: 
         options = {"engine": engine, **random.choice([{}, {"restarts": "luby"}, {"lns": True}])}
         goal = total if "lns" in options or random.random() < 0.6 else None
         scanned = work(model, goal, brancher, options)
-        with monkeypatch.context() as few:
-            few.setattr(build, "LEAST_RANKED", 2)
-            assert work(model, goal, brancher, options) == scanned, (number, selector)
+        model.settings = RANKED
+        assert work(model, goal, brancher, options) == scanned, (number, selector)
         differ += scanned[2] > 20
     assert differ >= (20 if engine == "compiled" else 3)  # searches of some length
 
 
-def test_a_variable_that_stands_in_two_groups_is_scanned(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_variable_that_stands_in_two_groups_is_scanned() -> None:
     model = Model()
     xs = model.int_vars("x", 8, 0, 7)
     model.add(all_different(xs), xs[0] + xs[1] == 9)
     brancher = Brancher(groups=(Group([xs[3], xs[0]]), Group([xs[0], xs[1]])))
     scanned = work(model, None, brancher, {"engine": "compiled"})
-    monkeypatch.setattr(build, "LEAST_RANKED", 2)
+    model.settings = RANKED
     assert work(model, None, brancher, {"engine": "compiled"}) == scanned
 
 
 def test_large_models_are_ranked() -> None:
     model = Model()
-    xs = model.int_vars("x", LEAST_RANKED, 0, 4)
+    xs = model.int_vars("x", DEFAULT.search.least_ranked, 0, 4)
     for left, right in pairwise(xs):
         model.add(left + 2 * right <= 7, left != right)
     for selector in ("auto", "first_fail", "dom_w_deg", "activity"):

@@ -88,6 +88,8 @@ LOWERED = hasty(least_turn=20).with_fields(
         "most_decisions": 40,
         "most_paths": 3,
         "failures_before_weights": 1,
+        "least_ranked": 2,
+        "seconds_before_loading": 0.0,
         "work_alone": 50,
         "work_of_share": 100,
         "slice": (5, 200),

@@ -1,0 +1,23 @@
+"""`DiagramSettings`: when layered diagrams are tried beside a search for any solution."""
+
+from __future__ import annotations
+
+from constrint.settings.record import Record
+
+
+class DiagramSettings(Record):
+    """Settings of `answers.planned`.
+
+    Diagrams answer where constraints prune little, such as congruences of powers: tents 2 takes 0.7 s, 2.1
+    when they were tried after a second for up to two.
+    """
+
+    patience: float = 1.0  # seconds of search before; less if the call has a short limit
+    seconds: float = 0.4  # that building them may take
+    # They are tried once more after so many times as long, and then may take so many times as long.
+    later: int = 5
+    largest: int = (
+        1_000  # variables, and constraints, of models that are given to them; larger are hardly small
+    )
+    memory: int = 256 << 20  # bytes that they may take
+    share: int = 4  # with a limit, search gets one part in so many before, and building at most one
