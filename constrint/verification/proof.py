@@ -33,7 +33,7 @@ from constrint.verification.settings import Settings
 from constrint.verification.written import Written
 
 HEAD = "constrint proof 2"
-UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError, RecursionError)
+UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
 """What lines that are no steps raise where they are read."""
 
 
@@ -133,6 +133,8 @@ class Checker:
     # The model, lowering and presolve
 
     def _model(self, rest: str) -> None:
+        if self._written is not None:
+            raise Rejected("a proof names one model")
         try:
             inside = read_model(json.loads(rest), filename="<proof>")
         except ConstrintError as error:
@@ -159,12 +161,19 @@ class Checker:
         self._group = Group()
 
     def _from(self, rest: str) -> None:
+        self._must_precede_search("from")
         self._end_group()
         self._group = Group("lowering", None if rest == "goals" else int(rest))
 
     def _presolve(self, rest: str) -> None:
+        self._must_precede_search("presolve")
         self._end_group()
         self._group = Group(f"presolve {rest}")
+
+    def _must_precede_search(self, step: str) -> None:
+        """Refuse a step about all solutions where only better ones are looked at."""
+        if self._search is not None:
+            raise Rejected(f"{step} stands after the beginning of a search")
 
     def _state(self) -> State:
         if self._search is not None:
@@ -210,6 +219,7 @@ class Checker:
         self._open_group().domains.append((v, domain))
 
     def _objective(self, rest: str) -> None:
+        self._must_precede_search("objective")
         number, direction, v, factor, constant = objective_of(rest)
         state = self._end_group()
         self._group = Group("lowering")
@@ -219,6 +229,7 @@ class Checker:
 
     def _infeasible(self, _: str) -> None:
         """The constraints contradict each other before any search."""
+        self._must_precede_search("infeasible")
         state = self._end_group(is_last=True)
         if not state.is_refuted:
             if not state.solutions.is_listed:

@@ -120,6 +120,30 @@ def test_hostile_proofs_are_rejected(lines):
         verify(None, lines)
 
 
+@pytest.mark.parametrize(
+    "steps",
+    [
+        ["infeasible", "claim infeasible"],  # there is no better solution, but one
+        ["from 0", 'constraint Clause {"literals": []}', "search 0", "exhausted", "claim infeasible"],
+        ["presolve rows", "infeasible", "claim infeasible"],
+        ["objective 0 min 1 times 1 plus 0", "search 0", "exhausted"],
+        ['model "x in 0..9\\n"', 'claim optimal {"x": 9}'],
+        ["solution 0=1 1=6 2=1"],
+        ["learned 1 >= 9"],
+        ["exhausted"],
+        ["search 1"],
+        ["search"],
+    ],
+)
+def test_nothing_about_all_solutions_follows_a_search(files, steps):
+    _, proof = files
+    lines = proof.read_text().splitlines()
+    assert lines[-2] == "exhausted"
+    with pytest.raises(RejectedAtError) as rejected:
+        verify(None, [*lines[:-1], *steps])
+    assert rejected.value.line > len(lines) - 1
+
+
 def test_the_checker_runs_without_the_solver(files):
     model, proof = files
     code = f"""
