@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,11 +22,21 @@ REJECTED = 1
 @reporting
 @click.argument("file", metavar="MODEL", type=FileName(allow_dash=True))
 @click.argument("proof", metavar="PROOF", type=FileName())
+@click.option("--data", multiple=True, metavar="FILE", type=FileName(), help="A file of data of the model.")
 @click.option("--strict", is_flag=True, help="Reject a proof with a step that is trusted, not checked.")
 @json_option
 @several_options
 @budget_options()
-def verify(*, file: str, proof: str, strict: bool, json: bool, reading: Reading, budget: Budget) -> None:
+def verify(
+    *,
+    file: str,
+    proof: str,
+    data: tuple[str, ...],
+    strict: bool,
+    json: bool,
+    reading: Reading,
+    budget: Budget,
+) -> None:
     """Check a proof that `solve --learn --proof` wrote, without any code of the solver.
 
     Exit codes: 0 the proof holds, 1 it is rejected (with the line and the reason), 2 bad input.
@@ -35,7 +46,7 @@ def verify(*, file: str, proof: str, strict: bool, json: bool, reading: Reading,
     from constrint.verification.proof import verify as check
     from constrint.verification.settings import Settings
 
-    model = load(file, reading, budget)
+    model = load(file, replace(reading, data=data), budget)
     lines = read_text(proof, budget).splitlines()
     try:
         with until(budget.deadline):

@@ -67,6 +67,25 @@ def test_assumptions_are_part_of_the_model(files):
     assert run("verify", model, proof).exit_code == 2
 
 
+def test_data_are_part_of_the_model(tmp_path):
+    model, data, proof = (tmp_path / name for name in ("m.constrint", "d.json", "m.proof"))
+    model.write_text("param n in 1..9\nx in 0..n\nx * x <= 7\nmaximize x\n")
+    data.write_text('{"n": 5}')
+    assert run("solve", "--learn", "--proof", str(proof), str(model), str(data)).exit_code == 0
+    assert run("verify", "--data", str(data), str(model), str(proof)).exit_code == 0
+    data.write_text('{"n": 4}')
+    assert run("verify", "--data", str(data), str(model), str(proof)).exit_code == 2
+
+
+def test_models_in_other_formats(tmp_path):
+    m = ci.Model.from_text(TEXT)
+    for ending in ("fzn", "json", "xml"):
+        model, proof = tmp_path / f"m.{ending}", tmp_path / f"{ending}.proof"
+        m.write(model)
+        assert run("solve", "--learn", "--proof", str(proof), str(model)).exit_code == 0
+        assert run("verify", "--strict", str(model), str(proof)).exit_code == 0, ending
+
+
 def test_a_model_without_goals_takes_those_of_the_proof(tmp_path):
     m = ci.Model.from_text(TEXT.replace("minimize x + 2 * y\n", ""))
     m.write(tmp_path / "m.constrint")
