@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from fuzz.format_flashrnn import grammar
+from fuzz.harness import named_in
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -40,7 +41,7 @@ TOKENS += ["-", "*", "%", "^", "(", ")", "[", "]", ",", ";", "|", "\n", " ", "\t
 def read(text: str) -> tuple[object, ...]:
     """What a text comes to: its constraints with their places, or its error."""
     try:
-        model = Model.from_text(text, filename="t", dialect="flashrnn", constants=CONSTANTS)
+        model = Model.from_text(text, filename="t", dialect="flashrnn", constants=named_in(text, CONSTANTS))
     except ConstrintError as error:
         return type(error), str(error)
     variables = [(variable.name, variable.position) for variable in model.variables.values()]

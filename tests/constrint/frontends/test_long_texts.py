@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from fuzz.format_text import grammar
-from fuzz.harness import corpus
+from fuzz.harness import corpus, named_in
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -20,7 +20,7 @@ CONSTANTS = {"L": [16, 32], "N": 48}
 def read(text: str, **options) -> tuple[object, ...]:
     """What a text comes to: its model with all places, or its error."""
     try:
-        model = Model.from_text(text, filename="t", constants=CONSTANTS, **options)
+        model = Model.from_text(text, filename="t", constants=named_in(text, CONSTANTS), **options)
     except ConstrintError as error:
         return type(error), str(error)
     variables = [(name, variable.position) for name, variable in model.variables.items()]

@@ -6,7 +6,7 @@ from typing import Any
 
 from constrint import Model
 from constrint.support.limits import decoded
-from fuzz.harness import NAME, Format
+from fuzz.harness import NAME, Format, named_in
 from fuzz.using import use_model
 
 WORDS = (
@@ -19,8 +19,9 @@ WORDS = (
 
 def read(data: bytes) -> Model:
     """A model; one name in the text is a constant list, one a number."""
-    constants = {"L": [16, 32, 64], "N": 48}
-    return Model.from_text(decoded(data, NAME), filename=NAME, dialect="flashrnn", constants=constants)
+    text = decoded(data, NAME)
+    constants = named_in(text, {"L": [16, 32, 64], "N": 48})
+    return Model.from_text(text, filename=NAME, dialect="flashrnn", constants=constants)
 
 
 def grammar() -> Any:

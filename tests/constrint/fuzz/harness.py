@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -209,3 +210,9 @@ def _path() -> str:
 
 
 _OUT_OF_TIME = (27, 24)  # SIGPROF, by the timer of an input; SIGXCPU
+
+
+def named_in(text: str, offered: dict[str, Any]) -> dict[str, Any]:
+    """Those of some constants that a text names: others are refused."""
+    words = re.findall(r"\w+", re.sub("#.*", "", text))
+    return {name: value for name, value in offered.items() if name in words}
