@@ -20,6 +20,10 @@ MOST_BITS = 4096
 LONGEST = 80  # most characters of a value in a message
 T1_PARTS = ("ConfigurationSpace", "General", "Search", "Budget", "KernelSpecification")
 """The parts of T1. Those after the first say how to tune, which does not change the space."""
+PLAIN_PARTS = (
+    "tune_params", "restrictions", "name", "note", "source", "cartesian", "valid", "verified_by",
+)  # fmt: skip
+"""The parts of the plain format. Those after the second describe a space."""
 KINDS: Mapping[str, tuple[type, ...]] = {
     "int": (int,),
     "uint": (int,),
@@ -78,7 +82,7 @@ def described(data: Mapping[str, Any], budget: Budget | None = None) -> tuple[di
     """Parameters and restrictions of either format."""
     budget = budget or Budget()
     is_t1 = "ConfigurationSpace" in data
-    _refuse_unknown(data, T1_PARTS if is_t1 else ("tune_params", "restrictions"), "a search space")
+    _refuse_unknown(data, T1_PARTS if is_t1 else PLAIN_PARTS, "a search space")
     if is_t1:
         return _from_t1(data["ConfigurationSpace"], budget)
     if "tune_params" not in data:
