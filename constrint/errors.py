@@ -49,7 +49,7 @@ class EmptySpaceError(ModelError):
 
 
 class UnboundedError(ConstrintError):
-    """Search would have to branch on a variable without finite bounds.
+    """Search would have to branch on a variable without finite bounds: whether there is a solution is open.
 
     Attributes:
         variable: Name of the variable.
@@ -58,7 +58,8 @@ class UnboundedError(ConstrintError):
     def __init__(self, variable: str) -> None:
         self.variable = variable
         super().__init__(
-            f"'{variable}' has no finite bounds even after propagation, so it cannot be searched: "
+            f"'{variable}' has no finite bounds even after propagation, so it cannot be searched, and "
+            f"whether there is a solution, or a better one, is not known: "
             f"give it both bounds, or add constraints that bound it"
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from constrint.propagators import LinearEq, LinearLe, Propagator
+from constrint.propagators import Absolute, LinearEq, LinearLe, Maximum, Minimum, Propagator
 from constrint.support.deadline import watched
 
 
@@ -19,6 +19,12 @@ def has_negative_cycle(nodes: Iterable[Propagator]) -> bool:
                 edges.append((x, y, node.bound // abs(a)))
                 if isinstance(node, LinearEq):
                     edges.append((y, x, -node.bound // abs(a)))
+        elif isinstance(node, Maximum):
+            edges += [(x, node.z, 0) for x in node.xs]
+        elif isinstance(node, Minimum):
+            edges += [(node.z, x, 0) for x in node.xs]
+        elif isinstance(node, Absolute):
+            edges.append((node.x, node.z, 0))
     # Bellman and Ford: if distances still fall after as many rounds as variables, there is a negative cycle.
     distance = dict.fromkeys([v for x, y, _ in edges for v in (x, y)], 0)
     for _ in watched(range(len(distance) + 1)):

@@ -20,6 +20,7 @@ from constrint.presolve.dominated import without_dominated
 from constrint.presolve.equations import keep_classes, narrower_classes
 from constrint.presolve.factors import list_factors
 from constrint.presolve.joint import joint_bounds
+from constrint.presolve.modular import check_modulo
 from constrint.presolve.residues import check_residues
 from constrint.presolve.rows import tightened, without_parallel
 from constrint.propagators import LinearEq, LinearLe, Propagator
@@ -160,6 +161,7 @@ def presolve(
         if left == 0 or not list_factors(problem, rules):
             break
         tell("factors")
+    check_modulo(problem.nodes, box, problem.finite, rules)
     return _root(problem, box, state, session, outcome, settings)
 
 

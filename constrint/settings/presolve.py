@@ -50,6 +50,12 @@ class PresolveSettings(Record):
     pivots_of_joint: int = 600
     most_cells_of_joint: int = 4000  # rows times variables of a system for one bound
 
+    # Residues in models without bounds: `x * (x + 1) == 2 * y + 1` has no solution modulo 2.
+    most_modular: int = 80  # constraints
+    narrow_modular: int = 64  # greatest absolute value of a variable that is kept exactly
+    greatest_modulus: int = 64  # of the model's own constants
+    nodes_modular: int = 300  # of the search for each modulus
+
     # Symmetries. They win "colours of queens": 0.076 s, 0.60 without; looking for them takes 1 to 120 ms.
     most_items: int = 40_000  # items of constraints; larger problems are not looked at
     refinements: int = 6  # of colours
