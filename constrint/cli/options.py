@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import click
 
 from constrint.cli.inputs import BadInputError, Reading, budget_of
+from constrint.cli.memory import watched_memory
 from constrint.support.limits import DEFAULT, Budget, Limits
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ workers_option = click.option(
     "--workers", type=click.IntRange(1), metavar="N", help="Search with N workers in parallel."
 )
 memory_option = click.option(
-    "--memory", type=click.IntRange(1), metavar="MB", help="Memory limit of reading and building."
+    "--memory", type=click.IntRange(1), metavar="MB", help="Memory limit of reading, building and solving."
 )
 
 
@@ -154,7 +155,17 @@ def budget_options(default_seconds: float | None = None) -> Decorator:
         "memory": memory_option,
         **{f"max_{field.name}": _limit_option(field.name) for field in fields(Limits)},
     }
-    return gathered("budget", _budget, options)
+    gather = gathered("budget", _budget, options)
+
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def run(*, budget: Budget, **given: Any) -> None:
+            with watched_memory(budget):
+                command(budget=budget, **given)
+
+        return gather(run)
+
+    return decorate
 
 
 def _budget(time_limit: float | None, memory: int | None, **limits: int | None) -> Budget:

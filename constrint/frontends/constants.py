@@ -106,14 +106,15 @@ class ConstantReader:
 
     def long_rows(self, token: Token) -> list[tuple[int, ...]]:
         """The lists of numbers of a list that is a single token."""
-        rows = [row.split(",") for row in _ROW.findall(token)]
-        for row in rows:
+        where, rows = partial(self.where, token), []
+        for found in _ROW.finditer(token):
+            row = found[1].split(",")
             if not row[-1].strip():
                 row.pop()
-        self.budget.values(sum(map(len, rows)), partial(self.where, token))
-        longest = max([len(part.strip()) for row in rows for part in row], default=0)
-        self.budget.digits(longest, partial(self.where, token))
-        return [tuple(map(int, row)) for row in rows]
+            self.budget.values(len(row), where)
+            self.budget.digits(max([len(part.strip()) for part in row], default=0), where)
+            rows.append(tuple(map(int, row)))
+        return rows
 
     @staticmethod
     def inner_token(tree: Node) -> Token | None:

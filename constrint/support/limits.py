@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from threading import Lock
-from typing import TYPE_CHECKING, BinaryIO, TypeAlias
+from typing import TYPE_CHECKING, BinaryIO, NoReturn, TypeAlias
 
 from constrint.errors import LimitError, ModelError, Position
 from constrint.support.arguments import check_bytes, check_seconds
@@ -71,6 +71,7 @@ class Limits:
 DEFAULT = Limits()
 _VALUES_OF_STEP = 8  # numbers of a long list, which are read together
 _ELEMENTS_OF_STEP = 4  # entries that are taken from a list together
+_BYTES_OF_VALUE, _BYTES_OF_VARIABLE = 100, 300  # that listed numbers and variables of arrays take
 _FRAMES_OF_DEPTH = 50  # calls for one pair of brackets: all ranks of operators stand between it and the next
 _VERY_DEEP = 20_000  # levels, where there is no limit
 
@@ -193,6 +194,7 @@ class Budget:
         limit = self.limits.variables
         if limit is not None and self.variable_count > limit:
             raise exceeded("variables", limit, where)
+        self._foresee(n * _BYTES_OF_VARIABLE, where)
         self.look_after(n, where)
 
     def values(self, n: int = 1, where: Where = "") -> None:
@@ -201,6 +203,7 @@ class Budget:
         limit = self.limits.values
         if limit is not None and self.value_count > limit:
             raise exceeded("values", limit, where)
+        self._foresee(n * _BYTES_OF_VALUE, where)
         self.look_after(1 + n // _VALUES_OF_STEP, where)
 
     def elements(self, n: int, where: Where = "") -> None:
@@ -221,6 +224,16 @@ class Budget:
         if self._seen >= self.LOOK:
             self.look(where)
 
+    def _foresee(self, size: int, where: Where) -> None:
+        """Refuse what would take more memory than is left before it is made."""
+        if self._most is not None and size > PIECE and (resident_bytes() or 0) + size > self._most:
+            self._stop_for_memory(where)
+
+    def _stop_for_memory(self, where: Where) -> NoReturn:
+        raise ReadingStopped(
+            _at(where) + f"reading the model takes more than the memory limit of {self._memory:,} bytes"
+        )
+
     def look(self, where: Where = "") -> None:
         """Check the number of steps, the clock and the memory."""
         self._steps += self._seen
@@ -231,9 +244,7 @@ class Budget:
         if self._deadline.is_set and self._deadline.left < 0:
             raise ReadingStopped(_at(where) + "the time limit was reached while the model was being read")
         if self._most is not None and (resident_bytes() or 0) > self._most:
-            raise ReadingStopped(
-                _at(where) + f"reading the model takes more than the memory limit of {self._memory:,} bytes"
-            )
+            self._stop_for_memory(where)
 
 
 def budget_for(

@@ -156,7 +156,7 @@ class SequenceReader(NameReader):
             parts = value.parts()
         elif isinstance(value, Items):
             parts = value.items
-        elif value == ():
+        elif isinstance(value, tuple) and not value:
             parts = ()
         if parts is not None:
             found = [self.flat(part) for part in parts if not isinstance(part, IntExpr)]

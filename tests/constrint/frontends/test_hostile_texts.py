@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from constrint import LimitError, LimitExceeded, Limits, Model
+from constrint import LimitError, LimitExceeded, Limits, Model, ParseError
 from constrint.frontends import parsers
 from constrint.frontends.text.data import read_data
 from constrint.support.limits import Budget, resident_bytes
@@ -153,6 +153,12 @@ def test_steps_grow_with_the_text():
         Model.from_text(text + "sum(i * 2 for i in 1..5000) == x", limits=Limits(steps=100))
     assert caught.value.name == "steps"
     Model.from_text(text + "sum(i * 2 for i in 1..5000) == x", limits=Limits(steps=None))
+
+
+@pytest.mark.parametrize("given", ["3", "x", "x + 1", "sum([1, 2])", "{1, 2}", "1..3", "[1]", "[x]"])
+def test_what_is_no_table_is_refused_at_its_place(given):
+    with pytest.raises(ParseError, match=r"^t:\d+"):
+        Model.from_text(f"{HEAD}a := {given}\ntable([x, y], a)\nregular([x], a, 0, [1])", filename="t")
 
 
 def test_nested_lists_that_are_not_taken_apart_stay_as_they_are():
