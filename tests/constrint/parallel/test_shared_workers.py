@@ -202,16 +202,16 @@ def test_dask_with_two_worker_processes(shares):
 
 MPI_SCRIPT = """
 import constrint as ci
-from constrint.parallel import shared_search as shared_run
+from constrint.settings import DEFAULT, using
 from mpi4py.futures import MPIPoolExecutor
 
 if __name__ == "__main__":
-    shared_run.WORK_ALONE = shared_run.WORK = 100
     m = ci.Model()
     q = m.int_vars("q", 7, 0, 6)
     for shift in (-1, 0, 1):
         m.add(ci.all_different([q[i] + shift * i for i in range(7)]))
-    with MPIPoolExecutor() as executor:
+    shared = using(DEFAULT.with_fields(search={"work_alone": 100, "work_of_share": 100}))
+    with shared, MPIPoolExecutor() as executor:
         count = m.count(engine="interpreted", executor=executor)
         best = m.solve(maximize=3 * q[0] + q[1], engine="interpreted", executor=executor)
     print(count, best.objective)
