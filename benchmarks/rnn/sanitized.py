@@ -75,7 +75,7 @@ def finding(group: str, tool: str, folder: Path) -> dict[str, Any]:
         "KERNELTUNE_PLAIN_PRODUCTS": "1" if tool == "initcheck" else "",
     }
     begun = time.perf_counter()
-    warm = subprocess.run(child, env=environment, capture_output=True, text=True, timeout=300)
+    warm = subprocess.run(("timeout", "300", *child), env=environment, capture_output=True, text=True)
     command = sanitizer.command(tool, child, log, SECONDS)
     found = subprocess.run(command, env=environment, capture_output=True, text=True)
     result = sanitizer.read(tool, log)
@@ -89,7 +89,7 @@ def finding(group: str, tool: str, folder: Path) -> dict[str, Any]:
         "errors": None if failed else result.errors,
         "seconds": round(time.perf_counter() - begun, 1),
         "failed": failed,
-        "text": "\n".join(line for line in text.splitlines() if "Host Frame" not in line)[:20000],
+        "text": text[:20000],
         "ran": ran,
     }
 

@@ -265,11 +265,13 @@ def check_transforms(cell: str, tolerance: float) -> None:
             scalar = lambda *parts, one=by_kernels: loss(one, *parts)  # noqa: E731
             slopes = jax.grad(scalar, argnums=(0, 1, 2, 3))
             ways = [jax.vmap(run, mapped), jax.vmap(slopes, mapped)]
-            results = [jax.jit(way)(*parts) for way in ways] + [way(*parts) for way in ways]
-            results.append(jax.grad(lambda *parts, way=ways[0]: sum(o.sum() for o in way(*parts)))(*parts))
-            results.append(jax.vmap(jax.grad(scalar), mapped)(*parts))
+            results = [ready(one, *parts) for way in ways for one in (way, jax.jit(way))]
+            summed = lambda *parts, way=ways[0]: sum(o.sum() for o in way(*parts))  # noqa: E731
+            results.append(ready(jax.grad(summed), *parts))
+            results.append(ready(jax.vmap(jax.grad(scalar), mapped), *parts))
             single = [one[0] for one in many]
-            results.append(jax.jvp(run, single, [one[1] for one in many]))
-            results.append(jax.vmap(lambda t, run=run, s=single: jax.jvp(run, s, [t, *s[1:]])[1])(many[0]))
+            results.append(ready(jax.jvp, run, single, [one[1] for one in many]))
+            along = lambda t, run=run, s=single: jax.jvp(run, s, [t, *s[1:]])[1]  # noqa: E731
+            results.append(ready(jax.vmap(along), many[0]))
             found.append(results)
         close(*found)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import pytest
 from kerneltune.inputs.descriptions import discover
 
 torch: Any = pytest.importorskip("torch")
+ROOT = Path(__file__).parents[3]
 CELLS = ("lstm", "slstm", "gru", "elman", "elman_relu")
 PLAIN = (0.0, 0.0, False, False, True)
 
@@ -122,22 +125,37 @@ def test_exported_with_dynamic_shapes() -> None:
     close(program.module()(x)[0], layer(x)[0])
 
 
-@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
-@pytest.mark.parametrize("name", ["LSTM", "MinGRU"])
-def test_exported_programs_are_compiled_ahead_of_time(name: str, device: str, tmp_path: Path) -> None:
-    """By AOTInductor, in a process that has imported kerneltune.torch, whose operators the package calls."""
-    import kerneltune.torch as ours
+AHEAD = """
+import sys, torch
+import kerneltune.torch as ours
 
+def made(layer, x, name):
+    program = torch.export.export(layer, (x,))
+    path = torch._inductor.aoti_compile_and_package(program, package_path=f"{sys.argv[2]}/{name}.pt2")
+    return torch._inductor.aoti_load_package(path)
+
+torch.set_grad_enabled(False)
+x = torch.randn(4, 3, 5, device=sys.argv[1])
+made(torch.nn.Linear(5, 2).to(x.device), x, "linear")(x)
+print("ready", flush=True)
+for kind in (ours.LSTM, ours.MinGRU):
+    layer = kind(5, 16).to(x.device).eval()
+    torch.testing.assert_close(made(layer, x, kind.__name__)(x)[0], layer(x)[0], rtol=1e-3, atol=1e-4)
+print("right", flush=True)
+"""
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+def test_exported_programs_are_compiled_ahead_of_time(device: str, tmp_path: Path) -> None:
+    """By AOTInductor, in a process that has imported kerneltune.torch, whose operators the package calls."""
     if shutil.which("g++") is None:
         pytest.skip("AOTInductor needs g++")
-    layer = getattr(ours, name)(5, 16).to(device).eval()
-    x = torch.randn(4, 3, 5, device=device)
-    with torch.no_grad():
-        program = torch.export.export(layer, (x,))
-        path = torch._inductor.aoti_compile_and_package(program, package_path=str(tmp_path / "made.pt2"))
-        found = torch._inductor.aoti_load_package(path)(x)
-        expected = layer(x)
-    torch.testing.assert_close(found[0], expected[0], rtol=1e-3, atol=1e-4)
+    child = subprocess.run(
+        [sys.executable, "-c", AHEAD, device, str(tmp_path)], capture_output=True, text=True, cwd=ROOT
+    )
+    if "ready" not in child.stdout:
+        pytest.skip(f"AOTInductor fails here with torch's own Linear, too: exit code {child.returncode}")
+    assert "right" in child.stdout, child.stderr[-3000:]
 
 
 def test_autocast_casts_all() -> None:
