@@ -3,8 +3,8 @@
     python benchmarks/solver/inferences.py --models 100000 --seed 1000000 --processes 2 \
         --output benchmarks/results/inferences.json
 
-Each seed draws a model, at natural or at lowered settings, and an answer of some search is compared with brute
-force. Every tenth seed has all inferences checked where they are made
+Each seed draws a model, at natural or at lowered settings, and an answer of some search is compared with
+brute force. Every tenth seed has all inferences checked where they are made
 (`tests/constrint/oracles/inference_oracle.py`), and a proof that the shipped checker verifies;
 `--inferences 1 --proofs 1` does so for every seed.
 """

@@ -61,7 +61,8 @@ class _Surveys:
 
     def opened(self, uri: str) -> TextDocument | None:
         """The document that the editor has opened by this name; files are not read for it."""
-        return self._server.workspace.text_documents.get(unquote(uri))
+        found: TextDocument | None = self._server.workspace.text_documents.get(unquote(uri))
+        return found
 
     def forget(self, uri: str) -> None:
         """The text has changed or is closed."""

@@ -20,6 +20,8 @@ from constrint.support.limits import Budget, LimitExceeded
 if TYPE_CHECKING:
     from lark import Token, Tree
 
+    from constrint.frontends.nodes import Node as Made
+
     Node: TypeAlias = Tree[Token]
 
 BITS_OF_DIGIT = 3.33
@@ -51,7 +53,8 @@ class ConstantReader:
 
     def span(self, tree: Node) -> Span:
         """The place of a tree, resolved later."""
-        begin, first, last = self.begin, tree.first, tree.last
+        begin, made = self.begin, cast("Made", tree)  # trees are typed as lark's, and made by `nodes`
+        first, last = made.first, made.last
         if first is None or last is None:
             return Span(self.source, begin, begin)
         return Span(self.source, begin + (first.start_pos or 0), begin + (last.end_pos or 0))

@@ -8,7 +8,7 @@ written out in each, differences of two variables would become sums of many, whi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -392,7 +392,7 @@ class _Builder:
         return solved
 
 
-def _names(entries: list[Value]) -> list[Name]:
+def _names(entries: Sequence[Value]) -> list[Name]:
     return [entry for entry in entries if isinstance(entry, Name)]
 
 
