@@ -12,7 +12,6 @@ from constrint.expr import BoolExpr, BoolVar, IntExpr, IntLike, IntVar, as_expr
 from constrint.expr.array_shapes import Shape, names_of
 from constrint.expr.arrays import ExprArray
 from constrint.expr.domain import BINARY, Domain
-from constrint.expr.walk import inner_first
 from constrint.modelling import constraints as kept
 from constrint.modelling.blocking import blocking
 from constrint.modelling.bounds import array_shape, domain_of
@@ -24,7 +23,7 @@ from constrint.modelling.objectives import Direction, Goal, Target, Units, as_go
 from constrint.modelling.ownership import Checked
 from constrint.modelling.scopes import Snapshot, pop, scope
 from constrint.modelling.soft import Soft, Weight, soft, violation
-from constrint.modelling.threads import changed_by, of_copy
+from constrint.modelling.threads import Shared, changed_by, of_copy
 from constrint.modelling.with_intervals import WithIntervals
 from constrint.settings import Settings, of_new_models
 
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     *("enum_var", "set_var", "interval", "let", "soften", "remove", "disable", "enable", "assume", "retract"),
     *("push", "pop", "block", "minimize", "maximize", "prefer", "hint"),
 )
-class Declarations(WithIntervals):
+class Declarations(Shared, WithIntervals):
     """Base class of `Model` that collects declarations and constraints.
 
     Attributes:
@@ -76,20 +75,6 @@ class Declarations(WithIntervals):
         self._scopes: list[Snapshot] = []
         self.owned = Checked()
         self.lock = threading.RLock()  # of changes and copies
-
-    def __getstate__(self) -> dict[str, Any]:
-        """The attributes, after the parts of all expressions: copies and pickles thus need no recursion."""
-        with self.lock:
-            held: list[IntExpr] = [constraint.expr for constraint in (*self.constraints, *self.disabled)]
-            held += [expr for expr, _ in (*self.goals, *self.preferences)]
-            state = {"parts": [*inner_first([*held, *self.lets.values()])], **self.__dict__}
-        del state["lock"]
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        del state["parts"]
-        self.__dict__.update(state)
-        self.lock = threading.RLock()
 
     @of_copy
     def __str__(self) -> str:

@@ -1,20 +1,50 @@
-"""Models that several threads use: changes are made one at a time, and a call answers for a copy.
+"""Models that several threads or processes use.
 
-So a call sees a model before a change of another thread or after it, never in the middle.
+Changes are made one at a time, and a call answers for a copy: it sees a model before a change of another
+thread or after it, never in the middle.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
+
+from constrint.expr.walk import inner_first
 
 if TYPE_CHECKING:
+    from constrint.expr import IntExpr
     from constrint.modelling.declarations import Declarations
 
 Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
 Class = TypeVar("Class", bound="type[Declarations]")
+
+
+class Shared:
+    """What a model needs to be copied, and passed between processes.
+
+    Attributes:
+        lock: The lock of changes and copies.
+    """
+
+    lock: threading.RLock
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The attributes, after the parts of all expressions: copies and pickles thus need no recursion."""
+        model = cast("Declarations", self)
+        with self.lock:
+            held: list[IntExpr] = [constraint.expr for constraint in (*model.constraints, *model.disabled)]
+            held += [expr for expr, _ in (*model.goals, *model.preferences)]
+            state = {"parts": [*inner_first([*held, *model.lets.values()])], **self.__dict__}
+        del state["lock"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        del state["parts"]
+        self.__dict__.update(state)
+        self.lock = threading.RLock()
 
 
 def changed_by(*names: str) -> Callable[[Class], Class]:

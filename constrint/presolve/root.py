@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import accumulate
 from operator import eq, sub
 from typing import TYPE_CHECKING
 
@@ -200,12 +201,7 @@ def _first_fixpoint(
 
 def _is_large(nodes: list[Propagator], least: int) -> bool:
     """Whether handing over to the compiled engine pays."""
-    size = 0
-    for node in nodes:
-        size += len(node.scope())
-        if size >= least:
-            return True
-    return False
+    return any(size >= least for size in accumulate(len(node.scope()) for node in nodes))
 
 
 def _propagate(advance: Callable[[int], int], deadline: Deadline, rules: PresolveSettings) -> int:
