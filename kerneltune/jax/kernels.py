@@ -43,7 +43,7 @@ def by_kernels(
     return states[0, 1:], states[:, -1]
 
 
-@by_kernels.defjvp  # type: ignore[untyped-decorator] # jax is not read by mypy
+@by_kernels.defjvp  # type: ignore[untyped-decorator] # jax has no types here
 def _by_kernels_jvp(cell: str, primals: Arrays, tangents: Arrays) -> tuple[Arrays, Arrays]:
     kept = _forward(cell, "training")(*primals)
     states = kept[0]
@@ -98,7 +98,7 @@ def _mapped(
     """The function, which vmap takes by folding."""
     found = custom_vmap(run)
 
-    @found.def_vmap  # type: ignore[untyped-decorator] # jax is not read by mypy
+    @found.def_vmap  # type: ignore[untyped-decorator]
     def rule(size: int, mapped: list[bool], *arrays: jax.Array) -> tuple[Arrays, tuple[bool, ...]]:
         at = [0 if one else None for one in mapped]
         outputs = _by_fold(found, size, list(zip(names, arrays, at, strict=True)), results)

@@ -245,6 +245,9 @@ def check_transforms(cell: str, tolerance: float) -> None:
     """Values, gradients and tangents, of mapped inputs and of mapped parameters, beside the scan's."""
     from kerneltune.jax import recurrence
 
+    def ready(way: Any, *parts: Any) -> Any:
+        return jax.block_until_ready(way(*parts))
+
     many = [
         jnp.stack([jnp.asarray(drawn(cell, seed)[i], jnp.float32) for seed in range(3)]) for i in range(4)
     ]
