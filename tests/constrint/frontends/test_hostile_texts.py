@@ -136,9 +136,7 @@ def test_what_is_very_long_is_answered_soon(kind):
     assert seconds < SECONDS
 
 
-@pytest.mark.parametrize(
-    "kind", ["nested a60[1] == x lists", "condition never true", "functions of nothing"]
-)
+@pytest.mark.parametrize("kind", ["nested a60[1] == x lists", "condition never true", "functions of nothing"])
 def test_the_time_limit_holds_where_the_others_are_lifted(kind):
     free = Limits(nodes=None, steps=None, values=None, depth=None)
     error, seconds = spent(lambda: Model.from_text(REFUSED[kind], limits=free, time_limit=0.3))

@@ -231,10 +231,14 @@ def check_model(
         step: Steps of a search between two looks.
     """
     rng = Random(seed)
-    ready = check_presolve(model, xs, rows, target)
-    if ready is None or len(ready.known.rows) > MOST_SOLUTIONS:
+    try:
+        ready = check_presolve(model, xs, rows, target)
+        if ready is None or len(ready.known.rows) > MOST_SOLUTIONS:
+            return
+        roots = [ready.lowered, *check_roots(ready, rng)]
+    except TooMany:
+        TALLY["too-many"] += 1
         return
-    roots = [ready.lowered, *check_roots(ready, rng)]
     for root, known in (roots[0], rng.choice(roots[1:])):
         try:
             extended = check_decomposition(root, known)
