@@ -19,8 +19,8 @@ from constrint.modelling.constraints import Constraint as Constraint
 from constrint.modelling.constraints import Handle, Held
 from constrint.modelling.constraints import constraints_of as constraints_of
 from constrint.modelling.hints import Hint, hints_of
-from constrint.modelling.objectives import Direction, Goal, Target, Units, as_goals
-from constrint.modelling.ownership import Checked
+from constrint.modelling.objectives import Direction, Goal, Target, Units
+from constrint.modelling.ownership import Checked, own_goals
 from constrint.modelling.scopes import Snapshot, pop, scope
 from constrint.modelling.soft import Soft, Weight, soft, violation
 from constrint.modelling.threads import Shared, changed_by, of_copy
@@ -189,8 +189,7 @@ class Declarations(Shared, WithIntervals):
 
     def let(self, name: str, expr: IntLike) -> IntExpr:
         """Name an expression: results show its value under this name. It is not a variable."""
-        named = as_expr(expr)
-        self.owned.check(self.variables, [named])
+        self.owned.check(self.variables, [named := as_expr(expr)])
         self.declare_name(name)
         self.lets[name] = named
         return named
@@ -365,20 +364,15 @@ class Declarations(Shared, WithIntervals):
 
     def minimize(self, *exprs: Target) -> None:
         """Add expressions that `solve` minimises, less important than earlier ones: lexicographic order."""
-        self.goals += self._own_goals([(expr, "min") for expr in exprs], self.units)
+        self.goals += own_goals(self, [(expr, "min") for expr in exprs], self.units)
 
     def maximize(self, *exprs: Target) -> None:
         """Add expressions that `solve` maximises, less important than earlier ones: lexicographic order."""
-        self.goals += self._own_goals([(expr, "max") for expr in exprs], self.units)
+        self.goals += own_goals(self, [(expr, "max") for expr in exprs], self.units)
 
     def prefer(self, *goals: tuple[Target, Direction]) -> None:
         """Set (expression, "max" | "min") pairs for which `solve` finds the lexicographic optimum."""
-        self.preferences.extend(self._own_goals(goals))
-
-    def _own_goals(self, goals: Iterable[tuple[Target, Direction]], units: Units | None = None) -> list[Goal]:
-        checked = as_goals(goals, units)
-        self.owned.check(self.variables, [expr for expr, _ in checked])
-        return checked
+        self.preferences.extend(own_goals(self, goals))
 
     def hint(self, values: Hint) -> None:
         """Set values that a solution is likely to have: `solve` begins with a search for one near them.

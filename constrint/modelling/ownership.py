@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from constrint.errors import ModelError
 from constrint.expr import BoolVar, Const, IntExpr, IntVar
 from constrint.expr.walk import inner_first
+from constrint.modelling.objectives import Direction, Goal, Target, Units, as_goals
 
 if TYPE_CHECKING:
     from constrint.modelling.declarations import Declarations
@@ -71,3 +72,12 @@ def check_variables(model: Declarations, more: Iterable[IntExpr] = ()) -> None:
     for node in inner_first([*exprs, *model.lets.values(), *more]):
         if isinstance(node, IntVar | BoolVar) and own.get(node.name) is not node:
             raise foreign(node)
+
+
+def own_goals(
+    model: Declarations, goals: Iterable[tuple[Target, Direction]], units: Units | None = None
+) -> list[Goal]:
+    """The goals of `as_goals`; raises `ModelError` for those that have another model's variables."""
+    checked = as_goals(goals, units)
+    model.owned.check(model.variables, [expr for expr, _ in checked])
+    return checked
