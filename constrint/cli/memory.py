@@ -22,10 +22,8 @@ def watched_memory(budget: Budget) -> Iterator[None]:
     Raises:
         ReadingStopped: The limit was reached.
     """
-    if budget.memory is None:
-        yield
-        return
-    most = (resident_bytes() or 0) + budget.memory
+    memory = budget.memory or 0
+    most = (resident_bytes() or 0) + memory
     ended, reached = Event(), Event()
 
     def watch() -> None:
@@ -42,7 +40,7 @@ def watched_memory(budget: Budget) -> Iterator[None]:
     except KeyboardInterrupt:
         if not reached.is_set():
             raise
-        raise ReadingStopped(f"the memory limit of {budget.memory:,} bytes was reached") from None
+        raise ReadingStopped(f"the memory limit of {memory:,} bytes was reached") from None
     finally:
         ended.set()
         with suppress(KeyboardInterrupt):  # that of the watcher may come when all is over

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import click
 
 from constrint.cli.inputs import BadInputError, Reading, budget_of
-from constrint.cli.memory import watched_memory
 from constrint.support.limits import DEFAULT, Budget, Limits
 
 if TYPE_CHECKING:
@@ -160,6 +159,11 @@ def budget_options(default_seconds: float | None = None) -> Decorator:
     def decorate(command: Command) -> Command:
         @wraps(command)
         def run(*, budget: Budget, **given: Any) -> None:
+            if budget.memory is None:
+                command(budget=budget, **given)
+                return
+            from constrint.cli.memory import watched_memory
+
             with watched_memory(budget):
                 command(budget=budget, **given)
 

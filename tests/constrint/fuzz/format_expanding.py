@@ -27,6 +27,25 @@ def use(model: Model) -> None:
     """Nothing: what is read may be large."""
 
 
+def _chained(first: str, then: str, count: int, use_of: list[str]) -> str:
+    names = [f"a0 := {first}", *[f"a{k} := {then.format(f'a{k - 1}')}" for k in range(1, count)]]
+    return "\n".join([*names, *[one.format(f"a{count - 1}") for one in use_of]])
+
+
+def _called(first: str, then: str, count: int, argument: str) -> str:
+    names = [f"f0(p) := {first}", *[f"f{k}(p) := {then.format(f'f{k - 1}')}" for k in range(1, count)]]
+    return "\n".join([*names, f"sum([f{count - 1}({argument})]) == x"])
+
+
+def _looped(head: str, ranges: list[str], condition: str, call: str) -> str:
+    generators = " ".join([f"for {name} in {one}" for name, one in zip("ijklmn", ranges, strict=False)])
+    return f"{call}({head} {generators} {condition})" + ("" if call == "forall" else " == x")
+
+
+def _repeated(line: str, times: int) -> str:
+    return "\n".join([line] * times)
+
+
 def grammar() -> Any:
     """Chains of definitions and functions, each of what stands before it, and uses of the last."""
     from hypothesis import strategies as st
@@ -69,32 +88,17 @@ def grammar() -> Any:
         ]
     )  # fmt: skip
 
-    def chained(first: str, then: str, count: int, use_of: list[str]) -> str:
-        names = [f"a0 := {first}", *[f"a{k} := {then.format(f'a{k - 1}')}" for k in range(1, count)]]
-        return "\n".join([*names, *[one.format(f"a{count - 1}") for one in use_of]])
-
-    def called(first: str, then: str, count: int, argument: str) -> str:
-        names = [f"f0(p) := {first}", *[f"f{k}(p) := {then.format(f'f{k - 1}')}" for k in range(1, count)]]
-        return "\n".join([*names, f"sum([f{count - 1}({argument})]) == x"])
-
-    def looped(head: str, ranges: list[str], condition: str, call: str) -> str:
-        generators = " ".join([f"for {name} in {one}" for name, one in zip("ijklmn", ranges, strict=False)])
-        return f"{call}({head} {generators} {condition})" + ("" if call == "forall" else " == x")
-
-    def repeated(line: str, times: int) -> str:
-        return "\n".join([line] * times)
-
     conditions = st.sampled_from(["", "", "if i < 0", "if i % 2 == 0", "if i in {3}", "if i < 0 if i > 5"])
     parts = st.one_of(
-        st.builds(chained, firsts, lists | numbers, levels, st.lists(uses, min_size=1, max_size=3)),
-        st.builds(called, st.sampled_from(["p", "p + p", "[p, p]", "1"]), bodies, levels, firsts),
+        st.builds(_chained, firsts, lists | numbers, levels, st.lists(uses, min_size=1, max_size=3)),
+        st.builds(_called, st.sampled_from(["p", "p + p", "[p, p]", "1"]), bodies, levels, firsts),
         st.builds(
-            looped, st.sampled_from(["i", "x == i", "i * x", "v[i]", "1", "[i, i]"]),
+            _looped, st.sampled_from(["i", "x == i", "i * x", "v[i]", "1", "[i, i]"]),
             st.lists(sizes, min_size=1, max_size=6), conditions,
             st.sampled_from(["sum", "forall", "max", "all_different", "len", "exists", "product"]),
         ),
         st.builds(
-            repeated, st.sampled_from(["sum(v) <= 7", "v[y] == 3", "x in {1..100000}", "s + x <= 3"]),
+            _repeated, st.sampled_from(["sum(v) <= 7", "v[y] == 3", "x in {1..100000}", "s + x <= 3"]),
             st.sampled_from([1, 10, 300]),
         ),
         st.sampled_from([f"enum e := {{{', '.join(f'n{k}' for k in range(n))}}}" for n in (1, 900, 4000)]),
