@@ -16,6 +16,7 @@ jax = pytest.importorskip("jax")
 jnp = jax.numpy
 CELLS = ("lstm", "gru", "slstm", "elman", "elman_relu")
 STEPS, BATCH, HEADS, DIM = 7, 3, 2, 8
+MAPPED = ((0, None, None, 0), (0, 0, 0, 0), (None, 0, None, None), (0, None, 0, None))
 
 
 @pytest.fixture(autouse=True)
@@ -231,17 +232,19 @@ def test_on_a_gpu_kernels_agree_with_the_scan(cell: str, dtype: str) -> None:
 
 @pytest.mark.parametrize("cell", ["lstm", "gru", "slstm"])
 def test_vmap_and_forward_mode_through_kernels(cell: str, launches: ReferenceLaunches) -> None:
-    check_transforms(cell, 2e-4)
+    # Not of the bias alone: the stand-in computes gradients from the arrays of the forward pass, which
+    # joins the heads then, while the backward pass, which reads no bias, joins the batch.
+    check_transforms(cell, 2e-4, MAPPED[:3])
 
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("cell", ["lstm", "gru", "slstm", "elman"])
 def test_vmap_and_forward_mode_on_a_gpu(cell: str) -> None:
     with jax.default_matmul_precision("highest"):
-        check_transforms(cell, 2e-3)
+        check_transforms(cell, 2e-3, MAPPED)
 
 
-def check_transforms(cell: str, tolerance: float) -> None:
+def check_transforms(cell: str, tolerance: float, ways_to_map: Any) -> None:
     """Values, gradients and tangents, of mapped inputs and of mapped parameters, beside the scan's."""
     from kerneltune.jax import recurrence
 
@@ -260,7 +263,7 @@ def check_transforms(cell: str, tolerance: float) -> None:
         for found, wanted in zip(jax.tree.leaves(mine), jax.tree.leaves(other), strict=True):
             np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance * 10)
 
-    for mapped in ((0, None, None, 0), (0, 0, 0, 0), (None, 0, None, None), (0, None, 0, None)):
+    for mapped in ways_to_map:
         parts = [one if at == 0 else one[0] for one, at in zip(many, mapped, strict=True)]
         found = []
         for by_kernels in (True, False):
