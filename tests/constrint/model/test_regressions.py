@@ -180,7 +180,7 @@ def test_an_answer_that_cannot_be_written_is_one_line(tmp_path):
             stderr=subprocess.PIPE,
             check=False,
         )
-    assert done.returncode == 2
+    assert done.returncode == 4
     assert done.stderr.decode().splitlines() == ["error: cannot write the answer: no space left on device"]
 
 
