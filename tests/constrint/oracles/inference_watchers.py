@@ -18,6 +18,7 @@ from constrint.learning.layout import (
     BY_CLAUSE,
     DECISION,
     HEAD_CELLS,
+    LEARNED,
     PREMISES,
     SIZE,
     TRAIL,
@@ -73,7 +74,8 @@ class _Learning:
 
     def __init__(self, run: LearningRun, known: Solutions, rng: Random) -> None:
         self.run, self.known, self.rng = run, known, rng
-        self._arena = int(run._ls.scalar[ARENA])
+        self._mark = (0, 0)
+        self._seen: set[frozenset[tuple[int, int]]] = set()
         self._trail: list[tuple[int, int, int]] = []
         self._rows = len(run._ls.kind)
         self._kinds = run._ls.kind
@@ -88,16 +90,22 @@ class _Learning:
         self._explanations()
 
     def _clauses(self) -> None:
-        """Each new clause leaves what is wanted."""
-        ls, end = self.run._ls, int(self.run._ls.scalar[ARENA])
-        at = self._arena if self._arena <= end else 0
-        while at < end:
+        """Each new clause leaves what is wanted; those that stay move when others are dropped."""
+        ls, scalar = self.run._ls, self.run._ls.scalar
+        mark = (int(scalar[ARENA]), int(scalar[LEARNED]))
+        if mark == self._mark:
+            return
+        self._mark = mark
+        at = 0
+        while at < mark[0]:
             size = ls.arena[at + SIZE]
             cells = ls.arena[at + HEAD_CELLS : at + HEAD_CELLS + 2 * size]
-            clause = list(zip(cells[::2], cells[1::2], strict=True))
-            self.known.wanted_hold(self.known.clause(clause), f"clause {clause}")
+            clause = tuple(zip(cells[::2], cells[1::2], strict=True))
+            members = frozenset(clause)
+            if members not in self._seen:
+                self._seen.add(members)
+                self.known.wanted_hold(self.known.clause(clause), f"clause {clause}")
             at += HEAD_CELLS + 2 * size
-        self._arena = end
 
     def _added_rows(self) -> None:
         """Each new row leaves what is wanted: variables that are fixed at the root are part of its limit."""
