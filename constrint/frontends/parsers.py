@@ -68,7 +68,7 @@ def parser_of(
     parser = _kept(place, grammar, options)
     if parser is None:
         parser = _made(grammar, options)
-        _keep(place, grammar, parser)
+        _keep(place, grammar, options, parser)
     return parser
 
 
@@ -98,7 +98,7 @@ def _kept(place: Path, grammar: str, options: dict[str, Any]) -> Lark | None:
         if found is None:
             return None
         kept = json.loads(found[0], object_pairs_hook=_with_numbers)
-        if kept["grammar"] != grammar:
+        if kept["grammar"] != grammar or kept["options"] != _named(options):
             return None
         # lark's stand-alone parsers are loaded by this call, too.
         parser: Lark = Lark._load_from_dict(kept["data"], kept["memo"], **options)  # type: ignore[no-untyped-call]
@@ -112,7 +112,16 @@ def _with_numbers(pairs: list[tuple[str, Any]]) -> dict[Any, Any]:
     return {int(key) if key.isdigit() else key: value for key, value in pairs}
 
 
-def _keep(place: Path, grammar: str, parser: Lark) -> None:
+def _named(options: dict[str, Any]) -> list[str]:
+    """The options by name: what a filter always accepts is part of the tables."""
+    classes = (type(options["postlex"]), options.get("tree_class"))
+    return [
+        *(f"{kind.__module__}.{kind.__qualname__}" for kind in classes if kind),
+        str(options["propagate_positions"]),
+    ]
+
+
+def _keep(place: Path, grammar: str, options: dict[str, Any], parser: Lark) -> None:
     from lark.grammar import Rule
     from lark.lexer import TerminalDef
 
@@ -120,7 +129,8 @@ def _keep(place: Path, grammar: str, parser: Lark) -> None:
         data, memo = parser.memo_serialize([TerminalDef, Rule])
         # A copy: the parser itself uses the original.
         data["options"] = {**data["options"], "postlex": None, "tree_class": None}
-        _write(place, json.dumps({"grammar": grammar, "data": data, "memo": memo}))
+        kept = {"grammar": grammar, "options": _named(options), "data": data, "memo": memo}
+        _write(place, json.dumps(kept))
 
 
 def _write(place: Path, text: str) -> None:
