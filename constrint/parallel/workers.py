@@ -25,6 +25,9 @@ AHEAD = 2
 MOST_LOSSES = 3
 """Workers that may end before their answer in one call; after that, the work itself is taken to end them."""
 
+LOOK_AT_CLUSTER = 2.0
+"""Seconds between two looks at a cluster that has not answered."""
+
 Answer = TypeVar("Answer")
 
 
@@ -157,7 +160,7 @@ class Workers:
             try:
                 if self._is_replaced(handed.executor) and not future.done():
                     raise BrokenExecutor("it takes no more work")
-                answer = future.result(None if ends is None else max(0.0, ends - perf_counter()))
+                answer = _result(future, handed.executor, ends)
             except (BrokenExecutor, CancelledError) as problem:
                 del self._running[future]
                 if not self._note_loss(handed.executor, problem):
@@ -203,3 +206,20 @@ class Workers:
         if self._own is not None:
             self._own.shutdown(cancel_futures=True)
             self._own = None
+
+
+def _result(future: Future[str], executor: Executor, ends: float | None) -> str:
+    """A worker's answer; raises `BrokenExecutor` where its cluster is gone, and `TimeoutError` at the end.
+
+    A client of Dask whose scheduler has gone may leave its futures pending for ever, so it is looked at.
+    """
+    while True:
+        left = LOOK_AT_CLUSTER if ends is None else min(LOOK_AT_CLUSTER, max(0.0, ends - perf_counter()))
+        try:
+            return future.result(left)
+        except TimeoutError:
+            if future.done() or (ends is not None and perf_counter() >= ends):
+                raise
+            client = getattr(executor, "_client", None)
+            if getattr(client, "status", "running") == "closed":
+                raise BrokenExecutor("its cluster is gone") from None

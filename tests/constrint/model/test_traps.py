@@ -132,8 +132,8 @@ def test_what_works(m):
     x, y, b = m.variables.values()
     assert str(sum([x, y, b])) == "x + y + b"
     assert str(sum(v > 1 for v in (x, y))) == "(x > 1) + (y > 1)"
-    assert str(ci.all_different([[x, y], [x + 1]])) == "all_different(x, y, x + 1)"
-    assert str(ci.sum_([[x, y], np.array([1, 2])])) == "x + y + 3"
+    assert str(ci.all_different([*[x, y], x + 1])) == "all_different(x, y, x + 1)"
+    assert str(ci.sum_([x, y, np.array([1, 2])])) == "x + y + 3"
     assert [str(part) for part in divmod(x, 3)] == ["x // 3", "x % 3"]
     assert str(pow(x, 2, 5)) == "x ** 2 % 5"
     assert str(np.int64(3) * x + np.int32(1)) == "3 * x + 1"
