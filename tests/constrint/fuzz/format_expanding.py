@@ -14,6 +14,25 @@ WORDS = (
     "in a1", "a2[1]", "[x]", "len(", "** 2000", "element", "all_different(", "table([x], ", "_", "max(a3)",
 )  # fmt: skip
 
+LISTS = (
+    "[{0}, {0}]",
+    "[{0}]",
+    "[{0}, x]",
+    "[[{0}], [{0}]]",
+    "[{0}, {0}, {0}, {0}]",
+    "{0}",
+    "[z for z in {0}]",
+)
+NUMBERS = (
+    "{0} + {0}",
+    "{0} * {0}",
+    "max({0}, {0})",
+    "abs({0} - {0})",
+    "{0} + x",
+    "sum([{0}, {0}])",
+    "{0} // 2",
+)
+
 LIMITS = Limits(steps=100_000)
 """A tenth of the usual steps: what takes long without being counted stands out."""
 
@@ -54,28 +73,7 @@ def grammar() -> Any:
     sizes = st.sampled_from(
         ["1..2", "1..30", "1..2000", "1..100000", "1..1000000", "i..i - 1", "{}", "a0", "v"]
     )
-    lists = st.sampled_from(
-        [
-            "[{0}, {0}]",
-            "[{0}]",
-            "[{0}, x]",
-            "[[{0}], [{0}]]",
-            "[{0}, {0}, {0}, {0}]",
-            "{0}",
-            "[z for z in {0}]",
-        ]
-    )
-    numbers = st.sampled_from(
-        [
-            "{0} + {0}",
-            "{0} * {0}",
-            "max({0}, {0})",
-            "abs({0} - {0})",
-            "{0} + x",
-            "sum([{0}, {0}])",
-            "{0} // 2",
-        ]
-    )
+    lists, numbers = st.sampled_from(LISTS), st.sampled_from(NUMBERS)
     bodies = st.sampled_from(
         ["{0}(p) + {0}(p)", "[{0}(p), {0}(p)]", "{0}([p, p])", "sum({0}(p) for k in 1..3)", "{0}(p) * {0}(p)"]
     )
