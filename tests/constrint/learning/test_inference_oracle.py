@@ -22,7 +22,7 @@ from constrint.search.depth_first import Run
 from constrint.search.relaxed import RelaxedRun
 from constrint.store.domains import set_lo
 
-MODELS = int(os.environ.get("CONSTRINT_INFERENCES", "1200"))
+MODELS = int(os.environ.get("CONSTRINT_INFERENCES", "800"))
 FIRST = int(os.environ.get("CONSTRINT_INFERENCES_SEED", "0"))
 BLOCKS = 12
 SHOWING = range(16)  # seeds that show all kinds
