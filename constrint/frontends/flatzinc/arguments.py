@@ -7,21 +7,13 @@ from typing import Any, Protocol
 
 from constrint.expr import BoolExpr, IntExpr
 from constrint.expr.domain import Domain
-from constrint.frontends.flatzinc.document import Document, Item, Value
-from constrint.modelling.declarations import Declarations
+from constrint.frontends.flatzinc.document import Item, Value
+from constrint.frontends.flatzinc.sets import Lookup
 from constrint.modelling.symbols import SetExpr
 
 
-class Builder(Protocol):
-    """Makes expressions from values.
-
-    Attributes:
-        document: The text as data.
-        model: The model under construction.
-    """
-
-    document: Document
-    model: Declarations
+class Builder(Lookup, Protocol):
+    """Makes expressions from values."""
 
     def number(self, value: Value, line: int, depth: int = 0) -> IntExpr:
         """An integer expression."""
@@ -37,12 +29,6 @@ class Builder(Protocol):
 
     def set_of(self, value: Value, line: int) -> SetExpr:
         """A set, constant or not."""
-
-    def resolved(self, value: Value, line: int) -> Value:
-        """The value for the name of a constant or of an entry; any other value as it is."""
-
-    def entries(self, value: Value, line: int) -> list[Value]:
-        """The entries of an array."""
 
 
 class Arguments:

@@ -18,7 +18,7 @@ from constrint.modelling.symbols import SetExpr
 Elements = frozenset[int]
 
 
-class Builder(Protocol):
+class Lookup(Protocol):
     """Looks values up.
 
     Attributes:
@@ -39,7 +39,7 @@ class Builder(Protocol):
 class Sets:
     """The sets of a document."""
 
-    def __init__(self, builder: Builder) -> None:
+    def __init__(self, builder: Lookup) -> None:
         self._builder = builder
         self._document = builder.document
         self._known: dict[str, SetExpr] = {}
