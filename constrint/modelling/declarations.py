@@ -21,7 +21,7 @@ from constrint.modelling.constraints import constraints_of as constraints_of
 from constrint.modelling.hints import Hint, hints_of
 from constrint.modelling.objectives import Direction, Goal, Target, Units
 from constrint.modelling.ownership import Checked, own_goals
-from constrint.modelling.scopes import Snapshot, pop, scope
+from constrint.modelling.scopes import COLLECTIONS, Snapshot, pop, scope
 from constrint.modelling.soft import Soft, Weight, soft, violation
 from constrint.modelling.threads import Shared, changed_by, of_copy
 from constrint.modelling.with_intervals import WithIntervals
@@ -327,11 +327,12 @@ class Declarations(Shared, WithIntervals):
     def copy(self) -> Self:
         """An independent model with the same contents; expressions are immutable and shared."""
         copy = object.__new__(type(self))  # the constructor of a subclass may take anything
-        copy.__dict__.update(self.__dict__)
-        Declarations.__init__(copy, self.name)
-        copy.settings = self.settings
+        held = copy.__dict__
         with self.lock:
-            self.copy_to(copy)
+            held.update(self.__dict__)
+            for collection in COLLECTIONS:
+                held[collection] = held[collection].copy()
+        copy.lock, copy.owned, copy._scopes = threading.RLock(), Checked(), []
         return copy
 
     def copy_to(self, other: Declarations) -> None:

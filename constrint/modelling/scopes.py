@@ -12,6 +12,11 @@ from constrint.errors import ModelError
 if TYPE_CHECKING:
     from constrint.modelling.declarations import Declarations
 
+COLLECTIONS = (  # the attributes of a model that hold its contents: dictionaries and lists
+    *("variables", "lets", "intervals", "constraints", "disabled", "order", "goals", "preferences", "hints"),
+    *("weights", "units", "symbols"),
+)
+
 Scoped = TypeVar("Scoped", bound="Declarations")
 
 
@@ -24,32 +29,16 @@ class Snapshot:
     @staticmethod
     def of(model: Declarations) -> Snapshot:
         """Copies of the model's collections."""
-        return Snapshot({name: collection.copy() for name, collection in _collections(model).items()})
+        return Snapshot({name: getattr(model, name).copy() for name in COLLECTIONS})
 
     def restore(self, model: Declarations) -> None:
         """Restore the collections in place, so that references to them stay valid."""
-        for name, collection in _collections(model).items():
+        for name in COLLECTIONS:
+            collection = getattr(model, name)
             collection.clear()
             add = collection.update if isinstance(collection, dict) else collection.extend
             add(self.held[name])
         model.owned.forget()
-
-
-def _collections(model: Declarations) -> dict[str, Any]:
-    return {
-        "variables": model.variables,
-        "lets": model.lets,
-        "intervals": model.intervals,
-        "constraints": model.constraints,
-        "disabled": model.disabled,
-        "order": model.order,
-        "goals": model.goals,
-        "preferences": model.preferences,
-        "hints": model.hints,
-        "weights": model.weights,
-        "units": model.units,
-        "symbols": model.symbols,
-    }
 
 
 def pop(model: Declarations, scopes: list[Snapshot]) -> None:
