@@ -43,6 +43,8 @@ def replaced(path: str | Path, *, private: bool = False) -> Iterator[Path]:
         private: Replace whatever has the name, even a pipe, by a file for this user alone.
     """
     target = Path(path)
+    if not target.name:  # ".", "/" and the like
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
     old = target.stat() if target.exists() and not private else None
     if old is not None and not target.is_file() and not target.is_dir():
         yield target

@@ -58,6 +58,9 @@ def build(
         )
         profiles = [load_profile(name) for name in gpu or _compilable()]
 
+        if wheel:  # before the hours of compiling
+            wheel.mkdir(parents=True, exist_ok=True)
+
         def progress(line: str) -> None:
             click.echo(line, err=True)
 

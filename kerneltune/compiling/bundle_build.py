@@ -82,7 +82,8 @@ def build(
             count, left_out = _filled(connection, profiles, kernels, selection, progress, workers)
         return Built(count, tuple(left_out), path.stat().st_size)
     except (OSError, sqlite3.Error) as error:
-        raise InputError(f"{path} cannot be written: {error}") from None
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{path} cannot be written: {reason}") from None
 
 
 def _filled(

@@ -16,20 +16,10 @@ from constrint.cli.main import app as constrint
 from kerneltune.cli.main import app as kerneltune
 
 ODD = ["x" * 5000, "a/" * 3000, "new\nline", "🎉", "", "-", "/", "/dev/null/x", "%s{0}"]
-REQUEST = [
-    "lstm",
-    "--gpu",
-    "h100_sxm",
-    "--heads",
-    "4",
-    "--head-dim",
-    "64",
-    "--batch",
-    "16",
-    "--dtype",
-    "bf16",
-]
-BASES = {"tile": REQUEST, "compile": REQUEST, "run": REQUEST, "tune": REQUEST}
+LEAST = ["--gpu", "h100_sxm", "--batch", "1", "--dtype", "bf16"]
+REQUEST = ["elman", *LEAST, "--heads", "1", "--head-dim", "16"]
+SMALL = ["out", *LEAST, "--cell", "elman", "--shape", "1x16"]
+BASES = {"tile": REQUEST, "compile": REQUEST, "run": REQUEST, "tune": REQUEST, "build": SMALL}
 
 
 def leaves(app: click.Command, words: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], click.Command]]:
