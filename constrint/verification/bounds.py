@@ -26,6 +26,11 @@ def opposite(atom: Atom) -> Atom:
     return (v, "<=", value - 1) if relation == ">=" else (v, ">=", value + 1)
 
 
+def holds(atom: Atom, value: int) -> bool:
+    """Whether an atom is true where its variable has a value."""
+    return value >= atom[2] if atom[1] == ">=" else value <= atom[2]
+
+
 def literal_atom(number: int) -> Atom:
     """The atom of a literal."""
     return (number >> 1, "<=", 0) if number & 1 else (number >> 1, ">=", 1)

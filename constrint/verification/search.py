@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from constrint.verification.bounds import Rejected
+from constrint.verification.bounds import Rejected, holds
 from constrint.verification.groups import State
 from constrint.verification.meanings import DEFINITIONS
 from constrint.verification.objectives import Objective
+from constrint.verification.solutions import Solutions
 from constrint.verification.store import Clause
 from constrint.verification.written import Written
 
@@ -34,12 +35,8 @@ class Search:
             state.solutions = state.solutions.restricted(partial(_has_value, goals, one.number, one.best))
             store.narrow(one.variable, (one.at_best,))
         better = None if objective is None else objective.better()
-        if better is not None and objective is not None:
-            best, number = objective.best, objective.number
-            is_less = state.model.goals[number][1] == "min"
-            state.solutions = state.solutions.restricted(
-                lambda values: _is_better(goals.goal_value(number, values), best, is_less)
-            )
+        if better is not None:
+            self._keep_better()
             store.add_clause((better,))
 
     def _go_on(self) -> None:
@@ -51,10 +48,38 @@ class Search:
         self._go_on()
         outcome = self.state.store.implies(clause)
         if outcome is None:
-            self.state.trust("clause with a constraint that is too wide to list")
+            self._check_listed(clause)
         elif not outcome:
             raise Rejected("the clause does not follow by propagation")
         self.state.store.add_clause(clause)
+
+    def _check_listed(self, clause: Clause) -> None:
+        """A clause that propagation cannot decide: it holds in all solutions, where they are listed."""
+        left = self._better_solutions()
+        if left is None:
+            self.state.trust("clause with a constraint that is too wide to list")
+        else:
+            left.keep(lambda values: any(holds(atom, values[atom[0]]) for atom in clause), "the clause")
+            self.state.report.listed += 1
+
+    def _better_solutions(self) -> Solutions | None:
+        """All solutions that are better than the best so far; None where they are not listed."""
+        self.state.solutions.close()
+        if not self.state.solutions.is_listed:
+            return None
+        self._keep_better()
+        return self.state.solutions
+
+    def _keep_better(self) -> None:
+        """Keep the listed solutions that are better than the best so far."""
+        state, objective = self.state, self._objective
+        if objective is None or objective.best is None:
+            return
+        best, number = objective.best, objective.number
+        is_less = state.model.goals[number][1] == "min"
+        state.solutions = state.solutions.restricted(
+            lambda values: _is_better(state.model.goal_value(number, values), best, is_less)
+        )
 
     def solve(self, values: dict[int, int]) -> None:
         """A solution; from here on the goal must be better."""
@@ -91,7 +116,7 @@ class Search:
         self._is_over = True
         outcome = self.state.store.refutes([])
         if outcome is None:
-            self.state.trust("end of a search with a constraint that is too wide to list")
+            self._check_nothing_left()
         elif not outcome:
             raise Rejected("the search is not exhausted: no contradiction follows by propagation")
         if self._objective is not None and self._objective.best is not None:
@@ -100,6 +125,16 @@ class Search:
             self.is_infeasible = True
         else:
             raise Rejected("the search has no solution, where an earlier one had")
+
+    def _check_nothing_left(self) -> None:
+        """An end that propagation cannot decide: no solution is left, where they are listed."""
+        left = self._better_solutions()
+        if left is None:
+            self.state.trust("end of a search with a constraint that is too wide to list")
+        elif left.solutions:
+            raise Rejected("the search is not exhausted: a solution is left")
+        else:
+            self.state.report.listed += 1
 
 
 def _has_value(model: Written, number: int, value: int | None, values: Mapping[str, int]) -> bool:

@@ -85,6 +85,7 @@ class Store:
         new.root = Bounds(
             dict(self.root.domains), dict(self.root.low), dict(self.root.high), self.root.most_listed
         )
+        new.root.is_cut = self.root.is_cut
         new._watchers = {v: [] for v in self.root.domains}
         new._own = self._own
         new.is_contradictory = self.is_contradictory
@@ -247,12 +248,13 @@ class Store:
             return True
         is_cut = False
         few, many = self.settings.few_listed, self.settings.most_listed
-        for most, is_thorough in ((few, False), (many, False), (many, True)):
-            if (most == many and not is_cut and not is_thorough) or (is_thorough and not self._has_windows):
+        for attempt, (most, is_thorough) in enumerate(((few, False), (many, False), (many, True))):
+            if is_thorough and not self._has_windows:
                 continue
             bounds = self.root.copy()
             bounds.is_thorough, bounds.most_listed = is_thorough, most
             is_cut = False
+            everything = attempt > 0 or not (atoms or rows)  # the root's bounds come of shorter lists
             sums = self._over_sums_of(rows)
             try:
                 for atom in atoms:
@@ -264,7 +266,7 @@ class Store:
                         by_row(bounds, row.name, row.arguments)
                     for total in sums:
                         total.bound(bounds)
-                    self._propagate(bounds, () if atoms or rows else range(len(self._rules)))
+                    self._propagate(bounds, range(len(self._rules)) if everything else ())
                     if not rows:
                         break
             except Contradiction:

@@ -38,6 +38,26 @@ def test_proofs_are_verified(kind, tmp_path):
     assert learned > 0
 
 
+@pytest.mark.parametrize("seed", [3060750, 8000745, 8017670, 8024550, 8082290, 8095550])
+def test_wide_constraints_are_checked_by_all_solutions(seed, tmp_path):
+    """Seeds of long runs: propagation that lists few assignments of a constraint proves too little."""
+    kind = KINDS[seed % len(KINDS)]
+    m, goal = draw(kind, seed)
+    result, lines = proof_of(m, tmp_path / "proof", goals_of(m, goal, seed))
+    report = verify(m, lines, Settings(is_strict=True))
+    assert (report.claim, report.values) == (result.status.value, result.numbers)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_narrow_lists_reject_no_proof(kind, tmp_path):
+    for seed in range(FIRST, FIRST + MODELS // 2):
+        m, goal = draw(kind, seed)
+        proof = proof_of(m, tmp_path / "proof", goals_of(m, goal, seed))
+        if proof is not None:
+            report = verify(m, proof[1], Settings(few_listed=2, most_listed=2, is_strict=True))
+            assert report.claim == proof[0].status.value, f"{kind} {seed}"
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_proof_is_rejected_where_solutions_are_not_listed(kind, tmp_path):
     for seed in range(FIRST, FIRST + MODELS):
@@ -72,8 +92,10 @@ def test_no_changed_proof_proves_what_is_not_true(kind, tmp_path):
         right = truth(m, [(goal, "max")])
         for changed in mutants(proof[1], rng, 8):
             most = rng.choice((0, Settings().most_assignments))  # by rules alone, or by listing
+            few, many = rng.choice(((2, 2), (2, 50), (300, 50_000)))  # of one constraint while propagating
+            strict = Settings(few, many, most_assignments=most, is_strict=True)
             try:
-                report = verify(m, changed, Settings(is_strict=True, most_assignments=most))
+                report = verify(m, changed, strict)
             except (RejectedAtError, NotTheModelError):
                 rejected += 1
                 continue
