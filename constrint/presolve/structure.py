@@ -79,7 +79,7 @@ class Structure:
 
     def _find_groups(self, nodes: Sequence[Propagator]) -> None:
         lo, hi = self._box.lo, self._box.hi
-        ceilings = self._ceilings(nodes)
+        ceilings = ceilings_of(nodes, self._goal)
         parts = [self._comparing(node, ceilings) for node in nodes]
         named = {v for compared, _ in parts for v in compared if lo[v] < hi[v]}
         if self._goal is not None:
@@ -111,20 +111,6 @@ class Structure:
         for v in sorted(named):
             self.groups.setdefault(top(v), []).append(v)
             self._group[v] = top(v)
-
-    def _ceilings(self, nodes: Sequence[Propagator]) -> set[int]:
-        """The goal, where it is to be small and only stands above others: names are then as few as needed."""
-        if self._goal is None or self._goal[1] != "min":
-            return set()
-        (z, _) = self._goal
-        for node in nodes:
-            if z not in node.scope():
-                continue
-            if isinstance(node, Maximum) and node.z == z and z not in node.xs:
-                continue
-            if not (isinstance(node, LinearLe) and _is_below(node, z)):
-                return set()
-        return {z}
 
     def _comparing(self, node: Propagator, ceilings: set[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The variables that a constraint only compares with each other, and its other variables."""
@@ -245,6 +231,24 @@ class Structure:
             *self._compared("x", node.variables),
             *[self._item("count", self._value(named, value), count) for value, count in pairs],
         ]
+
+
+def ceilings_of(nodes: Sequence[Propagator], goal: tuple[int, str] | None) -> set[int]:
+    """The goal, where it is to be small and only stands above others: names are then as few as needed.
+
+    Of solutions that differ in names alone, a best one is then left; those that are worse may all be lost.
+    """
+    if goal is None or goal[1] != "min":
+        return set()
+    (z, _) = goal
+    for node in nodes:
+        if z not in node.scope():
+            continue
+        if isinstance(node, Maximum) and node.z == z and z not in node.xs:
+            continue
+        if not (isinstance(node, LinearLe) and _is_below(node, z)):
+            return set()
+    return {z}
 
 
 def key_of(fact: Fact, moved: Mapping[int, int] | None = None) -> Hashable:

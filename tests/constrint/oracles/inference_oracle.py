@@ -32,6 +32,7 @@ from constrint.learning.normal import Contradiction, Translation, atom_of
 from constrint.preparing.prepared import Prepared
 from constrint.presolve import Root, better_than, is_linear
 from constrint.presolve.breaking import without_symmetries
+from constrint.presolve.structure import ceilings_of
 from constrint.relaxation.dual import with_dual_row
 
 Goal = tuple[int, str]
@@ -115,7 +116,9 @@ def check_roots(ready: Ready, rng: Random) -> list[tuple[Root, Solutions]]:
         if one is not root:
             left = solutions_of(one.box, one.nodes)
             _inside(left[:, : known.count], known.rows, "symmetries")
-            if set(known.costs_of(left).tolist()) != set(known.costs.tolist()):
+            costs, all_costs = set(known.costs_of(left).tolist()), set(known.costs.tolist())
+            only_best = ceilings_of(root.nodes, goal)  # names that are not the least make a goal worse
+            if min(costs) != min(all_costs) if only_best and costs else costs != all_costs:
                 raise Wrong("symmetries: the last solution of a class is lost")
             roots.append((one, Solutions(left, goal)))
     if goal is not None:
