@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable
-from importlib.metadata import version
 from time import perf_counter
 from typing import Any
 
@@ -30,6 +29,7 @@ from constrint.expr import BoolExpr, Const, IntExpr, as_bool
 from constrint.integrations.cpmpy_functions import COMPARISONS, NUMBERS, RELATIONS
 from constrint.model import Model
 from constrint.modelling.result import Result, Status
+from constrint.support.version import version as own_version
 
 
 class CPM_constrint(SolverInterface):  # type: ignore[misc]  # noqa: N801 - as CPMpy names its solvers
@@ -46,7 +46,7 @@ class CPM_constrint(SolverInterface):  # type: ignore[misc]  # noqa: N801 - as C
     @classmethod
     def version(cls) -> str:
         """The version of constrint."""
-        return version("constrint")
+        return own_version()
 
     def __init__(self, cpm_model: Any = None, subsolver: str | None = None) -> None:
         self._model = Model("cpmpy")

@@ -13,11 +13,11 @@ from concurrent.futures import (
     ThreadPoolExecutor,
 )
 from functools import cache
-from importlib.metadata import version
 from time import perf_counter
 from typing import NamedTuple, TypeVar
 
 from constrint.errors import ConstrintError, InternalError, LimitError, ModelError
+from constrint.support.version import version
 
 AHEAD = 2
 """Tasks that are handed out for each worker before an answer is awaited."""
@@ -45,8 +45,8 @@ def checked(workers: int | None, executor: Executor | None) -> int:
 
 @cache
 def own_version() -> str:
-    """The installed version of constrint."""
-    return version("constrint")
+    """The version of constrint."""
+    return version()
 
 
 def check_version(told: str) -> None:

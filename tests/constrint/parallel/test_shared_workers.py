@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from concurrent.futures import Future
+from importlib.metadata import PackageNotFoundError
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from constrint.cli.flatzinc_answers import lines
 from constrint.cli.main import app
 from constrint.frontends.flatzinc import read_flatzinc
 from constrint.modelling.result import Status
-from constrint.parallel import share
+from constrint.parallel import share, workers
 
 pytestmark = pytest.mark.timeout(900)  # the first use on a machine compiles the engine
 
@@ -234,3 +235,16 @@ def test_mpi_with_two_worker_processes(tmp_path):
     m = queens(7)
     x, y, *_ = m.variables.values()
     assert done.stdout.split() == ["40", str(m.solve(maximize=3 * x + y).objective)], done.stderr
+
+
+def test_sources_that_are_not_installed_have_workers_too(monkeypatch):
+    def missing(name):
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr("importlib.metadata.version", missing)
+    workers.own_version.cache_clear()
+    try:
+        assert workers.own_version() == "unknown"
+        workers.check_version("unknown")
+    finally:
+        workers.own_version.cache_clear()
