@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,8 @@ def kernels() -> Kernels:
 
 @pytest.fixture(scope="session")
 def emulator(kernels: Kernels, tmp_path_factory: pytest.TempPathFactory) -> Emulator:
-    return Emulator(kernels.root, tmp_path_factory.mktemp("emulated"))
+    base = tmp_path_factory.getbasetemp()
+    return Emulator(kernels.root, (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "emulated")
 
 
 @pytest.fixture(scope="session")

@@ -62,7 +62,7 @@ def drawn_box(random: Random) -> Box:
 def test_counts_are_those_of_the_values_and_equal_in_compiled_code() -> None:
     compiled = native.loaded(making.code_of(narrowed, "narrowed", checked=True), "narrowed")
     with_holes = 0
-    for seed in range(150):
+    for seed in range(50):
         random = Random(seed)
         state = build(drawn_box(random), [], Branch())
         for _ in range(60):
@@ -95,7 +95,7 @@ def test_counts_are_those_of_the_values_and_equal_in_compiled_code() -> None:
                 held = [x for x in range(state.lo[v], state.hi[v] + 1) if contains(state, v, x)]
                 assert member_count(state, v) == len(held), (seed, v)
                 with_holes += len(held) <= (state.hi[v] - state.lo[v]) // state.step[v]
-    assert with_holes > 2000
+    assert with_holes > 700
 
 
 def test_rules_count_values_where_the_search_made_holes() -> None:
