@@ -108,7 +108,7 @@ def measure(names: list[str], limit: float, seconds: float, out: Path) -> bool:
     """Compare what is not in the file yet; whether all is done."""
     begun = perf_counter()
     report = json.loads(out.read_text(encoding="utf-8")) if out.exists() else {}
-    report["environment"] = environment("numpy", "numba")
+    report["environment"] = environment("numpy", "llvmlite")
     try:
         ask(report, limit)
         asked, done = report["asked"], report["rows"]

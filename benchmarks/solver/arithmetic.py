@@ -136,7 +136,7 @@ def main() -> None:
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     if arguments.peers:
-        compiled = Path(tempfile.gettempdir()) / "constrint-benchmark-numba"
+        compiled = Path(tempfile.gettempdir()) / "constrint-benchmark-compiled"
         os.environ.setdefault("NUMBA_CACHE_DIR", str(compiled))
         asked("nucs", "a", "all", COMPILING, MODELS["a"][1])
     rows: dict[str, dict[str, Any]] = {}

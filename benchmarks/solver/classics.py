@@ -123,7 +123,7 @@ def main() -> None:
                 rows[name][peer] = least(functions[name], size, answer, runs)
         print(name, rows[name], flush=True)
     if arguments.out:
-        head = environment("ortools", "python-constraint2", "pychoco", "NuCS", "numba")
+        head = environment("ortools", "python-constraint2", "pychoco", "NuCS", "llvmlite")
         arguments.out.write_text(json.dumps({"environment": head, "seconds": rows}, indent=1) + "\n")
 
 

@@ -156,7 +156,7 @@ def main() -> None:
             rows[name][solver] = json.loads(answer.stdout)
             print(name, solver, rows[name][solver], flush=True)
         if arguments.out:
-            report = {"environment": environment("numba", "ortools"), "seconds": rows}
+            report = {"environment": environment("llvmlite", "ortools"), "seconds": rows}
             arguments.out.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
 
 

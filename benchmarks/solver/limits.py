@@ -215,7 +215,7 @@ def _write(path: Path, rows: list[dict[str, Any]]) -> None:
     from environment import environment
 
     late = sum(map(is_late, rows))
-    head = {"environment": environment("numpy", "numba"), "calls": len(rows), "late": late}
+    head = {"environment": environment("numpy", "llvmlite"), "calls": len(rows), "late": late}
     lines = ",\n  ".join(json.dumps(row) for row in rows)
     aside = path.with_suffix(".part")
     aside.write_text(f'{json.dumps(head)[:-1]},\n "rows": [\n  {lines}\n]}}\n', encoding="utf-8")

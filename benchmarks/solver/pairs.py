@@ -131,7 +131,7 @@ def main() -> None:
             cwd=options.other,
             check=False,
         ).stdout.strip()
-        report = {"environment": environment("numpy", "numba", "highspy"), "other": commit, "rows": found}
+        report = {"environment": environment("numpy", "llvmlite", "highspy"), "other": commit, "rows": found}
         options.out.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
 
 

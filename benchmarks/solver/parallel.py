@@ -148,7 +148,7 @@ def main() -> None:
             rows[name] = {"load": load, **compare(make()[1], arguments.workers, arguments.runs)}
             print(name, rows[name], flush=True)
     if arguments.out:
-        head = environment("numba", "numpy")
+        head = environment("llvmlite", "numpy")
         content = {"environment": head, "workers": arguments.workers, "problems": rows}
         arguments.out.write_text(json.dumps(content, indent=1) + "\n")
 

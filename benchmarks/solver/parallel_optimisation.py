@@ -312,7 +312,7 @@ def main() -> None:
     for problem in (name for name in PROBLEMS if arguments.only in name):
         rows[problem] = {**compare(problem, counts, arguments.runs), "computed": computed(problem)}
         if arguments.out:
-            head = environment("constrint", "numba", "numpy", "distributed", "mpi4py")
+            head = environment("constrint", "llvmlite", "numpy", "distributed", "mpi4py")
             content = {"environment": head, "problems": rows}
             arguments.out.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 

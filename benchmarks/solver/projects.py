@@ -157,7 +157,7 @@ def main() -> None:
         assert len(proved) <= 1, f"{proved} are proved"
         assert not proved or min(found) == min(proved), f"{found} are found, {proved} proved"
     if arguments.out:
-        head = environment("ortools", "numba")
+        head = environment("ortools", "llvmlite")
         arguments.out.write_text(json.dumps({"environment": head, "rows": rows}, indent=1) + "\n")
 
 

@@ -23,7 +23,7 @@ OK, ABSENT, BROKEN = "ok", "absent", "broken"
 EXTRAS = {
     "compile": ("cuda-core", "cuda-bindings", "nvidia-cuda-nvrtc", "nvidia-cuda-cccl", "nvidia-cuda-crt"),
     "gpu": ("pycuda",),
-    "torch": ("torch",),
+    "torch": ("torch", "numba"),
     "jax": ("jax", "flax"),
     "fit": ("scipy",),
 }

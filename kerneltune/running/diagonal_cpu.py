@@ -63,7 +63,7 @@ def backward(
 @cache
 def _compiled(name: str, root: Path | None = None) -> tuple[Callable[..., None], Callable[..., None]]:
     """Forward and backward of a cell."""
-    from numba import njit
+    from kerneltune.running.jit import njit
 
     cell = discover_scans(root).cell(name)
     module = cell.reference_module()
@@ -79,10 +79,7 @@ def _compiled(name: str, root: Path | None = None) -> tuple[Callable[..., None],
 
 
 def _forward_loop(step_of: Any, gates: int, weights: int, states: int) -> Callable[..., None]:
-    from numba import njit, prange
-    from numba.np.unsafe import ndarray
-
-    to_fixed_tuple: Any = ndarray.to_fixed_tuple
+    from kerneltune.running.jit import njit, prange, to_fixed_tuple
 
     @njit(parallel=True, fastmath=False)
     def loop(
@@ -120,10 +117,7 @@ def _tile_loops(
     step_of: Any, backward_of: Any, gates: int, weights: int, states: int
 ) -> tuple[Callable[..., None], Callable[..., None]]:
     """A tile of one channel: its steps once more, for the states before each, and their gradients."""
-    from numba import njit
-    from numba.np.unsafe import ndarray
-
-    to_fixed_tuple: Any = ndarray.to_fixed_tuple
+    from kerneltune.running.jit import njit, to_fixed_tuple
 
     @njit(fastmath=False)
     def forth(read: Any, resets: Any, places: Any, w: Any, s: Any, before: Any) -> None:
@@ -179,7 +173,7 @@ def _tile_loops(
 def _backward_loop(
     step_of: Any, backward_of: Any, gates: int, weights: int, states: int
 ) -> Callable[..., None]:
-    from numba import njit, prange
+    from kerneltune.running.jit import njit, prange
 
     forth, back = _tile_loops(step_of, backward_of, gates, weights, states)
 

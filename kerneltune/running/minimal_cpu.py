@@ -57,7 +57,7 @@ def minimal_scan(
 @cache
 def _exponential() -> Callable[..., Any]:
     """Exp without a branch, so that many channels are computed at once."""
-    from numba import njit
+    from kerneltune.running.jit import njit
 
     log2_e = np.float32(1.44269504)
     ln2_high, ln2_low = np.float32(0.693359375), np.float32(-2.12194440e-4)
@@ -87,7 +87,7 @@ def _exponential() -> Callable[..., Any]:
 @cache
 def _gates() -> tuple[Callable[..., Any], ...]:
     """g, and the forget gates of both cells."""
-    from numba import njit
+    from kerneltune.running.jit import njit
 
     exponential = _exponential()
     one, half = np.float32(1.0), np.float32(0.5)
@@ -126,7 +126,7 @@ def _gates() -> tuple[Callable[..., Any], ...]:
 @cache
 def _conversions(short: bool) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """From what is stored to float32, and back to nearest even."""
-    from numba import njit
+    from kerneltune.running.jit import njit
 
     @njit(inline="always")
     def widened(bits: Any) -> Any:
@@ -149,7 +149,7 @@ def _conversions(short: bool) -> tuple[Callable[..., Any], Callable[..., Any]]:
 @cache
 def _step(has_input_gate: bool, short: bool) -> Callable[..., None]:
     """A step of a block of channels, from where it lies in each array."""
-    from numba import njit
+    from kerneltune.running.jit import njit
 
     candidate, forget_of_gru, forget_of_lstm = _gates()
     read, written = _conversions(short)
@@ -196,7 +196,7 @@ def _step(has_input_gate: bool, short: bool) -> Callable[..., None]:
 @cache
 def _loop(has_input_gate: bool, short: bool) -> Callable[..., None]:
     """All steps of all blocks."""
-    from numba import njit, prange
+    from kerneltune.running.jit import njit, prange
 
     take = _step(has_input_gate, short)
     number = 4 if has_input_gate else 3

@@ -90,7 +90,7 @@ def linear_scan(
 @cache
 def _chunk_loops() -> tuple[Callable[..., bool], Callable[..., None], Callable[..., None]]:
     """A chunk reduced to what it does to the state; states passed between chunks; a chunk from its state."""
-    from numba import njit
+    from kerneltune.running.jit import njit
 
     @njit(fastmath=False, cache=False)
     def walk(a: Any, b: Any, state: Any, before: Any) -> None:
@@ -149,7 +149,7 @@ def _chunk_loops() -> tuple[Callable[..., bool], Callable[..., None], Callable[.
 
 @cache
 def _numbers() -> Callable[..., None]:
-    from numba import njit, prange
+    from kerneltune.running.jit import njit, prange
 
     reduced, passed, whole = _chunk_loops()
 
@@ -207,7 +207,7 @@ def _numbers() -> Callable[..., None]:
 
 @cache
 def _matrices() -> Callable[..., None]:
-    from numba import njit, prange
+    from kerneltune.running.jit import njit, prange
 
     @njit(parallel=True, fastmath=False, cache=False)
     def scan(

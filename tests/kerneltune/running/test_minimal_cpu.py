@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -14,7 +17,6 @@ from kerneltune.running.scan_reference import ScanInputs, forward
 @pytest.mark.parametrize(("cell", "dtype", "reverse"), [("mingru", "fp32", False), ("minlstm", "bf16", True)])
 def test_one_pass_is_the_reference(cell: str, dtype: str, reverse: bool) -> None:
     """Of inputs that lie side by side, in several blocks, with resets and extreme gates."""
-    pytest.importorskip("numba")
     draw = np.random.default_rng(3)
     count = 2 if cell == "mingru" else 3
     whole = 3.0 * draw.normal(size=(2, 17, count * 75)).astype(np.float32)
@@ -39,3 +41,23 @@ def test_one_pass_is_the_reference(cell: str, dtype: str, reverse: bool) -> None
     found = hidden if dtype == "fp32" else decode(hidden, dtype)
     np.testing.assert_allclose(found, expected, rtol=3e-6 if dtype == "fp32" else 4e-3, atol=1e-6)
     np.testing.assert_allclose(state, last, rtol=3e-6, atol=1e-6)
+
+
+def test_a_scan_without_numba_names_the_extra() -> None:
+    """In a process of its own, since this one has compiled scans."""
+    program = """
+import sys
+sys.modules["numba"] = None
+import numpy as np
+from kerneltune.errors import MissingExtraError
+from kerneltune.running import diagonal_cpu, scan_cpu
+a = np.ones((1, 1, 1), np.float32)
+read = diagonal_cpu.CpuInputs(a[None], a[0], np.ones(1, np.int32), np.zeros((1, 1), bool), False)
+for scan, given in ((scan_cpu.linear_scan, (a, a, a[0])), (diagonal_cpu.forward, ("diag_gru", read, a))):
+    try:
+        scan(*given)
+    except MissingExtraError as error:
+        print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.count("a scan on a CPU needs the extra 'torch': pip install 'constrint[torch]'") == 2
