@@ -20,23 +20,9 @@ from constrint.expr.functions import (
     truncdiv,
     truncmod,
 )
+from constrint.frontends.constraint_names import Signature, signatures
 from constrint.frontends.flatzinc.builtins import parity
-from constrint.globals import (
-    all_different,
-    all_different_except,
-    among,
-    circuit,
-    count,
-    cumulative,
-    cumulative_optional,
-    decreasing,
-    increasing,
-    inverse,
-    lex_less,
-    lex_less_equal,
-    nvalue,
-    regular,
-)
+from constrint.globals import GLOBALS, cumulative, cumulative_optional, regular
 from constrint.globals import table as short_table
 
 if TYPE_CHECKING:
@@ -111,36 +97,42 @@ def _short_rows(rows: Any) -> list[list[int | None]]:
     return [[None if isinstance(entry, str) else int(entry) for entry in row] for row in rows]
 
 
+_PARTS: Mapping[str, Callable[[CPM_constrint, Any], Any]] = {
+    "expr": lambda s, part: s.number(part),
+    "exprs": lambda s, part: tuple(s.numbers(part)),
+    "ints": lambda s, part: tuple(map(int, part)),
+}
+"""Arguments by the kinds of a definition's fields."""
+
+
+def _stated(one: Signature) -> Callable[[CPM_constrint, Any], Any]:
+    return lambda s, args: one.stated(
+        lambda kind, place: _PARTS[kind](s, args if place is None else args[place])
+    )
+
+
+_REGULAR = [one for one in signatures("cpmpy") if one.arguments]
+
 RELATIONS: Mapping[str, Callable[[CPM_constrint, Any], BoolExpr]] = {
+    **{one.name: _stated(one) for one in _REGULAR if not GLOBALS[one.constraint].is_number},
     "and": lambda s, args: all_of(s.conditions(args)),
     "or": lambda s, args: any_of(s.conditions(args)),
     "->": lambda s, args: s.condition(args[0]).implies(s.condition(args[1])),
     "not": lambda s, args: ~s.condition(args[0]),
-    "alldifferent": lambda s, args: all_different(s.numbers(args)),
     "xor": lambda s, args: parity(s.conditions(args)),
     "table": lambda s, args: table(s.numbers(args[0]), _rows(args[1])),
     "negative_table": lambda s, args: ~table(s.numbers(args[0]), _rows(args[1])),
     "short_table": lambda s, args: short_table(s.numbers(args[0]), _short_rows(args[1])),
-    "alldifferent_except_n": lambda s, args: (
-        all_different_except(s.numbers(args[0]), [int(value) for value in args[1]]) if args[0] else all_of([])
-    ),
     "regular": lambda s, args: regular(s.numbers(args[0]), *args[1:]),
     "no_overlap_optional": _no_overlap_optional,
     "cumulative_optional": _cumulative_optional,
-    "circuit": lambda s, args: circuit(s.numbers(args)),
-    "inverse": lambda s, args: inverse(s.numbers(args[0]), s.numbers(args[1])),
     "cumulative": _cumulative,
     "no_overlap": _no_overlap,
-    "increasing": lambda s, args: increasing(s.numbers(args)),
-    "decreasing": lambda s, args: decreasing(s.numbers(args)),
-    "strictly_increasing": lambda s, args: increasing(s.numbers(args), strict=True),
-    "strictly_decreasing": lambda s, args: decreasing(s.numbers(args), strict=True),
-    "lex_less": lambda s, args: lex_less(s.numbers(args[0]), s.numbers(args[1])),
-    "lex_lesseq": lambda s, args: lex_less_equal(s.numbers(args[0]), s.numbers(args[1])),
 }
 """Conditions by CPMpy's names."""
 
 NUMBERS: Mapping[str, Callable[[CPM_constrint, Any], IntExpr]] = {
+    **{one.name: _stated(one) for one in _REGULAR if GLOBALS[one.constraint].is_number},
     "sum": lambda s, args: sum_(s.numbers(args)),
     "wsum": _weighted,
     "sub": lambda s, args: s.number(args[0]) - s.number(args[1]),
@@ -153,9 +145,6 @@ NUMBERS: Mapping[str, Callable[[CPM_constrint, Any], IntExpr]] = {
     "min": lambda s, args: min_(s.numbers(args)),
     "max": lambda s, args: max_(s.numbers(args)),
     "element": lambda s, args: element(s.numbers(args[0]), s.number(args[1])),
-    "count": lambda s, args: count(s.numbers(args[0]), s.number(args[1])),
-    "among": lambda s, args: among(s.numbers(args[0]), [int(value) for value in args[1]]),
-    "nvalue": lambda s, args: nvalue(s.numbers(args)),
     "ite": lambda s, args: if_then_else(s.condition(args[0]), s.number(args[1]), s.number(args[2])),
 }
 """Numbers by CPMpy's names."""

@@ -7,34 +7,22 @@ starts.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
-from constrint.expr import BoolExpr, IntExpr
+from constrint.expr import BoolExpr
 from constrint.expr.builders import table
 from constrint.expr.functions import all_of, sum_
+from constrint.frontends.constraint_names import Signature, signatures
 from constrint.frontends.flatzinc.arguments import Arguments
 from constrint.frontends.flatzinc.builtins import Relation
 from constrint.globals import (
-    all_different,
     all_different_except,
-    among,
-    bin_packing,
-    circuit,
     cost_regular,
     count,
     cumulative,
-    decreasing,
-    diffn,
-    global_cardinality,
-    increasing,
-    inverse,
-    knapsack,
     lex_less,
     lex_less_equal,
-    no_overlap,
-    nvalue,
     regular,
-    subcircuit,
     value_precede,
 )
 
@@ -51,12 +39,6 @@ def in_rows(flat: Sequence[Entry], width: int) -> list[Sequence[Entry]]:
 def _table(a: Arguments) -> BoolExpr:
     xs = a.numbers(0)
     return table(xs, in_rows(a.constants(1), len(xs)))
-
-
-def _counts(a: Arguments, closed: bool) -> BoolExpr:
-    return global_cardinality(
-        a.numbers(0), dict(zip(a.constants(1), a.numbers(2), strict=True)), closed=closed
-    )
 
 
 def _bounded_counts(a: Arguments, closed: bool) -> BoolExpr:
@@ -111,15 +93,9 @@ def _lexicographic(a: Arguments, strict: bool) -> BoolExpr:
     return (lex_less if is_strict else lex_less_equal)(xs[:common], ys[:common])
 
 
-def _of_numbers(function: Callable[[list[IntExpr]], BoolExpr]) -> Relation:
-    """A condition on one list, which holds for an empty one."""
-    return lambda a: function(a.numbers(0)) if a.numbers(0) else all_of([])
-
-
-def _except(a: Arguments) -> BoolExpr:
-    """All different but for the values of a set, or for 0."""
+def _except_0(a: Arguments) -> BoolExpr:
     values = a.numbers(0)
-    return all_different_except(values, a.listed(1) if a.count > 1 else [0]) if values else all_of([])
+    return all_different_except(values, [0]) if values else all_of([])
 
 
 def _capacities(a: Arguments) -> BoolExpr:
@@ -134,40 +110,32 @@ def _capacities(a: Arguments) -> BoolExpr:
     return all_of([*inside, *(load <= most for load, most in zip(loads, capacities, strict=True))])
 
 
+_PARTS: dict[str, Callable[[Arguments, int], Any]] = {
+    "expr": Arguments.number,
+    "exprs": lambda a, place: tuple(a.numbers(place)),
+    "ints": lambda a, place: tuple(a.constants(place)),
+    "set": lambda a, place: tuple(a.listed(place)),
+}
+"""Arguments by the kinds of a definition's fields."""
+
+
+def _stated(one: Signature) -> Relation:
+    return lambda a: cast("BoolExpr", one.stated(lambda kind, place: _PARTS[kind](a, place or 0)))
+
+
 GLOBALS: dict[str, Relation] = {
-    "fzn_all_different_int": _of_numbers(all_different),
-    "fzn_alldifferent_except": _except,
-    "fzn_alldifferent_except_0": _except,
+    **{one.name: _stated(one) for one in signatures("flatzinc") if one.arguments},
+    "fzn_alldifferent_except_0": _except_0,
     "fzn_table_int": _table,
     "fzn_table_bool": _table,
-    "fzn_cumulative": lambda a: cumulative(a.numbers(0), a.numbers(1), a.numbers(2), a.number(3)),
     "fzn_disjunctive": _disjunctive,
-    "fzn_disjunctive_strict": lambda a: no_overlap(a.numbers(0), a.numbers(1)),
-    "fzn_diffn": lambda a: diffn(a.numbers(0), a.numbers(1), a.numbers(2), a.numbers(3)),
     "fzn_lex_less_int": lambda a: _lexicographic(a, True),
     "fzn_lex_lesseq_int": lambda a: _lexicographic(a, False),
-    "fzn_increasing_int": _of_numbers(increasing),
-    "fzn_decreasing_int": _of_numbers(decreasing),
-    "fzn_strictly_increasing_int": _of_numbers(lambda xs: increasing(xs, strict=True)),
-    "fzn_strictly_decreasing_int": _of_numbers(lambda xs: decreasing(xs, strict=True)),
-    "fzn_count_eq": lambda a: count(a.numbers(0), a.number(1)) == a.number(2),
-    "fzn_among": lambda a: among(a.numbers(1), a.listed(2)) == a.number(0),
-    "fzn_nvalue": lambda a: nvalue(a.numbers(1)) == a.number(0),
-    "fzn_global_cardinality": lambda a: _counts(a, closed=False),
-    "fzn_global_cardinality_closed": lambda a: _counts(a, closed=True),
     "fzn_global_cardinality_low_up": lambda a: _bounded_counts(a, closed=False),
     "fzn_global_cardinality_low_up_closed": lambda a: _bounded_counts(a, closed=True),
     "fzn_regular": _regular,
     "fzn_cost_regular": _cost_regular,
-    "fzn_knapsack": lambda a: knapsack(
-        a.numbers(2), a.constants(0), a.constants(1), a.number(3), a.number(4)
-    ),
     "fzn_value_precede_int": lambda a: value_precede([a.constant(0), a.constant(1)], a.numbers(2)),
-    "fzn_value_precede_chain_int": lambda a: value_precede(a.constants(0), a.numbers(1)),
-    "constrint_circuit": lambda a: circuit(a.numbers(0)),
-    "constrint_subcircuit": _of_numbers(subcircuit),
-    "constrint_inverse": lambda a: inverse(a.numbers(0), a.numbers(1)),
     "constrint_bin_packing_capa": _capacities,
-    "constrint_bin_packing_load": lambda a: bin_packing(a.numbers(1), a.constants(2), a.numbers(0)),
 }
 """By name: the condition."""

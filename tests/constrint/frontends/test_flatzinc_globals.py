@@ -6,6 +6,7 @@ from itertools import pairwise, product
 
 import pytest
 
+from constrint.errors import ParseError
 from constrint.frontends.flatzinc import read_flatzinc
 from constrint.frontends.flatzinc.builtins import relation
 from constrint.frontends.flatzinc.library import GLOBALS
@@ -160,3 +161,9 @@ def test_a_global_and_its_truth_value(name):
     for truth, count in (("true", expected), ("false", 6**3 - expected)):
         text = f"{declared} constraint {name}_reif({args},b); constraint bool_eq(b,{truth}); solve satisfy;"
         assert Model.of(read_flatzinc(text).model).count() == count
+
+
+def test_two_counts_of_one_value_are_an_error():
+    text = "var 0..4: x; constraint fzn_global_cardinality([x,x],[1,1],[0,2]); solve satisfy;"
+    with pytest.raises(ParseError, match=r"1:1: .* a value is listed twice"):
+        read_flatzinc(text)

@@ -1,0 +1,50 @@
+"""The tables of the manual that the code determines: `python docs/generated_tables.py` writes them.
+
+A table stands between the lines ``<!-- generated: NAME -->`` and ``<!-- end -->`` of its page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+from constrint.frontends.constraint_names import NAMES
+
+PLACE = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown."""
+    lines = [f"|{'|'.join(f' {cell} ' if cell else ' ' for cell in row)}|" for row in (head, *rows)]
+    return "\n".join([lines[0], f"|{'---|' * len(head)}", *lines[1:]])
+
+
+def names() -> str:
+    """The names of global constraints in other formats."""
+    rows = [[f"`{constraint}`", *map(_listed, found)] for constraint, found in NAMES.items()]
+    return table(["constrint", "FlatZinc", "CPMpy", "XCSP3"], rows)
+
+
+def _listed(signatures: str) -> str:
+    return ", ".join(f"`{one.split()[0]}`" for one in signatures.split(", ") if one)
+
+
+TABLES: dict[str, Callable[[], str]] = {"names": names}
+
+
+def current(text: str) -> str:
+    """A page with its tables as the code determines them."""
+    return PLACE.sub(lambda found: f"{found[1]}\n{TABLES[found[2]]()}\n\n{found[3]}", text)
+
+
+def pages() -> Iterator[Path]:
+    """The pages with such tables."""
+    for page in sorted(Path(__file__).parent.glob("*.md")):
+        if PLACE.search(page.read_text(encoding="utf-8")):
+            yield page
+
+
+if __name__ == "__main__":
+    for page in pages():
+        page.write_text(current(page.read_text(encoding="utf-8")), encoding="utf-8")

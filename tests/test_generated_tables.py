@@ -1,0 +1,38 @@
+"""The tables of the manual that the code determines, and what they are made of."""
+
+import runpy
+from pathlib import Path
+
+import pytest
+
+from constrint.frontends.constraint_names import NAMES, signatures
+from constrint.frontends.flatzinc.library import GLOBALS as FLATZINC
+from constrint.frontends.xcsp3.accepted import PARTS
+from constrint.globals import GLOBALS
+from constrint.integrations.cpmpy_functions import NUMBERS, RELATIONS
+
+TABLES = runpy.run_path(str(Path(__file__).parents[1] / "docs" / "generated_tables.py"))
+
+
+@pytest.mark.parametrize("page", list(TABLES["pages"]()), ids=lambda page: page.name)
+def test_tables_are_up_to_date(page):
+    text = page.read_text(encoding="utf-8")
+    assert text == TABLES["current"](text), "run python docs/generated_tables.py"
+
+
+def test_every_name_has_its_reader():
+    assert set(NAMES) <= {*GLOBALS, "table"}
+    assert {one.name for one in signatures("flatzinc")} == set(FLATZINC)
+    assert {one.name for one in signatures("cpmpy")} <= {*RELATIONS, *NUMBERS}
+    assert {one.name for one in signatures("xcsp3")} <= {part.partition("@")[0] for part in PARTS}
+
+
+@pytest.mark.parametrize("source", ["flatzinc", "cpmpy"])
+def test_signatures_take_the_fields_of_definitions(source):
+    for one in signatures(source):
+        definition = GLOBALS.get(one.constraint)
+        if one.arguments and definition is not None:
+            words = {word for field in definition.fields for word in field.words}
+            fields = sorted(field.name for field in definition.fields if field.kind != "word")
+            given = sorted(argument.strip("*{}") for argument in one.arguments)
+            assert [name for name in given if name != "=" and name not in words] == fields
