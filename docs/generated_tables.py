@@ -7,10 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from constrint.frontends.constraint_names import NAMES
+from constrint.propagators import REGISTRY
+from constrint.propagators.handlers import Handlers
 
+ROOT = Path(__file__).parents[1]
 PLACE = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -30,7 +35,32 @@ def _listed(signatures: str) -> str:
     return ", ".join(f"`{one.split()[0]}`" for one in signatures.split(", ") if one)
 
 
-TABLES: dict[str, Callable[[], str]] = {"names": names}
+def layers() -> dict[str, list[Handlers[Any]]]:
+    """The handlers of every module that makes some, by the module's folder."""
+    found: dict[str, list[Handlers[Any]]] = {}
+    for path in sorted((ROOT / "constrint").rglob("*.py")):
+        if "= Handlers(" in path.read_text(encoding="utf-8"):
+            parts = path.relative_to(ROOT).with_suffix("").parts
+            values = vars(import_module(".".join(parts))).values()
+            found.setdefault(parts[1], []).extend(one for one in values if isinstance(one, Handlers))
+    return found
+
+
+def matrix(*folders: str) -> str:
+    """What the layers in some folders do with each propagator."""
+    every = layers()
+    columns = [one for folder in folders for one in every[folder]]
+    rows = [
+        [kind.__name__, *("own" if kind in one.own else one.rest for one in columns)] for kind in REGISTRY
+    ]
+    return table(["propagator", *(one.layer for one in columns)], rows)
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "names": names,
+    "search": lambda: matrix("presolve", "jumping", "tables"),
+    "formats": lambda: matrix("backends"),
+}
 
 
 def current(text: str) -> str:

@@ -1,5 +1,6 @@
 """The tables of the manual that the code determines, and what they are made of."""
 
+import re
 import runpy
 from pathlib import Path
 
@@ -10,14 +11,28 @@ from constrint.frontends.flatzinc.library import GLOBALS as FLATZINC
 from constrint.frontends.xcsp3.accepted import PARTS
 from constrint.globals import GLOBALS
 from constrint.integrations.cpmpy_functions import NUMBERS, RELATIONS
+from constrint.propagators import REGISTRY
 
-TABLES = runpy.run_path(str(Path(__file__).parents[1] / "docs" / "generated_tables.py"))
+ROOT = Path(__file__).parents[1]
+TABLES = runpy.run_path(str(ROOT / "docs" / "generated_tables.py"))
 
 
 @pytest.mark.parametrize("page", list(TABLES["pages"]()), ids=lambda page: page.name)
 def test_tables_are_up_to_date(page):
     text = page.read_text(encoding="utf-8")
     assert text == TABLES["current"](text), "run python docs/generated_tables.py"
+
+
+def test_every_layer_has_a_cell_for_every_propagator():
+    layers = [one for some in TABLES["layers"]().values() for one in some]
+    text = (ROOT / "docs" / "constrint-propagators.md").read_text(encoding="utf-8")
+    heads = {
+        head
+        for line in re.findall(r"^\| propagator \|(.*)\|$", text, re.MULTILINE)
+        for head in line.split("|")
+    }
+    assert {one.layer for one in layers} == {head.strip() for head in heads}
+    assert [one.layer for one in layers if not one.rest and not one.own.issuperset(REGISTRY)] == []
 
 
 def test_every_name_has_its_reader():

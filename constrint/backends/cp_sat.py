@@ -18,7 +18,7 @@ from typing import Any
 
 from ortools.sat.python import cp_model
 
-from constrint.backends.cp_sat_rules import LARGEST, MOST_ROWS, RULES, listed
+from constrint.backends.cp_sat_rules import LARGEST, MOST_ROWS, RULES
 from constrint.backends.cp_sat_watch import Watch, line_of
 from constrint.errors import ModelError, UnboundedError
 from constrint.modelling.declarations import Declarations
@@ -213,7 +213,7 @@ class Translation:
             self.variables[v] = self._variable(v)
         for node in root.nodes:
             look()
-            RULES.get(type(node), listed)(self, node)
+            RULES[type(node)](self, node)
         for variable, v in prepared.variables.items():
             value = prepared.model.hints.get(str(getattr(variable, "name", "")))
             if value is not None:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from constrint.backends.cp_sat import Translation
+    from constrint.propagators.handlers import Kind
 
 
 def _all_different(
@@ -169,10 +170,8 @@ def _cumulative(t: Translation, node: c.Cumulative) -> None:
     t.model.add_cumulative(intervals, t.of(node.demands), t.variables[node.capacity])
 
 
-RULES: dict[type[c.Propagator], Callable[[Translation, Any], None]] = {
-    c.AllDifferent: _all_different,
-    c.AllDifferentBounds: _all_different,
-    c.AllDifferentDomain: _all_different,
+RULES: dict[Kind | tuple[Kind, ...], Callable[[Translation, Any], None]] = {
+    c.DIFFERENT: _all_different,
     c.Cardinality: _cardinality,
     c.Circuit: _circuit,
     c.Subcircuit: _subcircuit,
@@ -184,4 +183,4 @@ RULES: dict[type[c.Propagator], Callable[[Translation, Any], None]] = {
     c.Cumulative: _cumulative,
     c.Rectangles: _rectangles,
 }
-"""The translation of each constraint to CP-SAT."""
+"""The translation of each global constraint to CP-SAT."""

@@ -12,6 +12,7 @@ from ortools.sat.python import cp_model
 from constrint import propagators as c
 from constrint.backends.cp_sat_globals import RULES as GLOBALS
 from constrint.errors import ModelError
+from constrint.propagators.handlers import Handlers
 
 if TYPE_CHECKING:
     from constrint.backends.cp_sat import Translation
@@ -157,33 +158,41 @@ def listed(t: Translation, node: c.Propagator) -> None:
     t.model.add_allowed_assignments(t.of(scope), rows) if rows else t.model.add_bool_or([])
 
 
-RULES: dict[type[c.Propagator], Callable[[Translation, Any], None]] = {
-    c.LinearLe: lambda t, node: _noted(t.model.add(t.sum(node.terms) <= t.limit(node.bound))),
-    c.LinearEq: lambda t, node: _noted(t.model.add(t.sum(node.terms) == t.limit(node.bound))),
-    c.LinearNe: _linear_ne,
-    c.LinearLeIf: _linear_le_if,
-    c.LinearEqIf: _linear_eq_if,
-    c.Product: _product,
-    c.Power: _power,
-    c.DivMod: _divmod,
-    c.CeilDiv: _ceildiv,
-    c.Divides: _divides,
-    c.Maximum: lambda t, node: _noted(t.model.add_max_equality(t.variables[node.z], t.of(node.xs))),
-    c.Minimum: lambda t, node: _noted(t.model.add_min_equality(t.variables[node.z], t.of(node.xs))),
-    c.Absolute: lambda t, node: _noted(t.model.add_abs_equality(t.variables[node.z], t.variables[node.x])),
-    c.Clause: lambda t, node: _noted(t.model.add_bool_or([t.literal(literal) for literal in node.literals])),
-    c.Element: lambda t, node: _noted(
-        t.model.add_element(t.variables[node.index], list(map(t.limit, node.table)), t.variables[node.z])
-    ),
-    c.Member: _member,
-    c.Table: _table,
-    c.Selection: lambda t, node: _noted(
-        t.model.add_element(t.variables[node.index], t.of(node.xs), t.variables[node.z])
-    ),
-    c.Gcd: _gcd,
-    c.Lcm: _lcm,
-    **GLOBALS,
-}
+RULES: Handlers[Callable[[Translation, Any], None]] = Handlers(
+    "CP-SAT",
+    {
+        c.LinearLe: lambda t, node: _noted(t.model.add(t.sum(node.terms) <= t.limit(node.bound))),
+        c.LinearEq: lambda t, node: _noted(t.model.add(t.sum(node.terms) == t.limit(node.bound))),
+        c.LinearNe: _linear_ne,
+        c.LinearLeIf: _linear_le_if,
+        c.LinearEqIf: _linear_eq_if,
+        c.Product: _product,
+        c.Power: _power,
+        c.DivMod: _divmod,
+        c.CeilDiv: _ceildiv,
+        c.Divides: _divides,
+        c.Maximum: lambda t, node: _noted(t.model.add_max_equality(t.variables[node.z], t.of(node.xs))),
+        c.Minimum: lambda t, node: _noted(t.model.add_min_equality(t.variables[node.z], t.of(node.xs))),
+        c.Absolute: lambda t, node: _noted(
+            t.model.add_abs_equality(t.variables[node.z], t.variables[node.x])
+        ),
+        c.Clause: lambda t, node: _noted(
+            t.model.add_bool_or([t.literal(literal) for literal in node.literals])
+        ),
+        c.Element: lambda t, node: _noted(
+            t.model.add_element(t.variables[node.index], list(map(t.limit, node.table)), t.variables[node.z])
+        ),
+        c.Member: _member,
+        c.Table: _table,
+        c.Selection: lambda t, node: _noted(
+            t.model.add_element(t.variables[node.index], t.of(node.xs), t.variables[node.z])
+        ),
+        c.Gcd: _gcd,
+        c.Lcm: _lcm,
+        **GLOBALS,
+    },
+    generic=listed,
+)
 
 
 def _noted(_: object) -> None:

@@ -8,6 +8,7 @@ in one row only, with a factor of 1 or -1: it is taken out, and its range widens
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from constrint import propagators as c
 from constrint.engine.build import Box
@@ -15,9 +16,9 @@ from constrint.jumping.functions import Function, Meaning, Row, Slack, Slacks
 from constrint.jumping.layout import UNLIMITED, WIDTH
 from constrint.presolve import Root
 from constrint.propagators import Propagator
+from constrint.propagators.handlers import Handlers
 from constrint.support.deadline import look
 
-ALL_DIFFERENT = (c.AllDifferent, c.AllDifferentBounds, c.AllDifferentDomain)
 SAFE_SUM = 1 << 31  # rows with greater sums are left out: scores fit into 64 bits
 
 
@@ -190,11 +191,9 @@ class Rows:
         """Add a constraint's rows; False if it has none, or they say less than it."""
         if not self.is_small:
             return False
-        add = _RULES.get(type(node))
-        return add is not None and add(self, node)
+        return _RULES[type(node)](self, node)
 
-    def _linear(self, node: Propagator) -> bool:
-        assert isinstance(node, c.LinearLe | c.LinearEq | c.LinearNe)
+    def _linear(self, node: c.LinearLe | c.LinearEq | c.LinearNe) -> bool:
         if isinstance(node, c.LinearLe) and any(v == self._goal and abs(a) > 1 for a, v in node.terms):
             return True
         row = self._sum(node.terms)
@@ -207,8 +206,7 @@ class Rows:
         ends = [(a * lo[v], a * hi[v]) for a, v in terms]
         return sum(map(min, ends)), sum(map(max, ends))
 
-    def _at_most_if(self, node: Propagator) -> bool:
-        assert isinstance(node, c.LinearLeIf)
+    def _at_most_if(self, node: c.LinearLeIf) -> bool:
         least, most = self._extremes(node.terms)
         good = True
         if most > node.bound:
@@ -221,8 +219,7 @@ class Rows:
             good = self._put(row, node.bound + 1, None) and good
         return good
 
-    def _equal_if(self, node: Propagator) -> bool:
-        assert isinstance(node, c.LinearEqIf)
+    def _equal_if(self, node: c.LinearEqIf) -> bool:
         good = True
         for sign in (1, -1):
             least, most = self._extremes([(sign * a, v) for a, v in node.terms])
@@ -237,15 +234,13 @@ class Rows:
                 good = self._put_apart(row, bound) and good
         return good
 
-    def _clause(self, node: Propagator) -> bool:
-        assert isinstance(node, c.Clause)
+    def _clause(self, node: c.Clause) -> bool:
         row = Row()
         for literal in node.literals:
             self._literal(row, 1, literal)
         return self._put(row, 1, None)
 
-    def _differ(self, node: Propagator) -> bool:
-        assert isinstance(node, ALL_DIFFERENT)
+    def _differ(self, node: c.AllDifferent | c.AllDifferentBounds | c.AllDifferentDomain) -> bool:
         box = self.box
         if any(box.hi[v] - box.lo[v] >= WIDTH for _, v, _ in node.views):
             return False
@@ -261,8 +256,7 @@ class Rows:
             good = self._put(row, 1 if is_permutation else None, 1) and good
         return good
 
-    def _count(self, node: Propagator) -> bool:
-        assert isinstance(node, c.Cardinality)
+    def _count(self, node: c.Cardinality) -> bool:
         if not self._has_room(2 * sum(min(self._width(v), len(node.values)) for v in node.variables)):
             return False
         good = not node.closed
@@ -273,8 +267,7 @@ class Rows:
             good = self._put(row, 0, 0) and good
         return good
 
-    def _look_up(self, node: Propagator) -> bool:
-        assert isinstance(node, c.Element)
+    def _look_up(self, node: c.Element) -> bool:
         index = node.index
         least, most = self.box.lo[index], self.box.hi[index]
         if most - least >= WIDTH or self._is_fixed(index):
@@ -284,8 +277,7 @@ class Rows:
             self._equals(row, node.table[place], index, place)
         return self._put(row, 0, 0)
 
-    def _absolute(self, node: Propagator) -> bool:
-        assert isinstance(node, c.Absolute)
+    def _absolute(self, node: c.Absolute) -> bool:
         least, most = self.box.lo[node.x], self.box.hi[node.x]
         if most - least >= WIDTH or node.x in self.meanings:
             return False
@@ -294,25 +286,26 @@ class Rows:
             self._equals(row, abs(x), node.x, x)
         return self._put(row, 0, 0)
 
-    def _extreme(self, node: Propagator) -> bool:
-        assert isinstance(node, c.Maximum | c.Minimum)
+    def _extreme(self, node: c.Maximum | c.Minimum) -> bool:
         sign = 1 if isinstance(node, c.Maximum) else -1
         for x in node.xs:
             self._put(self._sum([(1, x), (-1, node.z)], sign), None, 0)
         return False
 
 
-_RULES: dict[type, Callable[[Rows, Propagator], bool]] = {
-    c.LinearLe: Rows._linear,
-    c.LinearEq: Rows._linear,
-    c.LinearNe: Rows._linear,
-    c.LinearLeIf: Rows._at_most_if,
-    c.LinearEqIf: Rows._equal_if,
-    c.Clause: Rows._clause,
-    **dict.fromkeys(ALL_DIFFERENT, Rows._differ),
-    c.Cardinality: Rows._count,
-    c.Element: Rows._look_up,
-    c.Absolute: Rows._absolute,
-    c.Maximum: Rows._extreme,
-    c.Minimum: Rows._extreme,
-}
+_RULES: Handlers[Callable[[Rows, Any], bool]] = Handlers(
+    "local search",
+    {
+        (c.LinearLe, c.LinearEq, c.LinearNe): Rows._linear,
+        c.LinearLeIf: Rows._at_most_if,
+        c.LinearEqIf: Rows._equal_if,
+        c.Clause: Rows._clause,
+        c.DIFFERENT: Rows._differ,
+        c.Cardinality: Rows._count,
+        c.Element: Rows._look_up,
+        c.Absolute: Rows._absolute,
+        (c.Maximum, c.Minimum): Rows._extreme,
+    },
+    generic=lambda rows, node: False,
+    rest="left out",
+)

@@ -17,9 +17,9 @@ from dataclasses import dataclass, replace
 from constrint.engine.build import Box
 from constrint.lowering.variables import TRUE
 from constrint.presolve.root import Root
-from constrint.presolve.structure import DIFFERENT, Structure
+from constrint.presolve.structure import Structure
 from constrint.presolve.symmetry import Exchange, Symmetries
-from constrint.propagators import Clause, Lexicographic, LinearEqIf, LinearLe, Propagator
+from constrint.propagators import DIFFERENT, Clause, Lexicographic, LinearEqIf, LinearLe, Propagator
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,7 @@ from typing import Any, TypeAlias
 
 from constrint.engine.build import Box
 from constrint.propagators import (
-    AllDifferent,
-    AllDifferentBounds,
-    AllDifferentDomain,
+    DIFFERENT,
     Cardinality,
     Clause,
     Cumulative,
@@ -30,11 +28,10 @@ from constrint.propagators import (
     Product,
     Propagator,
 )
+from constrint.propagators.handlers import Handlers
 
 Item: TypeAlias = "tuple[Hashable, tuple[int, ...]]"
 Fact: TypeAlias = "tuple[Hashable, list[Item]]"
-
-DIFFERENT = (AllDifferent, AllDifferentBounds, AllDifferentDomain)
 
 
 class Structure:
@@ -154,10 +151,9 @@ class Structure:
 
     def _fact(self, number: int, node: Propagator) -> Fact:
         made = _MADE.get(type(node))
-        fact = None if made is None else made(self, node)
-        if fact is None:  # a constraint of another kind is like none but itself
-            fact = (type(node).__name__, number), [self._item(i, v) for i, v in enumerate(node.scope())]
-        return fact
+        if made is None:  # it is like none but itself
+            return (type(node).__name__, number), [self._item(i, v) for i, v in enumerate(node.scope())]
+        return made(self, node)
 
     def _item(self, tag: Hashable, *vertices: int) -> Item:
         """An item; fixed variables are part of its tag."""
@@ -270,18 +266,18 @@ def _is_below(node: LinearLe, z: int) -> bool:
     return _is_difference(node.terms, node.bound) and (-1, z) in node.terms
 
 
-_MADE: dict[type, Callable[[Structure, Any], Fact | None]] = {
-    LinearEq: Structure._sum,
-    LinearLe: Structure._sum,
-    LinearNe: Structure._sum,
-    LinearLeIf: Structure._sum_if,
-    LinearEqIf: Structure._sum_if,
-    Clause: Structure._clause,
-    **dict.fromkeys(DIFFERENT, Structure._different),
-    NoOverlap: Structure._tasks,
-    Cumulative: Structure._shared,
-    Product: Structure._product,
-    Maximum: Structure._extreme,
-    Minimum: Structure._extreme,
-    Cardinality: Structure._cardinality,
-}
+_MADE: Handlers[Callable[[Structure, Any], Fact]] = Handlers(
+    "symmetries",
+    {
+        (LinearEq, LinearLe, LinearNe): Structure._sum,
+        (LinearLeIf, LinearEqIf): Structure._sum_if,
+        Clause: Structure._clause,
+        DIFFERENT: Structure._different,
+        NoOverlap: Structure._tasks,
+        Cumulative: Structure._shared,
+        Product: Structure._product,
+        (Maximum, Minimum): Structure._extreme,
+        Cardinality: Structure._cardinality,
+    },
+    rest="like none but itself",
+)

@@ -69,6 +69,7 @@ from constrint.store.propagator import Propagator
 from constrint.store.state import State, compilable
 
 __all__ = [
+    "DIFFERENT",
     "LINEAR_EQ",
     "LINEAR_EQ_IF",
     "LINEAR_LE",
@@ -154,6 +155,7 @@ REGISTRY: tuple[type[Propagator], ...] = (
     Subcircuit,
     ShortTable,
 )
+DIFFERENT = (AllDifferent, AllDifferentBounds, AllDifferentDomain)
 
 
 @compilable

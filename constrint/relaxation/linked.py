@@ -18,8 +18,6 @@ from constrint.propagators import Propagator
 from constrint.relaxation.columns import ONE, Affine, Columns, total
 from constrint.settings import RelaxationSettings
 
-ALL_DIFFERENT = (c.AllDifferent, c.AllDifferentBounds, c.AllDifferentDomain)
-
 Follows = dict[int, set[int]]
 Between = Callable[[Affine, "int | None", "int | None"], None]
 
@@ -287,7 +285,7 @@ class _Apart:
                 (a, x), (b, y) = node.terms
                 if a == -b:
                     self._above.setdefault(x if a > 0 else y, set()).add(y if a > 0 else x)
-            elif isinstance(node, ALL_DIFFERENT) and len({(a, b) for a, _, b in node.views}) == 1:
+            elif isinstance(node, c.DIFFERENT) and len({(a, b) for a, _, b in node.views}) == 1:
                 self._sets.append({v for _, v, _ in node.views})
 
     def differ(self, x: int, y: int) -> bool:

@@ -21,7 +21,6 @@ from constrint.settings import RelaxationSettings
 from constrint.support.deadline import look
 
 Terms = dict[int, int]
-ALL_DIFFERENT = (c.AllDifferent, c.AllDifferentBounds, c.AllDifferentDomain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +206,7 @@ class _Rows:
         elif isinstance(node, c.Circuit):
             if all(v in self._encoded or self._is_fixed(v) for v in node.successors):
                 self.relaxation.circuits.append(node.successors)
-        elif isinstance(node, ALL_DIFFERENT):
+        elif isinstance(node, c.DIFFERENT):
             self._differ(node.views)
         elif isinstance(node, c.Cardinality):
             self._count(node)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from constrint import propagators as c
+from constrint.propagators.handlers import Handlers
 from constrint.support.deadline import look
 from constrint.tables.operation import (
     COST_OF_ROW,
@@ -250,28 +251,31 @@ def _table(node: c.Table, bounds: Bounds) -> list[Operation]:
     return [reified(node.literal, is_row, variables, COST_OF_ROW)]
 
 
-TRANSLATIONS: dict[type, Callable[[Any, Bounds], list[Operation]]] = {
-    c.LinearLe: _linear_le,
-    c.LinearEq: _linear_eq,
-    c.LinearNe: _linear_ne,
-    c.LinearLeIf: _linear_le_if,
-    c.LinearEqIf: _linear_eq_if,
-    c.Product: _product,
-    c.Power: _power,
-    c.DivMod: _division,
-    c.Divides: _divides,
-    c.CeilDiv: _ceildiv,
-    c.Maximum: _maximum,
-    c.Minimum: _minimum,
-    c.Absolute: _absolute,
-    c.Member: _member,
-    c.Clause: _clause,
-    c.Element: _element,
-    c.Gcd: _common,
-    c.Lcm: _common,
-    c.Selection: _selection,
-    c.Table: _table,
-}
+_TRANSLATIONS: Handlers[Callable[[Any, Bounds], list[Operation]]] = Handlers(
+    "columns",
+    {
+        c.LinearLe: _linear_le,
+        c.LinearEq: _linear_eq,
+        c.LinearNe: _linear_ne,
+        c.LinearLeIf: _linear_le_if,
+        c.LinearEqIf: _linear_eq_if,
+        c.Product: _product,
+        c.Power: _power,
+        c.DivMod: _division,
+        c.Divides: _divides,
+        c.CeilDiv: _ceildiv,
+        c.Maximum: _maximum,
+        c.Minimum: _minimum,
+        c.Absolute: _absolute,
+        c.Member: _member,
+        c.Clause: _clause,
+        c.Element: _element,
+        (c.Gcd, c.Lcm): _common,
+        c.Selection: _selection,
+        c.Table: _table,
+    },
+    generic=lambda node, bounds: [row_by_row(node)],
+)
 
 
 def operations(nodes: Sequence[c.Propagator], bounds: Bounds) -> list[Operation]:
@@ -279,11 +283,7 @@ def operations(nodes: Sequence[c.Propagator], bounds: Bounds) -> list[Operation]
     found: list[Operation] = []
     for node in nodes:
         look()
-        translate = TRANSLATIONS.get(type(node))
-        if translate is None:
-            found.append(row_by_row(node))
-        else:
-            found += translate(node, bounds)
+        found += _TRANSLATIONS[type(node)](node, bounds)
     return found + _quotients(nodes)
 
 
