@@ -58,7 +58,8 @@ def matrix(*folders: str) -> str:
 
 TABLES: dict[str, Callable[[], str]] = {
     "names": names,
-    "search": lambda: matrix("presolve", "jumping", "tables"),
+    "search": lambda: matrix("presolve", "relaxation", "jumping", "tables", "search"),
+    "learning": lambda: matrix("learning"),
     "formats": lambda: matrix("backends"),
 }
 

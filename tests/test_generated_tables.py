@@ -1,5 +1,6 @@
 """The tables of the manual that the code determines, and what they are made of."""
 
+import ast
 import re
 import runpy
 from pathlib import Path
@@ -15,6 +16,7 @@ from constrint.propagators import REGISTRY
 
 ROOT = Path(__file__).parents[1]
 TABLES = runpy.run_path(str(ROOT / "docs" / "generated_tables.py"))
+MOST_ASKED = 9
 
 
 @pytest.mark.parametrize("page", list(TABLES["pages"]()), ids=lambda page: page.name)
@@ -33,6 +35,28 @@ def test_every_layer_has_a_cell_for_every_propagator():
     }
     assert {one.layer for one in layers} == {head.strip() for head in heads}
     assert [one.layer for one in layers if not one.rest and not one.own.issuperset(REGISTRY)] == []
+
+
+def test_propagators_are_told_apart_in_registries():
+    """A module that asks for the classes of many propagators has them in a registry."""
+    told_apart = {}
+    for path in sorted((ROOT / "constrint").rglob("*.py")):
+        if "propagators" not in path.parts:
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            asked = [one.args[1] for one in ast.walk(tree) if isinstance(one, ast.Call) and is_instance(one)]
+            names = {name for one in asked for name in names_in(one)} & {kind.__name__ for kind in REGISTRY}
+            told_apart[path.relative_to(ROOT).as_posix()] = len(names)
+    assert len(told_apart) > 300
+    assert {path: number for path, number in told_apart.items() if number > MOST_ASKED} == {}
+
+
+def is_instance(call):
+    return isinstance(call.func, ast.Name) and call.func.id == "isinstance"
+
+
+def names_in(tree):
+    for one in ast.walk(tree):
+        yield getattr(one, "id", getattr(one, "attr", ""))
 
 
 def test_every_name_has_its_reader():

@@ -25,10 +25,11 @@ A constraint is dropped for its parts only where the parts alone imply it:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
+from typing import Any
 
 from constrint.engine.build import Box
 from constrint.learning.normal import is_known
@@ -37,6 +38,7 @@ from constrint.learning.values import ValueParts
 from constrint.lowering.variables import TRUE
 from constrint.presolve import Root
 from constrint.propagators import (
+    DIFFERENT,
     Absolute,
     AllDifferent,
     AllDifferentBounds,
@@ -58,12 +60,12 @@ from constrint.propagators import (
     NoOverlapOptional,
     Pairs,
     Product,
-    Propagator,
     Rectangles,
     Selection,
     Subcircuit,
     Table,
 )
+from constrint.propagators.handlers import Handlers
 from constrint.support.deadline import NEVER, Deadline
 
 
@@ -81,85 +83,50 @@ class Decomposition(ValueParts):
         self._functions = Functions(root, partial(self._has_at_most, self._rules.most_paired))
         for node in root.nodes:
             deadline.check()
-            self._add(node)
+            if not _PARTS[type(node)](self, node):
+                self._nodes.append(node)
         box, new = root.box, len(self._lo) - len(root.box.lo)
         wider = Box(self._lo, self._hi, [*box.step, *[1] * new], [*box.values, *[None] * new])
         self.root = replace(root, box=wider, nodes=self._nodes)
 
-    def _add(self, node: Propagator) -> None:
-        if self._is_arithmetic(node):
-            return
+    def _compare(self, node: LinearEqIf | LinearLeIf) -> bool:
         function = self._functions.of(node)
-        if function is not None and isinstance(node, LinearEqIf | LinearLeIf) and self._join(node, function):
-            return
-        has_few_pairs = len(node.scope()) * (len(node.scope()) - 1) // 2 <= self._rules.most_pairs
-        if isinstance(node, NoOverlap) and has_few_pairs:
-            self._order(node.starts, node.durations)
-            if len(node.starts) > 2 and all(self._lo[d] == self._hi[d] for d in node.durations):
-                one = TRUE >> 1  # the constant 1: a resource with one task at a time, for windows
-                self._nodes.append(Cumulative(node.starts, node.durations, (one,) * len(node.starts), one))
-            return
-        if isinstance(node, NoOverlapOptional) and has_few_pairs:
-            self._order_present(node)
-            return
-        if isinstance(node, AllDifferent | AllDifferentBounds | AllDifferentDomain) and has_few_pairs:
-            if node.views not in self._apart:  # a permutation is stated twice, for two propagators
-                self._apart.add(node.views)
-                if {v for _, v, _ in node.views} in self._tours or not self._hold_once(node.views):
-                    for (a, x, b), (c, y, d) in combinations(node.views, 2):
-                        self._differ_by_values(LinearNe(*self._sum(((a, x), (-c, y)), d - b)))
-            if isinstance(node, AllDifferent):
-                self._place_all(node)
-                return
-            if all((a, b) == (1, node.views[0][2]) for a, _, b in node.views):
-                one, starts = TRUE >> 1, tuple(v for _, v, _ in node.views)
-                self._nodes.append(Cumulative(starts, (one,) * len(starts), (one,) * len(starts), one))
-                return
-        if isinstance(node, Maximum | Minimum):
-            sign = 1 if isinstance(node, Maximum) else -1
-            self._nodes += [LinearLe(*self._sum(((sign, x), (-sign, node.z)))) for x in node.xs]
-        if isinstance(node, Absolute):
-            self._nodes += [LinearLe(*self._sum(((sign, node.x), (-1, node.z)))) for sign in (1, -1)]
-        if isinstance(node, Element) and self._is_small(node.index):
-            self._look_up(node)
-            return
-        if isinstance(node, Selection) and self._is_small(node.index):
-            self._select(node)  # in addition to its extremes
-        if isinstance(node, Table) and node.literal == TRUE and self._is_short(node):
-            self._choose_row(node)
-            return
-        if isinstance(node, Inverse) and has_few_pairs and all(map(self._is_small, node.scope())):
-            self._mirror(node)
-            return
-        if isinstance(node, Cardinality) and all(map(self._is_small, node.variables)):
-            self._count(node)
-            return
-        if isinstance(node, Cumulative) and is_known(node, self._box):
-            self._order_excluding(node)  # in addition to its own propagator
-        elif isinstance(node, Cumulative) and self._is_shareable(node):
-            self._share(node)  # in addition to its propagator, which sums energy over windows
-        if isinstance(node, Rectangles) and has_few_pairs:
-            self._separate(node)
-            return
-        if isinstance(node, Circuit | Subcircuit) and all(map(self._is_small, node.successors)):
+        return function is not None and self._join(node, function)
+
+    def _differ(self, node: AllDifferent | AllDifferentBounds | AllDifferentDomain) -> bool:
+        if not self._has_few_pairs(node):
+            return False
+        if node.views not in self._apart:  # a permutation is stated twice, for two propagators
+            self._apart.add(node.views)
+            if {v for _, v, _ in node.views} in self._tours or not self._hold_once(node.views):
+                for (a, x, b), (c, y, d) in combinations(node.views, 2):
+                    self._differ_by_values(LinearNe(*self._sum(((a, x), (-c, y)), d - b)))
+        if isinstance(node, AllDifferent):
+            self._place_all(node)
+            return True
+        if any((a, b) != (1, node.views[0][2]) for a, _, b in node.views):
+            return False
+        one, starts = TRUE >> 1, tuple(v for _, v, _ in node.views)
+        self._nodes.append(Cumulative(starts, (one,) * len(starts), (one,) * len(starts), one))
+        return True
+
+    def _bound_extreme(self, node: Maximum | Minimum) -> bool:
+        sign = 1 if isinstance(node, Maximum) else -1
+        self._nodes += [LinearLe(*self._sum(((sign, x), (-sign, node.z)))) for x in node.xs]
+        return False
+
+    def _bound_absolute(self, node: Absolute) -> bool:
+        self._nodes += [LinearLe(*self._sum(((sign, node.x), (-1, node.z)))) for sign in (1, -1)]
+        return False
+
+    def _name_arcs(self, node: Circuit | Subcircuit) -> bool:
+        if all(map(self._is_small, node.successors)):
             for v in node.successors:
                 for value in self._values(v):
                     self.equals(v, value)
-        self._nodes.append(node)
+        return False
 
-    def _is_arithmetic(self, node: Propagator) -> bool:
-        """Decompose disequalities, long sums and products of truth values; False for others."""
-        if isinstance(node, LinearNe):
-            self._differ_by_values(node)
-        elif isinstance(node, LinearEq | LinearLe) and len(node.terms) > self._rules.most_terms:
-            self._split(node)
-        elif isinstance(node, Pairs):
-            self._multiply(node)
-        else:
-            return isinstance(node, Product) and self._both(node)
-        return True
-
-    def _multiply(self, node: Pairs) -> None:
+    def _multiply(self, node: Pairs) -> bool:
         """A literal for each product of truth values, and the sum of these."""
         terms = []
         for a, x, y in node.terms:
@@ -177,9 +144,12 @@ class Decomposition(ValueParts):
         else:
             self._nodes.append(LinearLe(*self._sum(terms, node.high)))
             self._nodes.append(LinearLe(*self._sum([(-a, v) for a, v in terms], -node.low)))
+        return True
 
-    def _split(self, node: LinearEq | LinearLe) -> None:
-        """A sum of partial sums of 0/1 terms with similar factors."""
+    def _split(self, node: LinearEq | LinearLe) -> bool:
+        """A long sum by partial sums of 0/1 terms with similar factors."""
+        if len(node.terms) <= self._rules.most_terms:
+            return False
         terms, bound = self._sum(node.terms, node.bound)
         is_narrow = [self._hi[v] - self._lo[v] <= 1 for _, v in terms]
         total = [term for term, narrow in zip(terms, is_narrow, strict=True) if not narrow]
@@ -195,6 +165,7 @@ class Decomposition(ValueParts):
             self._nodes.append(LinearEq((*block, (-1, part)), 0))
             total.append((1, part))
         self._nodes.append(type(node)(tuple(total), bound))
+        return True
 
     def _both(self, node: Product) -> bool:
         """A product of truth values by clauses; False where its variables are not 0/1."""
@@ -207,9 +178,15 @@ class Decomposition(ValueParts):
 
     # Tasks
 
-    def _is_shareable(self, node: Cumulative) -> bool:
-        known = all(0 <= self._lo[r] == self._hi[r] for r in node.demands)
-        return known and len(node.starts) ** 2 <= self._rules.most_pairs
+    def _divide(self, node: Cumulative) -> bool:
+        """Parts in addition to its propagator, which sums energy over windows."""
+        if is_known(node, self._box):
+            self._order_excluding(node)
+        elif len(node.starts) ** 2 <= self._rules.most_pairs and all(
+            0 <= self._lo[r] == self._hi[r] for r in node.demands
+        ):
+            self._share(node)
+        return False
 
     def _share(self, node: Cumulative) -> None:
         """When a task starts, it and the running tasks fit the capacity.
@@ -256,14 +233,22 @@ class Decomposition(ValueParts):
         """The literal of ``s + d <= t``."""
         return self._at_most_literal(((1, s), (1, d), (-1, t)), 0)
 
-    def _order(self, starts: Sequence[int], durations: Sequence[int]) -> None:
+    def _order(self, node: NoOverlap) -> bool:
         """Of any two tasks one ends before the other starts; durations are non-negative."""
-        self._nodes += [LinearLe(((-1, d),), 0) for d in durations]
-        for (s, d), (t, e) in combinations(zip(starts, durations, strict=True), 2):
+        if not self._has_few_pairs(node):
+            return False
+        self._nodes += [LinearLe(((-1, d),), 0) for d in node.durations]
+        for (s, d), (t, e) in combinations(zip(node.starts, node.durations, strict=True), 2):
             self._require_one(self._ends_before(s, d, t), self._ends_before(t, e, s))
+        if len(node.starts) > 2 and all(self._lo[d] == self._hi[d] for d in node.durations):
+            one = TRUE >> 1  # the constant 1: a resource with one task at a time, for windows
+            self._nodes.append(Cumulative(node.starts, node.durations, (one,) * len(node.starts), one))
+        return True
 
-    def _order_present(self, node: NoOverlapOptional) -> None:
+    def _order_present(self, node: NoOverlapOptional) -> bool:
         """Of any two tasks one is absent, or ends before the other starts; present ones last 0 or more."""
+        if not self._has_few_pairs(node):
+            return False
         tasks = list(zip(node.starts, node.durations, node.literals, strict=True))
         for _, d, literal in tasks:
             if self._lo[d] < 0:
@@ -271,14 +256,46 @@ class Decomposition(ValueParts):
         for (s, d, one), (t, e, other) in combinations(tasks, 2):
             orders = self._ends_before(s, d, t), self._ends_before(t, e, s)
             self._nodes.append(Clause((one ^ 1, other ^ 1, *orders)))
+        return True
 
-    def _separate(self, node: Rectangles) -> None:
+    def _separate(self, node: Rectangles) -> bool:
         """Of any two rectangles one lies left of, right of, above or below the other.
 
         Sides are non-negative.
         """
+        if not self._has_few_pairs(node):
+            return False
         self._nodes += [LinearLe(((-1, side),), 0) for side in (*node.widths, *node.heights)]
         boxes = list(zip(node.xs, node.widths, node.ys, node.heights, strict=True))
         for (x, w, y, h), (u, v, z, k) in combinations(boxes, 2):
             beside = self._ends_before(x, w, u), self._ends_before(u, v, x)
             self._nodes.append(Clause((*beside, self._ends_before(y, h, z), self._ends_before(z, k, y))))
+        return True
+
+
+_PARTS: Handlers[Callable[[Decomposition, Any], bool]] = Handlers(
+    "parts",
+    {
+        LinearNe: Decomposition._differ_by_values,
+        (LinearEq, LinearLe): Decomposition._split,
+        (LinearEqIf, LinearLeIf): Decomposition._compare,
+        Product: Decomposition._both,
+        Pairs: Decomposition._multiply,
+        (Maximum, Minimum): Decomposition._bound_extreme,
+        Absolute: Decomposition._bound_absolute,
+        Element: Decomposition._look_up,
+        Selection: Decomposition._select,
+        Table: Decomposition._choose_row,
+        DIFFERENT: Decomposition._differ,
+        Inverse: Decomposition._mirror,
+        Cardinality: Decomposition._count,
+        (Circuit, Subcircuit): Decomposition._name_arcs,
+        NoOverlap: Decomposition._order,
+        NoOverlapOptional: Decomposition._order_present,
+        Cumulative: Decomposition._divide,
+        Rectangles: Decomposition._separate,
+    },
+    generic=lambda decomposition, node: False,
+    rest="whole",
+)
+"""Makes the parts of a constraint; False where it stays as well."""

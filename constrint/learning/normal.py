@@ -11,9 +11,10 @@ Three exact rewritings make it smaller:
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 from constrint.engine.build import Box
 from constrint.learning.entries import NO_VARIABLE, Atom, Extreme, reached, selected
@@ -33,6 +34,7 @@ from constrint.propagators import (
     Selection,
     Subcircuit,
 )
+from constrint.propagators.handlers import Handlers
 from constrint.settings import DEFAULT
 from constrint.support.deadline import NEVER, Deadline
 
@@ -126,7 +128,8 @@ class Translation:
         self.normal.replaced = {v: self.normal.resolved(2 * v) for v in self.normal.replaced}
         for place, node in enumerate(nodes):
             deadline.check()
-            self._add(place, node)
+            if _STATED[type(node)](self, node) is False:
+                self.normal.propagators.append(place)
 
     # Literals
 
@@ -202,31 +205,15 @@ class Translation:
 
     # Constraints
 
-    def _add(self, place: int, node: Propagator) -> None:
-        if isinstance(node, LinearLe):
-            self._at_most(None, node.terms, node.bound)
-        elif isinstance(node, LinearEq):
-            self._equal(None, node.terms, node.bound)
-        elif isinstance(node, LinearNe):
-            self._differ(None, node.terms, node.bound)
-        elif isinstance(node, LinearLeIf):
-            condition = self.normal.resolved(node.literal)
-            self._at_most(condition, node.terms, node.bound)
-            self._at_most(negated(condition), _opposite(node.terms), -node.bound - 1)
-        elif isinstance(node, LinearEqIf):
-            condition = self.normal.resolved(node.literal)
-            self._equal(condition, node.terms, node.bound)
-            self._differ(negated(condition), node.terms, node.bound)
-        elif isinstance(node, Clause):
-            self._clause(tuple(self.normal.resolved(literal) for literal in node.literals))
-        elif isinstance(node, Cumulative) and is_known(node, self.box):
-            self._share(node)
-        elif not (
-            (isinstance(node, Circuit | Subcircuit) and self._go_round(node))
-            or (isinstance(node, Maximum | Minimum | Absolute) and self._note(reached(node)))
-            or (isinstance(node, Selection) and self._selects and self._note(self._selected(node)))
-        ):
-            self.normal.propagators.append(place)
+    def _at_most_if(self, node: LinearLeIf) -> None:
+        condition = self.normal.resolved(node.literal)
+        self._at_most(condition, node.terms, node.bound)
+        self._at_most(negated(condition), _opposite(node.terms), -node.bound - 1)
+
+    def _equal_if(self, node: LinearEqIf) -> None:
+        condition = self.normal.resolved(node.literal)
+        self._equal(condition, node.terms, node.bound)
+        self._differ(negated(condition), node.terms, node.bound)
 
     def _note(self, extremes: list[Extreme]) -> bool:
         """Add extremes; False if there are none."""
@@ -235,6 +222,8 @@ class Translation:
 
     def _selected(self, node: Selection) -> list[Extreme]:
         """The extremes of an element of variables; none where a place has no literal."""
+        if not self._selects:
+            return []
         low, high = self.box.lo[node.index], self.box.hi[node.index]
         if low < 0 or high >= len(node.xs) or high - low >= self._most_values:
             return []
@@ -274,8 +263,10 @@ class Translation:
         truth = self.truth(atom)
         return atom if truth is None else truth
 
-    def _share(self, node: Cumulative) -> None:
-        """A resource with fixed durations and demands; tasks without either are left out."""
+    def _share(self, node: Cumulative) -> bool:
+        """A resource with fixed durations and demands, without tasks that lack either; False for others."""
+        if not is_known(node, self.box):
+            return False
         lo = self.box.lo
         capacity = lo[node.capacity]
         columns = zip(node.starts, node.durations, node.demands, strict=True)
@@ -285,6 +276,7 @@ class Translation:
         tasks = [task for task in tasks if task[1] > 0 and task[2] > 0]
         if sum(r for _, _, r in tasks) > capacity:
             self.normal.resources.append((tasks, capacity))
+        return True
 
     def _merged(self, terms: Terms, limit: int) -> tuple[Terms, int]:
         """Each open variable once, in order; fixed ones are in the limit."""
@@ -380,3 +372,22 @@ def _arguments(node: Propagator) -> Iterable[int]:
     if isinstance(node, LINEAR):
         return [v for _, v in node.terms]
     return node.scope()
+
+
+_STATED: Handlers[Callable[[Translation, Any], Any]] = Handlers(
+    "learning",
+    {
+        LinearLe: lambda t, node: t._at_most(None, node.terms, node.bound),
+        LinearEq: lambda t, node: t._equal(None, node.terms, node.bound),
+        LinearNe: lambda t, node: t._differ(None, node.terms, node.bound),
+        LinearLeIf: Translation._at_most_if,
+        LinearEqIf: Translation._equal_if,
+        Clause: lambda t, node: t._clause(tuple(map(t.normal.resolved, node.literals))),
+        Cumulative: Translation._share,
+        (Circuit, Subcircuit): Translation._go_round,
+        (Maximum, Minimum, Absolute): lambda t, node: t._note(reached(node)),
+        Selection: lambda t, node: t._note(t._selected(node)),
+    },
+    generic=lambda t, node: False,
+)
+"""States a constraint without its propagator; False where it keeps that."""

@@ -6,7 +6,7 @@ that only clauses speak of is true exactly where all of some literals are.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from constrint.propagators import (
@@ -33,9 +33,7 @@ from constrint.propagators import (
     ShortTable,
     Table,
 )
-
-TRUTHS = (LinearLeIf, LinearEqIf, Divides, Member, Lexicographic, Table, ShortTable)
-FUNCTIONS = (Product, Power, Absolute, Gcd, Lcm, Maximum, Minimum, Element, Selection)
+from constrint.propagators.handlers import Handlers
 
 
 class Definition(NamedTuple):
@@ -59,17 +57,21 @@ def arguments_of(node: Propagator) -> dict[str, Any]:
     return {name: getattr(node, name) for name in node.__match_args__}  # type: ignore[attr-defined] # every node is a record
 
 
-def _outputs(node: Propagator) -> list[tuple[int, ...]]:
-    """What a constraint can define."""
-    if isinstance(node, TRUTHS):
-        return [(node.literal >> 1,)]
-    if isinstance(node, LinearEq):
-        return [(v,) for a, v in node.terms if abs(a) == 1]
-    if isinstance(node, DivMod):
-        return [(node.q, node.r)]
-    if isinstance(node, CeilDiv):
-        return [(node.q,)]
-    return [(node.z,)] if isinstance(node, FUNCTIONS) else []
+_OUTPUTS: Handlers[Callable[[Any], list[tuple[int, ...]]]] = Handlers(
+    "definitions in proofs",
+    {
+        (LinearLeIf, LinearEqIf, Divides, Member, Lexicographic, Table, ShortTable): lambda node: [
+            (node.literal >> 1,)
+        ],
+        LinearEq: lambda node: [(v,) for a, v in node.terms if abs(a) == 1],
+        DivMod: lambda node: [(node.q, node.r)],
+        CeilDiv: lambda node: [(node.q,)],
+        (Product, Power, Absolute, Gcd, Lcm, Maximum, Minimum, Element, Selection): lambda node: [(node.z,)],
+    },
+    generic=lambda node: [],
+    rest="none",
+)
+"""The variables that a constraint can define."""
 
 
 class Definitions:
@@ -109,7 +111,7 @@ class Definitions:
         while again:
             again = False
             for node in self._nodes:
-                for variables in _outputs(node):
+                for variables in _OUTPUTS[type(node)](node):
                     scope = node.scope()
                     if (
                         all(v in self._left and scope.count(v) == 1 for v in variables)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from constrint.engine.build import Box
 from constrint.propagators import (
+    DIFFERENT,
     AllDifferent,
     AllDifferentBounds,
     AllDifferentDomain,
@@ -22,23 +24,11 @@ from constrint.propagators import (
     Subcircuit,
     Table,
 )
+from constrint.propagators.handlers import Handlers
 from constrint.settings import LearningSettings
 
 # A propagation as cheap as that of a clause looks at so many cells of a table, or variables of these kinds.
 CELLS_OF_UNIT, VARIABLES_OF_UNIT, DEAREST = 50, 6, 40.0
-WIDE = (
-    AllDifferent,
-    AllDifferentBounds,
-    Cardinality,
-    Circuit,
-    Cumulative,
-    Inverse,
-    NoOverlap,
-    NoOverlapOptional,
-    Rectangles,
-    Selection,
-    Subcircuit,
-)
 DISJUNCTION = 3  # a clause and two conditional sums
 
 
@@ -48,20 +38,16 @@ def parts(node: Propagator, box: Box, rules: LearningSettings) -> int:
     All-different counts as if by pairs: where it abounds, branching is good for longer.
     """
     scope = [v for v in node.scope() if box.lo[v] < box.hi[v]]
-    n = len(scope)
-    if isinstance(node, AllDifferent | AllDifferentBounds | AllDifferentDomain):
-        return n * (n - 1) // 2 * _values(scope, box, rules)
-    if isinstance(node, NoOverlap | NoOverlapOptional | Rectangles):
-        tasks = len(node.xs) if isinstance(node, Rectangles) else len(node.starts)
-        return DISJUNCTION * tasks * (tasks - 1) // 2
-    if isinstance(node, Cumulative):
-        known = all(box.lo[v] == box.hi[v] for v in (*node.durations, *node.demands, node.capacity))
-        return (1 if known else 4) * DISJUNCTION * len(node.starts) ** 2 // 2
-    if isinstance(node, Table):
-        return len(node.rows) * (1 if n == 2 else n)
-    if isinstance(node, Element | Cardinality | Inverse | Circuit | Subcircuit):
-        return n * _values(scope, box, rules)
-    return n
+    return _PARTS[type(node)](node, scope, box, rules)
+
+
+def _disjunctions(tasks: Sequence[int]) -> int:
+    return DISJUNCTION * len(tasks) * (len(tasks) - 1) // 2
+
+
+def _shared(node: Cumulative, scope: list[int], box: Box, rules: LearningSettings) -> int:
+    known = all(box.lo[v] == box.hi[v] for v in (*node.durations, *node.demands, node.capacity))
+    return (1 if known else 4) * DISJUNCTION * len(node.starts) ** 2 // 2
 
 
 def cost(nodes: Sequence[Propagator]) -> float:
@@ -72,15 +58,7 @@ def cost(nodes: Sequence[Propagator]) -> float:
     total = woken = 0.0
     for node in nodes:
         scope = len(node.scope())
-        if isinstance(node, Table):
-            price = 1 + len(node.rows) * scope / CELLS_OF_UNIT
-        elif isinstance(node, AllDifferentDomain):
-            price = 1 + scope
-        elif isinstance(node, WIDE):
-            price = 1 + scope / VARIABLES_OF_UNIT
-        else:
-            price = 1.0
-        total += scope * min(price, DEAREST)
+        total += scope * min(_PRICES[type(node)](node, scope), DEAREST)
         woken += scope
     return total / woken if woken else 1.0
 
@@ -92,3 +70,41 @@ def _values(scope: list[int], box: Box, rules: LearningSettings) -> int:
         listed = box.values[v]
         total += (box.hi[v] - box.lo[v]) // box.step[v] + 1 if listed is None else len(listed)
     return min(rules.most_values, total // max(1, len(scope)))
+
+
+_PARTS: Handlers[Callable[[Any, list[int], Box, LearningSettings], int]] = Handlers(
+    "number of parts",
+    {
+        DIFFERENT: lambda _, scope, *rest: len(scope) * (len(scope) - 1) // 2 * _values(scope, *rest),
+        (NoOverlap, NoOverlapOptional): lambda node, *_: _disjunctions(node.starts),
+        Rectangles: lambda node, *_: _disjunctions(node.xs),
+        Cumulative: _shared,
+        Table: lambda node, scope, *_: len(node.rows) * (1 if len(scope) == 2 else len(scope)),
+        (Element, Cardinality, Inverse, Circuit, Subcircuit): lambda _, scope, *rest: (
+            len(scope) * _values(scope, *rest)
+        ),
+    },
+    generic=lambda node, scope, *_: len(scope),
+)
+
+_PRICES: Handlers[Callable[[Any, int], float]] = Handlers(
+    "cost by branching",
+    {
+        Table: lambda node, scope: 1 + len(node.rows) * scope / CELLS_OF_UNIT,
+        AllDifferentDomain: lambda node, scope: 1 + scope,
+        (
+            AllDifferent,
+            AllDifferentBounds,
+            Cardinality,
+            Circuit,
+            Cumulative,
+            Inverse,
+            NoOverlap,
+            NoOverlapOptional,
+            Rectangles,
+            Selection,
+            Subcircuit,
+        ): lambda node, scope: 1 + scope / VARIABLES_OF_UNIT,
+    },
+    generic=lambda node, scope: 1.0,
+)

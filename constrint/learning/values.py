@@ -109,6 +109,10 @@ class ValueParts:
     def _values(self, v: int) -> Sequence[int]:
         return self._box.values[v] or range(self._lo[v], self._hi[v] + 1, self._box.step[v])
 
+    def _has_few_pairs(self, node: Propagator) -> bool:
+        n = len(node.scope())
+        return n * (n - 1) // 2 <= self._rules.most_pairs
+
     def _is_small(self, v: int) -> bool:
         return self._has_at_most(self._rules.most_values, v)
 
@@ -135,7 +139,7 @@ class ValueParts:
             self._nodes.append(LinearEqIf(literal, ((1, v),), value))
         return literal
 
-    def _differ_by_values(self, node: LinearNe) -> None:
+    def _differ_by_values(self, node: LinearNe) -> bool:
         """A disequality of two variables with few values: a clause for each value that both can have."""
         if len(node.terms) == 2 and all(abs(a) == 1 and self._is_small(v) for a, v in node.terms):
             (a, x), (c, y) = node.terms
@@ -146,8 +150,9 @@ class ValueParts:
                     literals = self.equals(x, value), self.equals(y, other)
                     if FALSE not in literals:
                         self._nodes.append(Clause((literals[0] ^ 1, literals[1] ^ 1)))
-                return
+                return True
         self._nodes.append(node)
+        return True
 
     def _join(self, node: LinearEqIf | LinearLeIf, function: Function) -> bool:
         """Clauses for the pairs of values that make a literal true; False where these are too many."""
@@ -216,12 +221,14 @@ class ValueParts:
             for value in sorted(values):
                 self._nodes.append(Clause(tuple(self.equals(v, value) for v in variables)))
 
-    def _look_up(self, node: Element) -> None:
+    def _look_up(self, node: Element) -> bool:
         """Each place fixes the result, and a value of the result needs a place that has it.
 
         The values of the result are pairs of bounds, so its least value follows from the places that are
         excluded, each by a literal of its own.
         """
+        if not self._is_small(node.index):
+            return False
         z = node.z
         places: dict[int, list[int]] = {}
         values = set(self._values(z))
@@ -237,6 +244,7 @@ class ValueParts:
         for first, last in self._runs(z, places):
             below, above = self._at_least(z, first) ^ 1, self._at_least(z, last + 1)
             self._nodes.append(Clause((below, above, *places.get(first, ()))))
+        return True
 
     def _runs(self, z: int, places: Mapping[int, Sequence[int]]) -> Iterator[tuple[int, int]]:
         """The values of a result, one by one, and those without a place in runs."""
@@ -249,8 +257,13 @@ class ValueParts:
         if first <= self._hi[z]:
             yield first, self._hi[z]
 
-    def _select(self, node: Selection) -> None:
-        """If the index is a place, the result is its entry: by values if there are few, else by bounds."""
+    def _select(self, node: Selection) -> bool:
+        """If the index is a place, the result is its entry: by values if there are few, else by bounds.
+
+        The constraint stays, for its extremes.
+        """
+        if not self._is_small(node.index):
+            return False
         places = [place for place in self._values(node.index) if 0 <= place < len(node.xs)]
         by_values = self._is_small(node.z) and all(self._is_small(node.xs[place]) for place in places)
         cells = sum(len(self._values(node.xs[place])) for place in places) if by_values else 0
@@ -260,12 +273,13 @@ class ValueParts:
             self._clauses += 2 * cells
             for place in places:
                 self._are_equal(self.equals(node.index, place) ^ 1, node.xs[place], node.z)
-            return
+            return False
         for place in places:
             here = self.equals(node.index, place) ^ 1
             for sign in (1, -1):
                 literal = self._at_most_literal(((sign, node.xs[place]), (-sign, node.z)), 0)
                 self._nodes.append(Clause((here, literal)))
+        return False
 
     def _are_equal(self, unless: int, x: int, y: int) -> None:
         """Two variables have the same value, or a literal holds."""
@@ -273,8 +287,10 @@ class ValueParts:
             for value in self._values(v):
                 self._nodes.append(Clause((unless, self.equals(v, value) ^ 1, self.equals(w, value))))
 
-    def _mirror(self, node: Inverse) -> None:
+    def _mirror(self, node: Inverse) -> bool:
         """``xs[i] == j`` if ``ys[j] == i``; both are permutations of places."""
+        if not (self._has_few_pairs(node) and all(map(self._is_small, node.scope()))):
+            return False
         n = len(node.xs)
         for v in node.scope():
             for value in self._values(v):
@@ -284,15 +300,19 @@ class ValueParts:
             for j, y in enumerate(node.ys):
                 one, other = self.equals(x, j), self.equals(y, i)
                 self._nodes += [Clause((one ^ 1, other)), Clause((one, other ^ 1))]
+        return True
 
-    def _count(self, node: Cardinality) -> None:
+    def _count(self, node: Cardinality) -> bool:
         """Sums of literals equal the counts."""
+        if not all(map(self._is_small, node.variables)):
+            return False
         for value, count in zip(node.values, node.counts, strict=True):
             held = [(1, self.equals(v, value)) for v in node.variables]
             self._nodes.append(LinearEq(*self._sum_with(held, [(-1, count)], 0)))
         if node.closed:
             for v in node.variables:
                 self._nodes.append(Clause(tuple(self.equals(v, value) for value in node.values)))
+        return True
 
     def _support(self, node: Table) -> None:
         """Each value of one variable needs one of the other; or excluded pairs, where these are fewer."""
@@ -313,14 +333,16 @@ class ValueParts:
                     if (a, b) not in rows:
                         self._nodes.append(Clause((self.equals(x, a) ^ 1, self.equals(y, b) ^ 1)))
 
-    def _choose_row(self, node: Table) -> None:
+    def _choose_row(self, node: Table) -> bool:
         """A literal for each row: one of them is true, and every value needs a true row that has it.
 
         Where a variable has another value in each row, its literals are those of the rows.
         """
+        if node.literal != TRUE or not self._is_short(node):
+            return False
         if len(set(node.variables)) == len(node.variables) == 2:
             self._support(node)
-            return
+            return True
         chosen: dict[tuple[int, int], list[int]] = {}
         rows: list[int] = []
         key = _key(node)
@@ -338,6 +360,7 @@ class ValueParts:
             for value in self._values(v):
                 if v != key or (v, value) not in chosen:
                     self._nodes.append(Clause((self.equals(v, value) ^ 1, *chosen.get((v, value), ()))))
+        return True
 
 
 def _key(node: Table) -> int | None:

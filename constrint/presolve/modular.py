@@ -7,8 +7,9 @@ finite model has no solution, the model has none. Constraints that say nothing o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from constrint.engine.build import Box, Branch, build, grow
 from constrint.engine.dfs import run
@@ -29,6 +30,7 @@ from constrint.propagators import (
     Propagator,
     Selection,
 )
+from constrint.propagators.handlers import Handlers
 from constrint.settings import DEFAULT, PresolveSettings
 from constrint.store.state import EXHAUSTED, FULL, PAUSED, SOLUTION, WIDER
 from constrint.support.deadline import look
@@ -140,25 +142,8 @@ class _Residues:
         """Add what a constraint says of values and residues, if anything."""
         if all(self.exact[v] for v in node.scope()):
             self.nodes.append(node)
-        elif isinstance(node, LinearEq):
-            self._equal(node.terms, node.bound)
-        elif isinstance(node, LinearEqIf):
-            self.nodes.append(Clause((node.literal ^ 1, self._if_equal(node.terms, node.bound))))
-        elif isinstance(node, Product):
-            self._equal(((1, self._product(node.x, node.y)), (-1, node.z)), 0)
-        elif isinstance(node, Power):
-            self._power(node)
-        elif isinstance(node, DivMod):
-            self._equal(((1, self._product(node.y, node.q)), (1, node.r), (-1, node.x)), 0)
-        elif isinstance(node, Divides):
-            self._divides(node)
-        elif isinstance(node, Absolute):
-            self._one_of([((1, node.z), (-1, node.x)), ((1, node.z), (1, node.x))])
-        elif isinstance(node, Maximum | Minimum | Selection):
-            self._one_of([((1, node.z), (-1, x)) for x in node.xs])
-        elif isinstance(node, Element) and self.exact[node.index]:
-            table = tuple([entry % self.modulus for entry in node.table])
-            self._equal(((1, self._entry(table, node.index)), (-1, node.z)), 0)
+        else:
+            _RESIDUES[type(node)](self, node)
 
     def _reduced(self, terms: Terms, bound: int) -> tuple[Terms, int]:
         """An equation modulo the number as one of integers, with a new variable for the quotient."""
@@ -197,6 +182,17 @@ class _Residues:
         self.nodes.append(Element(table, index, z))
         return z
 
+    def _multiply(self, node: Product) -> None:
+        self._equal(((1, self._product(node.x, node.y)), (-1, node.z)), 0)
+
+    def _divide(self, node: DivMod) -> None:
+        self._equal(((1, self._product(node.y, node.q)), (1, node.r), (-1, node.x)), 0)
+
+    def _look_up(self, node: Element) -> None:
+        if self.exact[node.index]:
+            table = tuple([entry % self.modulus for entry in node.table])
+            self._equal(((1, self._entry(table, node.index)), (-1, node.z)), 0)
+
     def _power(self, node: Power) -> None:
         exponent = self.domains.lo[node.y]
         if exponent != self.domains.hi[node.y] or exponent < 1:
@@ -211,3 +207,24 @@ class _Residues:
         divisor = self.domains.lo[node.d]
         if divisor == self.domains.hi[node.d] and divisor and divisor % self.modulus == 0:
             self.nodes.append(Clause((node.literal ^ 1, self._if_equal(((1, node.x),), 0))))
+
+
+_RESIDUES: Handlers[Callable[[_Residues, Any], None]] = Handlers(
+    "residues",
+    {
+        LinearEq: lambda r, node: r._equal(node.terms, node.bound),
+        LinearEqIf: lambda r, node: r.nodes.append(
+            Clause((node.literal ^ 1, r._if_equal(node.terms, node.bound)))
+        ),
+        Product: _Residues._multiply,
+        Power: _Residues._power,
+        DivMod: _Residues._divide,
+        Divides: _Residues._divides,
+        Absolute: lambda r, node: r._one_of([((1, node.z), (a, node.x)) for a in (-1, 1)]),
+        (Maximum, Minimum, Selection): lambda r, node: r._one_of([((1, node.z), (-1, x)) for x in node.xs]),
+        Element: _Residues._look_up,
+    },
+    generic=lambda residues, node: None,
+    rest="left out",
+)
+"""Adds what a constraint says of residues."""

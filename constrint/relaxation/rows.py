@@ -7,14 +7,15 @@ linear inequalities that they imply.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from constrint import propagators as c
 from constrint.presolve import Root
 from constrint.presolve.cliques import cliques
 from constrint.presolve.joint import implied_rows
-from constrint.propagators import Propagator
+from constrint.propagators.handlers import Handlers
 from constrint.relaxation.columns import ZERO, Affine, Columns, TooLarge, total
 from constrint.relaxation.linked import Links
 from constrint.settings import RelaxationSettings
@@ -81,7 +82,8 @@ class _Rows:
         self._known: set[tuple[object, ...]] = set()
         self._entries = 0
         for node in root.nodes:
-            self._encode(node)
+            for v in _LOOKED_UP[type(node)](node):
+                self._encode_variable(v)
         links = Links(
             self._columns,
             root.box,
@@ -94,7 +96,7 @@ class _Rows:
         links.pass_on()
         for node in root.nodes:
             look()
-            self._add(node)
+            _STATED[type(node)](self, node)
         links.state()
         self._exclude(root)
         for terms, low, high in implied_rows(root.nodes, root.box.lo, root.box.hi):
@@ -151,28 +153,6 @@ class _Rows:
 
     # Members
 
-    def _encode(self, node: Propagator) -> None:
-        """Give the variables of a node that are looked up, counted or permuted their members.
-
-        Those that only differ from each other have none: their members would say nothing of the goal.
-        """
-        if isinstance(node, c.Element | c.Selection):
-            self._encode_variable(node.index)
-        elif isinstance(node, c.Circuit):
-            for v in node.successors:
-                self._encode_variable(v)
-        elif isinstance(node, c.Cardinality):
-            for v in node.variables:
-                self._encode_variable(v)
-        elif isinstance(node, c.Inverse):
-            for v in node.scope():
-                self._encode_variable(v)
-        elif isinstance(node, c.Table):
-            for v in node.variables:
-                self._encode_variable(v)
-        elif isinstance(node, c.LinearEqIf) and len(node.terms) == 1:
-            self._encode_variable(node.terms[0][1])
-
     def _encode_variable(self, v: int) -> None:
         """A variable has exactly one of its values."""
         columns, box = self._columns, self._box
@@ -187,33 +167,12 @@ class _Rows:
 
     # Constraints
 
-    def _add(self, node: Propagator) -> None:
-        columns = self._columns
-        if isinstance(node, c.LinearLe):
-            self._between(columns.sum(node.terms), None, node.bound)
-        elif isinstance(node, c.LinearEq):
-            self._between(columns.sum(node.terms), node.bound, node.bound)
-        elif isinstance(node, c.LinearLeIf):
-            self._at_most_if(node)
-        elif isinstance(node, c.LinearEqIf):
-            self._equal_if(node)
-        elif isinstance(node, c.Clause):
-            self._between(total((1, columns.literal(literal)) for literal in node.literals), 1, None)
-        elif isinstance(node, c.Element):
-            self._look_up(node)
-        elif isinstance(node, c.Selection):
-            self._choose(node)
-        elif isinstance(node, c.Circuit):
-            if all(v in self._encoded or self._is_fixed(v) for v in node.successors):
-                self.relaxation.circuits.append(node.successors)
-        elif isinstance(node, c.DIFFERENT):
-            self._differ(node.views)
-        elif isinstance(node, c.Cardinality):
-            self._count(node)
-        elif isinstance(node, c.Inverse):
-            self._mirror(node)
-        elif isinstance(node, c.Table):
-            self._list(node)
+    def _at_least_one(self, node: c.Clause) -> None:
+        self._between(total((1, self._columns.literal(literal)) for literal in node.literals), 1, None)
+
+    def _go_round(self, node: c.Circuit) -> None:
+        if all(map(self._has_members, node.successors)):
+            self.relaxation.circuits.append(node.successors)
 
     def _is_fixed(self, v: int) -> bool:
         return self._box.lo[v] == self._box.hi[v]
@@ -284,8 +243,8 @@ class _Rows:
             self._implies(here, z.plus(chosen, -1), 0)
             self._implies(here, chosen.plus(z, -1), 0)
 
-    def _differ(self, views: Sequence[tuple[int, int, int]]) -> None:
-        columns = self._columns
+    def _differ(self, node: c.AllDifferent | c.AllDifferentBounds | c.AllDifferentDomain) -> None:
+        columns, views = self._columns, node.views
         if not all(self._has_members(v) for _, v, _ in views):
             return
         takers: dict[int, list[Affine]] = {}
@@ -331,3 +290,42 @@ class _Rows:
         for v in dict.fromkeys(node.variables):
             for x in columns.values(v):
                 self._between(total([(1, columns.equals(v, x)), *having.get((v, x), [])]), 0, 0)
+
+
+_LOOKED_UP: Handlers[Callable[[Any], Iterable[int]]] = Handlers(
+    "members",
+    {
+        (c.Element, c.Selection): lambda node: [node.index],
+        c.Circuit: lambda node: node.successors,
+        (c.Cardinality, c.Table): lambda node: node.variables,
+        c.Inverse: lambda node: node.scope(),
+        c.LinearEqIf: lambda node: [v for _, v in node.terms] if len(node.terms) == 1 else (),
+    },
+    generic=lambda node: (),
+    rest="none",
+)
+"""The variables that are looked up, counted or permuted, which get their members.
+
+Those that only differ from each other have none: their members would say nothing of the goal.
+"""
+
+_STATED: Handlers[Callable[[_Rows, Any], None]] = Handlers(
+    "relaxation",
+    {
+        c.LinearLe: lambda rows, node: rows._between(rows._columns.sum(node.terms), None, node.bound),
+        c.LinearEq: lambda rows, node: rows._between(rows._columns.sum(node.terms), node.bound, node.bound),
+        c.LinearLeIf: _Rows._at_most_if,
+        c.LinearEqIf: _Rows._equal_if,
+        c.Clause: _Rows._at_least_one,
+        c.Element: _Rows._look_up,
+        c.Selection: _Rows._choose,
+        c.Circuit: _Rows._go_round,
+        c.DIFFERENT: _Rows._differ,
+        c.Cardinality: _Rows._count,
+        c.Inverse: _Rows._mirror,
+        c.Table: _Rows._list,
+    },
+    generic=lambda rows, node: None,
+    rest="left out",
+)
+"""States the rows of a constraint; those of extremes, absolute values and products are `implied_rows`."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from constrint.engine.build import Box
 from constrint.learning.size import parts
 from constrint.presolve import Root
 from constrint.propagators import (
-    AllDifferent,
+    DIFFERENT,
     AllDifferentBounds,
     AllDifferentDomain,
     Circuit,
@@ -22,9 +25,21 @@ from constrint.propagators import (
     Rectangles,
     Subcircuit,
 )
+from constrint.propagators.handlers import Handlers
 from constrint.settings.portfolio import Kind
 
-DIFFERENT = (AllDifferent, AllDifferentBounds, AllDifferentDomain)  # permutations are stated twice
+_SCHEDULING: Handlers[Callable[[Any], tuple[int, int]]] = Handlers(
+    "portfolio",
+    {
+        LinearLeIf: lambda node: (len(node.terms) > 1, 0),
+        (NoOverlap, NoOverlapOptional, Cumulative): lambda node: (len(node.starts), 0),
+        Rectangles: lambda node: (len(node.xs), 0),
+        (Product, DivMod, Power): lambda node: (0, 1),
+    },
+    generic=lambda node: (0, 0),
+    rest="not weighed",
+)
+"""How many orders of tasks or boxes a constraint is about, and whether learning explains it by all bounds."""
 
 
 def kind_of(nodes: list[Propagator]) -> Kind:
@@ -33,16 +48,7 @@ def kind_of(nodes: list[Propagator]) -> Kind:
     Learning suits orders of tasks and positions of boxes (conditional sums over two or more variables). It
     does not suit constraints that it explains by all bounds, such as products.
     """
-    orders = others = 0
-    for node in nodes:
-        if isinstance(node, LinearLeIf):
-            orders += len(node.terms) > 1
-        elif isinstance(node, NoOverlap | NoOverlapOptional | Cumulative):
-            orders += len(node.starts)
-        elif isinstance(node, Rectangles):
-            orders += len(node.xs)
-        elif isinstance(node, Product | DivMod | Power):
-            others += 1
+    orders, others = map(sum, zip((0, 0), *[_SCHEDULING[type(node)](node) for node in nodes], strict=True))
     if 3 * orders >= len(nodes) and orders > 2 * others:
         return "schedules"
     if any(isinstance(node, Circuit | Subcircuit) for node in nodes):
@@ -53,7 +59,7 @@ def kind_of(nodes: list[Propagator]) -> Kind:
 def alone(root: Root, kind: Kind) -> int:
     """The work of all others that comes before the learning search is built."""
     rules = root.settings.portfolio
-    stated = {
+    stated = {  # permutations are stated twice
         (node.scope(), "apart" if isinstance(node, DIFFERENT) else place): node
         for place, node in enumerate(root.nodes)
     }
