@@ -60,7 +60,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "names": names,
     "search": lambda: matrix("presolve", "relaxation", "jumping", "tables", "search"),
     "learning": lambda: matrix("learning"),
-    "formats": lambda: matrix("backends"),
+    "formats": lambda: matrix("backends", "frontends"),
 }
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from constrint.frontends.constraint_names import NAMES, signatures
 from constrint.frontends.flatzinc.library import GLOBALS as FLATZINC
+from constrint.frontends.plain_form import KINDS
 from constrint.frontends.xcsp3.accepted import PARTS
 from constrint.globals import GLOBALS
 from constrint.integrations.cpmpy_functions import NUMBERS, RELATIONS
@@ -35,6 +36,9 @@ def test_every_layer_has_a_cell_for_every_propagator():
     }
     assert {one.layer for one in layers} == {head.strip() for head in heads}
     assert [one.layer for one in layers if not one.rest and not one.own.issuperset(REGISTRY)] == []
+    assert {one.layer: one.own for one in layers if one.rest == "plain form"} == dict.fromkeys(
+        ("CP-SAT's model", "CPMpy", "FlatZinc", "XCSP3"), frozenset(KINDS)
+    )
 
 
 def test_propagators_are_told_apart_in_registries():

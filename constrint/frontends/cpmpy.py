@@ -11,6 +11,7 @@ from constrint import propagators as c
 from constrint.errors import ModelError
 from constrint.frontends.plain_form import ObjectWriter, PlainForm
 from constrint.modelling.declarations import Declarations
+from constrint.propagators.handlers import Handlers
 
 
 def to_cpmpy(model: Declarations) -> tuple[Any, dict[str, Any]]:
@@ -99,22 +100,26 @@ def _same(left: Any, right: Any) -> Any:
     return cp.BoolVal(found) if isinstance(found, bool) else found
 
 
-_RULES: dict[type, Callable[[_Writer, Any], Any]] = {
-    c.LinearLe: lambda w, n: w.sum(n.terms) <= n.bound,
-    c.LinearEq: lambda w, n: w.sum(n.terms) == n.bound,
-    c.LinearNe: lambda w, n: w.sum(n.terms) != n.bound,
-    c.LinearLeIf: lambda w, n: w.literal(n.literal) == (w.sum(n.terms) <= n.bound),
-    c.LinearEqIf: lambda w, n: w.literal(n.literal) == (w.sum(n.terms) == n.bound),
-    c.Product: lambda w, n: _same(w.of(n.x) * w.of(n.y), w.of(n.z)),
-    c.Maximum: lambda w, n: cp.Maximum(w.all(n.xs)) == w.of(n.z),
-    c.Minimum: lambda w, n: cp.Minimum(w.all(n.xs)) == w.of(n.z),
-    c.Absolute: lambda w, n: _same(abs(w.of(n.x)), w.of(n.z)),
-    c.Member: _Writer.member,
-    c.Clause: lambda w, n: (
-        cp.any([w.literal(one) for one in n.literals]) if n.literals else cp.BoolVal(False)
-    ),
-    c.Element: lambda w, n: w.element(n.table, n.index, n.z),
-    c.Selection: lambda w, n: w.element(w.all(n.xs), n.index, n.z),
-    c.Table: _Writer.table,
-    c.AllDifferent: lambda w, n: cp.AllDifferent(w.all([v for _, v, _ in n.views])),
-}
+_RULES: Handlers[Callable[[_Writer, Any], Any]] = Handlers(
+    "CPMpy",
+    {
+        c.LinearLe: lambda w, n: w.sum(n.terms) <= n.bound,
+        c.LinearEq: lambda w, n: w.sum(n.terms) == n.bound,
+        c.LinearNe: lambda w, n: w.sum(n.terms) != n.bound,
+        c.LinearLeIf: lambda w, n: w.literal(n.literal) == (w.sum(n.terms) <= n.bound),
+        c.LinearEqIf: lambda w, n: w.literal(n.literal) == (w.sum(n.terms) == n.bound),
+        c.Product: lambda w, n: _same(w.of(n.x) * w.of(n.y), w.of(n.z)),
+        c.Maximum: lambda w, n: cp.Maximum(w.all(n.xs)) == w.of(n.z),
+        c.Minimum: lambda w, n: cp.Minimum(w.all(n.xs)) == w.of(n.z),
+        c.Absolute: lambda w, n: _same(abs(w.of(n.x)), w.of(n.z)),
+        c.Member: _Writer.member,
+        c.Clause: lambda w, n: (
+            cp.any([w.literal(one) for one in n.literals]) if n.literals else cp.BoolVal(False)
+        ),
+        c.Element: lambda w, n: w.element(n.table, n.index, n.z),
+        c.Selection: lambda w, n: w.element(w.all(n.xs), n.index, n.z),
+        c.Table: _Writer.table,
+        c.AllDifferent: lambda w, n: cp.AllDifferent(w.all([v for _, v, _ in n.views])),
+    },
+    rest="plain form",
+)

@@ -7,7 +7,7 @@ is expressed by them, with variables that the others determine.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 from math import prod
 from typing import Any
@@ -22,6 +22,7 @@ from constrint.lowering.variables import MOST_BITS, check_length
 from constrint.modelling.declarations import Declarations
 from constrint.modelling.objectives import Direction
 from constrint.modelling.soft import sole_goal, whole_goal
+from constrint.propagators.handlers import Handlers
 from constrint.support.deadline import watched
 from constrint.support.limits import recursion_room
 
@@ -88,7 +89,7 @@ class PlainForm:
         self._problem = lowering.problem
         self.boolean = {v for one, v in lowering.variables.items() if isinstance(one, BoolVar)}
         for node in [*self._problem.nodes]:
-            self._rewrite(node)
+            _REWRITTEN[type(node)](self, node)
         self._list_strides()
         self.names = [""] * len(self._problem.lo)
         for one, v in lowering.variables.items():
@@ -163,27 +164,17 @@ class PlainForm:
             problem.step[v] = 1
             self.nodes.append(c.LinearEq(((1, v), (-step, steps)), anchor))
 
-    def _rewrite(self, node: c.Propagator) -> None:
-        if isinstance(node, c.AllDifferent | c.AllDifferentBounds | c.AllDifferentDomain):
-            self.nodes.append(c.AllDifferent(tuple([(1, self._view(view), 0) for view in node.views])))
-        elif isinstance(node, KINDS):
-            self.nodes.append(node)
-        elif isinstance(node, c.DivMod):
-            self._divide(node.x, node.y, node.q, node.r)
-        elif isinstance(node, c.CeilDiv):
-            whole = self._product(node.y, node.q)
-            self.nodes += [
-                c.LinearLe(((-1, node.x),), 0),
-                c.LinearLe(((-1, node.y),), -1),
-                c.LinearLe(((1, node.x), (-1, whole)), 0),
-                c.LinearLe(((1, whole), (-1, node.x), (-1, node.y)), -1),
-            ]
-        elif isinstance(node, c.Divides):
-            self._divides(node)
-        elif isinstance(node, c.Power) and (exponent := self.fixed(node.y)) is not None:
-            self._power(node, exponent)
-        else:
-            self._tabulate(node)
+    def _differ(self, node: c.AllDifferent | c.AllDifferentBounds | c.AllDifferentDomain) -> None:
+        self.nodes.append(c.AllDifferent(tuple([(1, self._view(view), 0) for view in node.views])))
+
+    def _round_up(self, node: c.CeilDiv) -> None:
+        whole = self._product(node.y, node.q)
+        self.nodes += [
+            c.LinearLe(((-1, node.x),), 0),
+            c.LinearLe(((-1, node.y),), -1),
+            c.LinearLe(((1, node.x), (-1, whole)), 0),
+            c.LinearLe(((1, whole), (-1, node.x), (-1, node.y)), -1),
+        ]
 
     def _view(self, view: tuple[int, int, int]) -> int:
         a, v, b = view
@@ -265,8 +256,11 @@ class PlainForm:
             c.Clause((literal, no_rest ^ 1, no_dividend ^ 1)),
         ]
 
-    def _power(self, node: c.Power, exponent: int) -> None:
-        if exponent < 0:
+    def _power(self, node: c.Power) -> None:
+        exponent = self.fixed(node.y)
+        if exponent is None:
+            self._tabulate(node)
+        elif exponent < 0:
             self.nodes.append(c.Clause(()))
         elif exponent == 0:
             self.nodes.append(c.LinearEq(((1, node.z),), 1))
@@ -301,6 +295,20 @@ class PlainForm:
         if len(rows) > MOST_ROWS:
             raise ModelError(f"{self._what}: a table of {len(rows)} rows is too long: bound its variables")
         self.nodes.append(c.Table(TRUE, tuple(scope), tuple(rows)) if rows else c.Clause(()))
+
+
+_REWRITTEN: Handlers[Callable[[PlainForm, Any], None]] = Handlers(
+    "plain form",
+    {
+        KINDS: lambda form, node: form.nodes.append(node),
+        c.DIFFERENT: PlainForm._differ,
+        c.DivMod: lambda form, node: form._divide(node.x, node.y, node.q, node.r),
+        c.CeilDiv: PlainForm._round_up,
+        c.Divides: PlainForm._divides,
+        c.Power: PlainForm._power,
+    },
+    generic=PlainForm._tabulate,
+)
 
 
 class ObjectWriter:

@@ -11,6 +11,7 @@ from constrint import propagators as c
 from constrint.errors import ModelError
 from constrint.frontends.plain_form import ObjectWriter, PlainForm
 from constrint.modelling.declarations import Declarations
+from constrint.propagators.handlers import Handlers
 
 LARGEST = 1 << 60
 """The greatest absolute value of variables and sums in CP-SAT."""
@@ -108,20 +109,24 @@ class _Writer(ObjectWriter):
         self.model.add_forbidden_assignments(variables, node.rows).only_enforce_if(literal.negated())
 
 
-_RULES: dict[type, Callable[[_Writer, Any], Any]] = {
-    c.LinearLe: lambda w, n: w.model.add(w.sum(n.terms) <= n.bound),
-    c.LinearEq: lambda w, n: w.model.add(w.sum(n.terms) == n.bound),
-    c.LinearNe: lambda w, n: w.ne(n.terms, n.bound),
-    c.LinearLeIf: _Writer.le_if,
-    c.LinearEqIf: _Writer.eq_if,
-    c.Product: lambda w, n: w.model.add_multiplication_equality(w.of(n.z), w.all((n.x, n.y))),
-    c.Maximum: lambda w, n: w.model.add_max_equality(w.of(n.z), w.all(n.xs)),
-    c.Minimum: lambda w, n: w.model.add_min_equality(w.of(n.z), w.all(n.xs)),
-    c.Absolute: lambda w, n: w.model.add_abs_equality(w.of(n.z), w.of(n.x)),
-    c.Member: _Writer.member,
-    c.Clause: lambda w, n: w.model.add_bool_or([w.literal(one) for one in n.literals]),
-    c.Element: lambda w, n: w.model.add_element(w.of(n.index), list(n.table), w.of(n.z)),
-    c.Selection: lambda w, n: w.model.add_element(w.of(n.index), w.all(n.xs), w.of(n.z)),
-    c.Table: _Writer.table,
-    c.AllDifferent: lambda w, n: w.model.add_all_different(w.all([v for _, v, _ in n.views])),
-}
+_RULES: Handlers[Callable[[_Writer, Any], Any]] = Handlers(
+    "CP-SAT's model",
+    {
+        c.LinearLe: lambda w, n: w.model.add(w.sum(n.terms) <= n.bound),
+        c.LinearEq: lambda w, n: w.model.add(w.sum(n.terms) == n.bound),
+        c.LinearNe: lambda w, n: w.ne(n.terms, n.bound),
+        c.LinearLeIf: _Writer.le_if,
+        c.LinearEqIf: _Writer.eq_if,
+        c.Product: lambda w, n: w.model.add_multiplication_equality(w.of(n.z), w.all((n.x, n.y))),
+        c.Maximum: lambda w, n: w.model.add_max_equality(w.of(n.z), w.all(n.xs)),
+        c.Minimum: lambda w, n: w.model.add_min_equality(w.of(n.z), w.all(n.xs)),
+        c.Absolute: lambda w, n: w.model.add_abs_equality(w.of(n.z), w.of(n.x)),
+        c.Member: _Writer.member,
+        c.Clause: lambda w, n: w.model.add_bool_or([w.literal(one) for one in n.literals]),
+        c.Element: lambda w, n: w.model.add_element(w.of(n.index), list(n.table), w.of(n.z)),
+        c.Selection: lambda w, n: w.model.add_element(w.of(n.index), w.all(n.xs), w.of(n.z)),
+        c.Table: _Writer.table,
+        c.AllDifferent: lambda w, n: w.model.add_all_different(w.all([v for _, v, _ in n.views])),
+    },
+    rest="plain form",
+)

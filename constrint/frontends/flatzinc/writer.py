@@ -10,6 +10,7 @@ from constrint import propagators as c
 from constrint.frontends.plain_form import PlainForm
 from constrint.frontends.unique_names import each_once
 from constrint.modelling.declarations import Declarations
+from constrint.propagators.handlers import Handlers
 from constrint.support.deadline import watched
 
 _PREDICATE = "predicate fzn_all_different_int(array [int] of var int: x);"
@@ -205,22 +206,28 @@ class _Writer:
         self.any_of(flags, node.literal)
 
 
-_RULES: dict[type, Callable[[_Writer, Any], None]] = {
-    c.LinearLe: lambda w, n: w.post("int_lin_le", *w.sum(n.terms), str(n.bound)),
-    c.LinearEq: lambda w, n: w.post("int_lin_eq", *w.sum(n.terms), str(n.bound)),
-    c.LinearNe: lambda w, n: w.post("int_lin_ne", *w.sum(n.terms), str(n.bound)),
-    c.LinearLeIf: _Writer.le_if,
-    c.LinearEqIf: _Writer.eq_if,
-    c.Product: lambda w, n: w.post("int_times", *map(w.number, (n.x, n.y, n.z))),
-    c.Maximum: lambda w, n: w.post("array_int_maximum", w.number(n.z), w.list(n.xs)),
-    c.Minimum: lambda w, n: w.post("array_int_minimum", w.number(n.z), w.list(n.xs)),
-    c.Absolute: lambda w, n: w.post("int_abs", w.number(n.x), w.number(n.z)),
-    c.Member: _Writer.member,
-    c.Clause: lambda w, n: w.clause(n.literals),
-    c.Element: lambda w, n: w.post(
-        "array_int_element", w.index(n.index), f"[{','.join(map(str, n.table))}]", w.number(n.z)
-    ),
-    c.Selection: lambda w, n: w.post("array_var_int_element", w.index(n.index), w.list(n.xs), w.number(n.z)),
-    c.Table: _Writer.table,
-    c.AllDifferent: lambda w, n: w.post("fzn_all_different_int", w.list(v for _, v, _ in n.views)),
-}
+_RULES: Handlers[Callable[[_Writer, Any], None]] = Handlers(
+    "FlatZinc",
+    {
+        c.LinearLe: lambda w, n: w.post("int_lin_le", *w.sum(n.terms), str(n.bound)),
+        c.LinearEq: lambda w, n: w.post("int_lin_eq", *w.sum(n.terms), str(n.bound)),
+        c.LinearNe: lambda w, n: w.post("int_lin_ne", *w.sum(n.terms), str(n.bound)),
+        c.LinearLeIf: _Writer.le_if,
+        c.LinearEqIf: _Writer.eq_if,
+        c.Product: lambda w, n: w.post("int_times", *map(w.number, (n.x, n.y, n.z))),
+        c.Maximum: lambda w, n: w.post("array_int_maximum", w.number(n.z), w.list(n.xs)),
+        c.Minimum: lambda w, n: w.post("array_int_minimum", w.number(n.z), w.list(n.xs)),
+        c.Absolute: lambda w, n: w.post("int_abs", w.number(n.x), w.number(n.z)),
+        c.Member: _Writer.member,
+        c.Clause: lambda w, n: w.clause(n.literals),
+        c.Element: lambda w, n: w.post(
+            "array_int_element", w.index(n.index), f"[{','.join(map(str, n.table))}]", w.number(n.z)
+        ),
+        c.Selection: lambda w, n: w.post(
+            "array_var_int_element", w.index(n.index), w.list(n.xs), w.number(n.z)
+        ),
+        c.Table: _Writer.table,
+        c.AllDifferent: lambda w, n: w.post("fzn_all_different_int", w.list(v for _, v, _ in n.views)),
+    },
+    rest="plain form",
+)

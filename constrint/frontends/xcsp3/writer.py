@@ -10,6 +10,7 @@ from constrint.errors import ModelError
 from constrint.frontends.flatzinc.writer import identifiers
 from constrint.frontends.plain_form import PlainForm
 from constrint.modelling.declarations import Declarations
+from constrint.propagators.handlers import Handlers
 from constrint.support.deadline import watched
 
 
@@ -140,22 +141,26 @@ class _Writer:
         )
 
 
-_RULES: dict[type, Callable[[_Writer, Any], None]] = {
-    c.LinearLe: lambda w, n: w.linear(n.terms, "le", n.bound),
-    c.LinearEq: lambda w, n: w.linear(n.terms, "eq", n.bound),
-    c.LinearNe: lambda w, n: w.linear(n.terms, "ne", n.bound),
-    c.LinearLeIf: lambda w, n: w.holds_if(n.literal, f"le({w.sum(n.terms)},{n.bound})"),
-    c.LinearEqIf: lambda w, n: w.holds_if(n.literal, f"eq({w.sum(n.terms)},{n.bound})"),
-    c.Product: lambda w, n: w.post(f"eq({w.of(n.z)},mul({w.of(n.x)},{w.of(n.y)}))"),
-    c.Maximum: lambda w, n: w.extreme("max", n),
-    c.Minimum: lambda w, n: w.extreme("min", n),
-    c.Absolute: lambda w, n: w.post(f"eq({w.of(n.z)},abs({w.of(n.x)}))"),
-    c.Member: _Writer.member,
-    c.Clause: lambda w, n: w.clause(n.literals),
-    c.Element: lambda w, n: w.element(" ".join(map(str, n.table)), n.index, n.z),
-    c.Selection: lambda w, n: w.element(w.all(n.xs), n.index, n.z),
-    c.Table: _Writer.table,
-    c.AllDifferent: lambda w, n: w.constraints.append(
-        f"<allDifferent> {w.all(v for _, v, _ in n.views)} </allDifferent>"
-    ),
-}
+_RULES: Handlers[Callable[[_Writer, Any], None]] = Handlers(
+    "XCSP3",
+    {
+        c.LinearLe: lambda w, n: w.linear(n.terms, "le", n.bound),
+        c.LinearEq: lambda w, n: w.linear(n.terms, "eq", n.bound),
+        c.LinearNe: lambda w, n: w.linear(n.terms, "ne", n.bound),
+        c.LinearLeIf: lambda w, n: w.holds_if(n.literal, f"le({w.sum(n.terms)},{n.bound})"),
+        c.LinearEqIf: lambda w, n: w.holds_if(n.literal, f"eq({w.sum(n.terms)},{n.bound})"),
+        c.Product: lambda w, n: w.post(f"eq({w.of(n.z)},mul({w.of(n.x)},{w.of(n.y)}))"),
+        c.Maximum: lambda w, n: w.extreme("max", n),
+        c.Minimum: lambda w, n: w.extreme("min", n),
+        c.Absolute: lambda w, n: w.post(f"eq({w.of(n.z)},abs({w.of(n.x)}))"),
+        c.Member: _Writer.member,
+        c.Clause: lambda w, n: w.clause(n.literals),
+        c.Element: lambda w, n: w.element(" ".join(map(str, n.table)), n.index, n.z),
+        c.Selection: lambda w, n: w.element(w.all(n.xs), n.index, n.z),
+        c.Table: _Writer.table,
+        c.AllDifferent: lambda w, n: w.constraints.append(
+            f"<allDifferent> {w.all(v for _, v, _ in n.views)} </allDifferent>"
+        ),
+    },
+    rest="plain form",
+)
