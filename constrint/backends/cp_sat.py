@@ -18,9 +18,10 @@ from typing import Any
 
 from ortools.sat.python import cp_model
 
-from constrint.backends.cp_sat_rules import LARGEST, MOST_ROWS, RULES
+from constrint.backends.cp_sat_rules import MOST_ROWS, RULES
 from constrint.backends.cp_sat_watch import Watch, line_of
 from constrint.errors import ModelError, UnboundedError
+from constrint.frontends.cp_sat.rules import LARGEST
 from constrint.modelling.declarations import Declarations
 from constrint.modelling.objectives import Goal
 from constrint.modelling.result import Result, Statistics, Status
@@ -275,9 +276,13 @@ class Translation:
         variable = self.variables[literal >> 1]
         return variable.negated() if literal & 1 else variable
 
-    def of(self, numbers: Sequence[int]) -> list[Any]:
+    def of(self, v: int) -> Any:
+        """A variable."""
+        return self.variables[v]
+
+    def all(self, variables: Sequence[int]) -> list[Any]:
         """The variables with these numbers."""
-        return [self.variables[v] for v in numbers]
+        return [self.variables[v] for v in variables]
 
     def sum(self, terms: Sequence[tuple[int, int]], constant: int = 0) -> Any:
         """A sum of terms and a constant; raises `ModelError` where it may leave CP-SAT's numbers."""
@@ -288,17 +293,9 @@ class Translation:
             )
         return sum([a * self.variables[v] for a, v in terms], constant)
 
-    def limit(self, number: int) -> int:
-        """A number as CP-SAT holds it; one that is greater than every value and sum remains greater."""
-        return min(max(number, -LARGEST), LARGEST)
-
     def admits(self, v: int, value: int) -> bool:
         """Whether a value lies within the bounds of a variable."""
         return self.box.lo[v] <= value <= self.box.hi[v]
-
-    def is_not(self, total: Any, bound: int) -> list[Any]:
-        """The two halves of a `!=`, as constraints that the caller must enforce."""
-        return [total <= bound - 1, total >= bound + 1]
 
     def listed(self, arguments: Sequence[int], result: int, function: Callable[..., int | None]) -> None:
         """A function of a few values as a table; where it is None, the arguments are not allowed."""
@@ -315,7 +312,7 @@ class Translation:
             if (value := function(*row)) is not None and self.admits(result, value)
         ]
         if rows:
-            self.model.add_allowed_assignments(self.of([*arguments, result]), rows)
+            self.model.add_allowed_assignments(self.all([*arguments, result]), rows)
         else:
             self.model.add_bool_or([])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from constrint import propagators as c
+from constrint.frontends.cp_sat.rules import limit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +22,7 @@ def _all_different(
 
 def _equals(t: Translation, v: int, value: int) -> Any:
     """A Boolean variable that is true exactly if a variable has a value."""
-    literal, value = t.model.new_bool_var(""), t.limit(value)
+    literal, value = t.model.new_bool_var(""), limit(value)
     t.model.add(t.variables[v] == value).only_enforce_if(literal)
     t.model.add(t.variables[v] != value).only_enforce_if(~literal)
     return literal
@@ -30,7 +31,7 @@ def _equals(t: Translation, v: int, value: int) -> Any:
 def _cardinality(t: Translation, node: c.Cardinality) -> None:
     if node.closed:
         for v in node.variables:
-            t.model.add_allowed_assignments(t.of([v]), [(t.limit(value),) for value in node.values])
+            t.model.add_allowed_assignments(t.all([v]), [(limit(value),) for value in node.values])
     for value, count in zip(node.values, node.counts, strict=True):
         t.model.add(sum(_equals(t, v, value) for v in node.variables) == t.variables[count])
 
@@ -87,7 +88,7 @@ def _inverse(t: Translation, node: c.Inverse) -> None:
     for v in (*node.xs, *node.ys):
         t.model.add(t.variables[v] >= 0)
         t.model.add(t.variables[v] < len(node.xs))
-    t.model.add_inverse(t.of(node.xs), t.of(node.ys))
+    t.model.add_inverse(t.all(node.xs), t.all(node.ys))
 
 
 def _lexicographic(t: Translation, node: c.Lexicographic) -> None:
@@ -167,7 +168,7 @@ def _cumulative(t: Translation, node: c.Cumulative) -> None:
         low, high = (bound[start] + bound[duration] for bound in t.bounds)
         end = t.model.new_int_var(low, high, "")  # an interval makes it start + duration
         intervals.append(t.model.new_interval_var(t.variables[start], t.variables[duration], end, ""))
-    t.model.add_cumulative(intervals, t.of(node.demands), t.variables[node.capacity])
+    t.model.add_cumulative(intervals, t.all(node.demands), t.variables[node.capacity])
 
 
 RULES: dict[Kind | tuple[Kind, ...], Callable[[Translation, Any], None]] = {

@@ -7,42 +7,18 @@ from itertools import product
 from math import gcd, lcm, prod
 from typing import TYPE_CHECKING, Any
 
-from ortools.sat.python import cp_model
-
 from constrint import propagators as c
 from constrint.backends.cp_sat_globals import RULES as GLOBALS
 from constrint.errors import ModelError
+from constrint.frontends.cp_sat.rules import LARGEST
+from constrint.frontends.cp_sat.rules import RULES as SHARED
 from constrint.propagators.handlers import Handlers
 
 if TYPE_CHECKING:
     from constrint.backends.cp_sat import Translation
 
-LARGEST = 1 << 60
-"""The greatest absolute value of variables and sums in CP-SAT."""
 MOST_ROWS = 200_000
 """The most argument combinations for which a function that CP-SAT lacks becomes a table."""
-
-
-def _linear_ne(t: Translation, node: c.LinearNe) -> None:
-    below = t.model.new_bool_var("")
-    left, right = t.is_not(t.sum(node.terms), t.limit(node.bound))
-    t.model.add(left).only_enforce_if(below)
-    t.model.add(right).only_enforce_if(~below)
-
-
-def _linear_le_if(t: Translation, node: c.LinearLeIf) -> None:
-    literal, total, bound = t.literal(node.literal), t.sum(node.terms), t.limit(node.bound)
-    t.model.add(total <= bound).only_enforce_if(literal)
-    t.model.add(total >= bound + 1).only_enforce_if(literal.negated())
-
-
-def _linear_eq_if(t: Translation, node: c.LinearEqIf) -> None:
-    literal, total, bound = t.literal(node.literal), t.sum(node.terms), t.limit(node.bound)
-    t.model.add(total == bound).only_enforce_if(literal)
-    below, above = t.is_not(total, bound)
-    side = t.model.new_bool_var("")
-    t.model.add(below).only_enforce_if([literal.negated(), side])
-    t.model.add(above).only_enforce_if([literal.negated(), ~side])
 
 
 def _power(t: Translation, node: c.Power) -> None:
@@ -59,7 +35,7 @@ def _power(t: Translation, node: c.Power) -> None:
 
 def _divmod(t: Translation, node: c.DivMod) -> None:
     """Post x == y q + r with r between 0 and y, with the sign of y."""
-    x, y, r = t.of([node.x, node.y, node.r])
+    x, y, r = t.all([node.x, node.y, node.r])
     whole = _product_of(t, node.y, node.q)
     t.model.add(whole + r == x)
     t.model.add(y != 0)
@@ -78,7 +54,7 @@ def _product_of(t: Translation, x: int, y: int) -> Any:
             "CP-SAT holds products up to 2^60, which this model exceeds: use the default backend"
         )
     whole = t.model.new_int_var(min(corners), max(corners), "")
-    t.model.add_multiplication_equality(whole, t.of([x, y]))
+    t.model.add_multiplication_equality(whole, t.all([x, y]))
     return whole
 
 
@@ -120,28 +96,6 @@ def _divides(t: Translation, node: c.Divides) -> None:
     t.model.add(x <= -1).only_enforce_if([literal.negated(), is_zero, ~sign])
 
 
-def _member(t: Translation, node: c.Member) -> None:
-    literal, x = t.literal(node.literal), t.variables[node.x]
-    domain = cp_model.Domain.from_flat_intervals([t.limit(bound) for bound in node.intervals])
-    t.model.add_linear_expression_in_domain(x, domain).only_enforce_if(literal)
-    t.model.add_linear_expression_in_domain(x, domain.complement()).only_enforce_if(literal.negated())
-
-
-def _table(t: Translation, node: c.Table) -> None:
-    literal, variables = t.literal(node.literal), t.of(node.variables)
-    rows = [[t.limit(value) for value in row] for row in node.rows]
-    t.model.add_allowed_assignments(variables, rows).only_enforce_if(literal)
-    t.model.add_forbidden_assignments(variables, rows).only_enforce_if(literal.negated())
-
-
-def _gcd(t: Translation, node: c.Gcd) -> None:
-    t.listed([node.x, node.y], node.z, gcd)
-
-
-def _lcm(t: Translation, node: c.Lcm) -> None:
-    t.listed([node.x, node.y], node.z, lcm)
-
-
 def listed(t: Translation, node: c.Propagator) -> None:
     """Any constraint over a few values, as the table of what its definition allows."""
     scope = list(dict.fromkeys(node.scope()))
@@ -155,45 +109,21 @@ def listed(t: Translation, node: c.Propagator) -> None:
             values[v] = value
         if node.holds(values):
             rows.append(row)
-    t.model.add_allowed_assignments(t.of(scope), rows) if rows else t.model.add_bool_or([])
+    t.model.add_allowed_assignments(t.all(scope), rows) if rows else t.model.add_bool_or([])
 
 
-RULES: Handlers[Callable[[Translation, Any], None]] = Handlers(
+RULES: Handlers[Callable[[Translation, Any], Any]] = Handlers(
     "CP-SAT",
     {
-        c.LinearLe: lambda t, node: _noted(t.model.add(t.sum(node.terms) <= t.limit(node.bound))),
-        c.LinearEq: lambda t, node: _noted(t.model.add(t.sum(node.terms) == t.limit(node.bound))),
-        c.LinearNe: _linear_ne,
-        c.LinearLeIf: _linear_le_if,
-        c.LinearEqIf: _linear_eq_if,
+        **SHARED,
         c.Product: _product,
         c.Power: _power,
         c.DivMod: _divmod,
         c.CeilDiv: _ceildiv,
         c.Divides: _divides,
-        c.Maximum: lambda t, node: _noted(t.model.add_max_equality(t.variables[node.z], t.of(node.xs))),
-        c.Minimum: lambda t, node: _noted(t.model.add_min_equality(t.variables[node.z], t.of(node.xs))),
-        c.Absolute: lambda t, node: _noted(
-            t.model.add_abs_equality(t.variables[node.z], t.variables[node.x])
-        ),
-        c.Clause: lambda t, node: _noted(
-            t.model.add_bool_or([t.literal(literal) for literal in node.literals])
-        ),
-        c.Element: lambda t, node: _noted(
-            t.model.add_element(t.variables[node.index], list(map(t.limit, node.table)), t.variables[node.z])
-        ),
-        c.Member: _member,
-        c.Table: _table,
-        c.Selection: lambda t, node: _noted(
-            t.model.add_element(t.variables[node.index], t.of(node.xs), t.variables[node.z])
-        ),
-        c.Gcd: _gcd,
-        c.Lcm: _lcm,
+        c.Gcd: lambda t, node: t.listed([node.x, node.y], node.z, gcd),
+        c.Lcm: lambda t, node: t.listed([node.x, node.y], node.z, lcm),
         **GLOBALS,
     },
     generic=listed,
 )
-
-
-def _noted(_: object) -> None:
-    """CP-SAT gives back what was added; nothing is done with it."""

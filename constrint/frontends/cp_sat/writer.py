@@ -9,12 +9,11 @@ from ortools.sat.python import cp_model
 
 from constrint import propagators as c
 from constrint.errors import ModelError
+from constrint.frontends.cp_sat.rules import LARGEST, RULES
 from constrint.frontends.plain_form import ObjectWriter, PlainForm
 from constrint.modelling.declarations import Declarations
 from constrint.propagators.handlers import Handlers
 
-LARGEST = 1 << 60
-"""The greatest absolute value of variables and sums in CP-SAT."""
 _TOO_LARGE = "CP-SAT holds numbers and sums up to 2^60, which this model exceeds: bound its variables"
 
 
@@ -77,55 +76,12 @@ class _Writer(ObjectWriter):
         # A sum of constants stays a variable's, so that comparing it makes a constraint.
         return total if any(v in self.variables for _, v in terms) else total + self.model.new_constant(0)
 
-    def le_if(self, node: c.LinearLeIf) -> None:
-        """``literal <-> sum <= bound``."""
-        literal, total = self.literal(node.literal), self.sum(node.terms)
-        self.model.add(total <= node.bound).only_enforce_if(literal)
-        self.model.add(total >= node.bound + 1).only_enforce_if(literal.negated())
-
-    def ne(self, terms: Sequence[tuple[int, int]], bound: int, *literals: Any) -> None:
-        """``sum != bound``, where some literals hold."""
-        below, total = self.model.new_bool_var(""), self.sum(terms)
-        self.model.add(total <= bound - 1).only_enforce_if([*literals, below])
-        self.model.add(total >= bound + 1).only_enforce_if([*literals, below.negated()])
-
-    def eq_if(self, node: c.LinearEqIf) -> None:
-        """``literal <-> sum == bound``."""
-        literal = self.literal(node.literal)
-        self.model.add(self.sum(node.terms) == node.bound).only_enforce_if(literal)
-        self.ne(node.terms, node.bound, literal.negated())
-
-    def member(self, node: c.Member) -> None:
-        """``literal <-> x in intervals``."""
-        literal, x = self.literal(node.literal), self.sum(((1, node.x),))
-        domain = cp_model.Domain.from_flat_intervals(list(node.intervals))
-        self.model.add_linear_expression_in_domain(x, domain).only_enforce_if(literal)
-        self.model.add_linear_expression_in_domain(x, domain.complement()).only_enforce_if(literal.negated())
-
-    def table(self, node: c.Table) -> None:
-        """``literal <-> the values are a row``."""
-        literal, variables = self.literal(node.literal), self.all(node.variables)
-        self.model.add_allowed_assignments(variables, node.rows).only_enforce_if(literal)
-        self.model.add_forbidden_assignments(variables, node.rows).only_enforce_if(literal.negated())
-
 
 _RULES: Handlers[Callable[[_Writer, Any], Any]] = Handlers(
     "CP-SAT's model",
     {
-        c.LinearLe: lambda w, n: w.model.add(w.sum(n.terms) <= n.bound),
-        c.LinearEq: lambda w, n: w.model.add(w.sum(n.terms) == n.bound),
-        c.LinearNe: lambda w, n: w.ne(n.terms, n.bound),
-        c.LinearLeIf: _Writer.le_if,
-        c.LinearEqIf: _Writer.eq_if,
+        **RULES,
         c.Product: lambda w, n: w.model.add_multiplication_equality(w.of(n.z), w.all((n.x, n.y))),
-        c.Maximum: lambda w, n: w.model.add_max_equality(w.of(n.z), w.all(n.xs)),
-        c.Minimum: lambda w, n: w.model.add_min_equality(w.of(n.z), w.all(n.xs)),
-        c.Absolute: lambda w, n: w.model.add_abs_equality(w.of(n.z), w.of(n.x)),
-        c.Member: _Writer.member,
-        c.Clause: lambda w, n: w.model.add_bool_or([w.literal(one) for one in n.literals]),
-        c.Element: lambda w, n: w.model.add_element(w.of(n.index), list(n.table), w.of(n.z)),
-        c.Selection: lambda w, n: w.model.add_element(w.of(n.index), w.all(n.xs), w.of(n.z)),
-        c.Table: _Writer.table,
         c.AllDifferent: lambda w, n: w.model.add_all_different(w.all([v for _, v, _ in n.views])),
     },
     rest="plain form",
