@@ -31,40 +31,13 @@ from functools import partial
 from itertools import combinations
 from typing import Any
 
+from constrint import propagators as c
 from constrint.engine.build import Box
 from constrint.learning.normal import is_known
 from constrint.learning.pairs import Functions
 from constrint.learning.values import ValueParts
 from constrint.lowering.variables import TRUE
 from constrint.presolve import Root
-from constrint.propagators import (
-    DIFFERENT,
-    Absolute,
-    AllDifferent,
-    AllDifferentBounds,
-    AllDifferentDomain,
-    Cardinality,
-    Circuit,
-    Clause,
-    Cumulative,
-    Element,
-    Inverse,
-    LinearEq,
-    LinearEqIf,
-    LinearLe,
-    LinearLeIf,
-    LinearNe,
-    Maximum,
-    Minimum,
-    NoOverlap,
-    NoOverlapOptional,
-    Pairs,
-    Product,
-    Rectangles,
-    Selection,
-    Subcircuit,
-    Table,
-)
 from constrint.propagators.handlers import Handlers
 from constrint.support.deadline import NEVER, Deadline
 
@@ -79,7 +52,9 @@ class Decomposition(ValueParts):
     def __init__(self, root: Root, deadline: Deadline = NEVER) -> None:
         super().__init__(root)
         self._apart: set[tuple[tuple[int, int, int], ...]] = set()
-        self._tours = [set(node.successors) for node in root.nodes if isinstance(node, Circuit | Subcircuit)]
+        self._tours = [
+            set(node.successors) for node in root.nodes if isinstance(node, c.Circuit | c.Subcircuit)
+        ]
         self._functions = Functions(root, partial(self._has_at_most, self._rules.most_paired))
         for node in root.nodes:
             deadline.check()
@@ -89,44 +64,44 @@ class Decomposition(ValueParts):
         wider = Box(self._lo, self._hi, [*box.step, *[1] * new], [*box.values, *[None] * new])
         self.root = replace(root, box=wider, nodes=self._nodes)
 
-    def _compare(self, node: LinearEqIf | LinearLeIf) -> bool:
+    def _compare(self, node: c.LinearEqIf | c.LinearLeIf) -> bool:
         function = self._functions.of(node)
         return function is not None and self._join(node, function)
 
-    def _differ(self, node: AllDifferent | AllDifferentBounds | AllDifferentDomain) -> bool:
+    def _differ(self, node: c.AllDifferent | c.AllDifferentBounds | c.AllDifferentDomain) -> bool:
         if not self._has_few_pairs(node):
             return False
         if node.views not in self._apart:  # a permutation is stated twice, for two propagators
             self._apart.add(node.views)
             if {v for _, v, _ in node.views} in self._tours or not self._hold_once(node.views):
-                for (a, x, b), (c, y, d) in combinations(node.views, 2):
-                    self._differ_by_values(LinearNe(*self._sum(((a, x), (-c, y)), d - b)))
-        if isinstance(node, AllDifferent):
+                for (a, x, b), (e, y, d) in combinations(node.views, 2):
+                    self._differ_by_values(c.LinearNe(*self._sum(((a, x), (-e, y)), d - b)))
+        if isinstance(node, c.AllDifferent):
             self._place_all(node)
             return True
         if any((a, b) != (1, node.views[0][2]) for a, _, b in node.views):
             return False
         one, starts = TRUE >> 1, tuple(v for _, v, _ in node.views)
-        self._nodes.append(Cumulative(starts, (one,) * len(starts), (one,) * len(starts), one))
+        self._nodes.append(c.Cumulative(starts, (one,) * len(starts), (one,) * len(starts), one))
         return True
 
-    def _bound_extreme(self, node: Maximum | Minimum) -> bool:
-        sign = 1 if isinstance(node, Maximum) else -1
-        self._nodes += [LinearLe(*self._sum(((sign, x), (-sign, node.z)))) for x in node.xs]
+    def _bound_extreme(self, node: c.Maximum | c.Minimum) -> bool:
+        sign = 1 if isinstance(node, c.Maximum) else -1
+        self._nodes += [c.LinearLe(*self._sum(((sign, x), (-sign, node.z)))) for x in node.xs]
         return False
 
-    def _bound_absolute(self, node: Absolute) -> bool:
-        self._nodes += [LinearLe(*self._sum(((sign, node.x), (-1, node.z)))) for sign in (1, -1)]
+    def _bound_absolute(self, node: c.Absolute) -> bool:
+        self._nodes += [c.LinearLe(*self._sum(((sign, node.x), (-1, node.z)))) for sign in (1, -1)]
         return False
 
-    def _name_arcs(self, node: Circuit | Subcircuit) -> bool:
+    def _name_arcs(self, node: c.Circuit | c.Subcircuit) -> bool:
         if all(map(self._is_small, node.successors)):
             for v in node.successors:
                 for value in self._values(v):
                     self.equals(v, value)
         return False
 
-    def _multiply(self, node: Pairs) -> bool:
+    def _multiply(self, node: c.Pairs) -> bool:
         """A literal for each product of truth values, and the sum of these."""
         terms = []
         for a, x, y in node.terms:
@@ -136,17 +111,17 @@ class Decomposition(ValueParts):
                     terms.append((a, y))
             else:
                 both = self._literal()
-                self._nodes += [Clause((both ^ 1, 2 * x)), Clause((both ^ 1, 2 * y))]
-                self._nodes.append(Clause((both, 2 * x + 1, 2 * y + 1)))
+                self._nodes += [c.Clause((both ^ 1, 2 * x)), c.Clause((both ^ 1, 2 * y))]
+                self._nodes.append(c.Clause((both, 2 * x + 1, 2 * y + 1)))
                 terms.append((a, both >> 1))
         if node.low == node.high:
-            self._nodes.append(LinearEq(*self._sum(terms, node.high)))
+            self._nodes.append(c.LinearEq(*self._sum(terms, node.high)))
         else:
-            self._nodes.append(LinearLe(*self._sum(terms, node.high)))
-            self._nodes.append(LinearLe(*self._sum([(-a, v) for a, v in terms], -node.low)))
+            self._nodes.append(c.LinearLe(*self._sum(terms, node.high)))
+            self._nodes.append(c.LinearLe(*self._sum([(-a, v) for a, v in terms], -node.low)))
         return True
 
-    def _split(self, node: LinearEq | LinearLe) -> bool:
+    def _split(self, node: c.LinearEq | c.LinearLe) -> bool:
         """A long sum by partial sums of 0/1 terms with similar factors."""
         if len(node.terms) <= self._rules.most_terms:
             return False
@@ -162,23 +137,23 @@ class Decomposition(ValueParts):
             self._lo.append(sum(low for low, _ in ends))
             self._hi.append(sum(high for _, high in ends))
             part = len(self._lo) - 1
-            self._nodes.append(LinearEq((*block, (-1, part)), 0))
+            self._nodes.append(c.LinearEq((*block, (-1, part)), 0))
             total.append((1, part))
         self._nodes.append(type(node)(tuple(total), bound))
         return True
 
-    def _both(self, node: Product) -> bool:
+    def _both(self, node: c.Product) -> bool:
         """A product of truth values by clauses; False where its variables are not 0/1."""
         x, y, z = node.scope()
         if any((self._lo[v], self._hi[v]) != (0, 1) for v in (x, y, z)):
             return False
-        self._nodes += [Clause((2 * z + 1, 2 * x)), Clause((2 * z + 1, 2 * y))]
-        self._nodes.append(Clause((2 * z, 2 * x + 1, 2 * y + 1)))
+        self._nodes += [c.Clause((2 * z + 1, 2 * x)), c.Clause((2 * z + 1, 2 * y))]
+        self._nodes.append(c.Clause((2 * z, 2 * x + 1, 2 * y + 1)))
         return True
 
     # Tasks
 
-    def _divide(self, node: Cumulative) -> bool:
+    def _divide(self, node: c.Cumulative) -> bool:
         """Parts in addition to its propagator, which sums energy over windows."""
         if is_known(node, self._box):
             self._order_excluding(node)
@@ -188,13 +163,13 @@ class Decomposition(ValueParts):
             self._share(node)
         return False
 
-    def _share(self, node: Cumulative) -> None:
+    def _share(self, node: c.Cumulative) -> None:
         """When a task starts, it and the running tasks fit the capacity.
 
         The decomposition by tasks of Schutt, Feydy, Stuckey and Wallace, "Why cumulative decomposition is not
         as bad as it sounds", CP 2009.
         """
-        self._nodes += [LinearLe(((-1, v),), 0) for v in (*node.durations, node.capacity)]
+        self._nodes += [c.LinearLe(((-1, v),), 0) for v in (*node.durations, node.capacity)]
         demands = [self._lo[r] for r in node.demands]
         tasks = [task for task in zip(node.starts, node.durations, demands, strict=True) if task[2]]
         lasts = [self._at_most_literal(((-1, d),), -1) for _, d, _ in tasks]
@@ -204,15 +179,15 @@ class Decomposition(ValueParts):
                 if i != j:
                     under_way = self._literal()
                     begun, over = self._at_most_literal(((1, s), (-1, t)), 0), self._ends_before(s, d, t)
-                    self._nodes.append(Clause((under_way, begun ^ 1, over)))
+                    self._nodes.append(c.Clause((under_way, begun ^ 1, over)))
                     running.append((other, under_way))
-            self._nodes.append(LinearLe(*self._sum_with(running, [(-1, node.capacity)], 0)))
+            self._nodes.append(c.LinearLe(*self._sum_with(running, [(-1, node.capacity)], 0)))
         for (i, (s, d, one)), (j, (t, e, other)) in combinations(enumerate(tasks), 2):
             if one + other > self._hi[node.capacity]:
                 orders = self._ends_before(s, d, t), self._ends_before(t, e, s)
-                self._nodes.append(Clause((*orders, lasts[i] ^ 1, lasts[j] ^ 1)))
+                self._nodes.append(c.Clause((*orders, lasts[i] ^ 1, lasts[j] ^ 1)))
 
-    def _order_excluding(self, node: Cumulative) -> None:
+    def _order_excluding(self, node: c.Cumulative) -> None:
         """Of two tasks that together demand more than the capacity, one ends before the other starts."""
         capacity = self._lo[node.capacity]
         columns = zip(node.starts, node.durations, node.demands, strict=True)
@@ -223,7 +198,7 @@ class Decomposition(ValueParts):
             if self._lo[one] + self._lo[other] > capacity and not (
                 self._is_before(s, d, t) or self._is_before(t, e, s)
             ):
-                self._nodes.append(Clause((self._ends_before(s, d, t), self._ends_before(t, e, s))))
+                self._nodes.append(c.Clause((self._ends_before(s, d, t), self._ends_before(t, e, s))))
 
     def _is_before(self, s: int, d: int, t: int) -> bool:
         """Whether ``s + d <= t`` holds for all values in the box."""
@@ -233,67 +208,67 @@ class Decomposition(ValueParts):
         """The literal of ``s + d <= t``."""
         return self._at_most_literal(((1, s), (1, d), (-1, t)), 0)
 
-    def _order(self, node: NoOverlap) -> bool:
+    def _order(self, node: c.NoOverlap) -> bool:
         """Of any two tasks one ends before the other starts; durations are non-negative."""
         if not self._has_few_pairs(node):
             return False
-        self._nodes += [LinearLe(((-1, d),), 0) for d in node.durations]
+        self._nodes += [c.LinearLe(((-1, d),), 0) for d in node.durations]
         for (s, d), (t, e) in combinations(zip(node.starts, node.durations, strict=True), 2):
             self._require_one(self._ends_before(s, d, t), self._ends_before(t, e, s))
         if len(node.starts) > 2 and all(self._lo[d] == self._hi[d] for d in node.durations):
             one = TRUE >> 1  # the constant 1: a resource with one task at a time, for windows
-            self._nodes.append(Cumulative(node.starts, node.durations, (one,) * len(node.starts), one))
+            self._nodes.append(c.Cumulative(node.starts, node.durations, (one,) * len(node.starts), one))
         return True
 
-    def _order_present(self, node: NoOverlapOptional) -> bool:
+    def _order_present(self, node: c.NoOverlapOptional) -> bool:
         """Of any two tasks one is absent, or ends before the other starts; present ones last 0 or more."""
         if not self._has_few_pairs(node):
             return False
         tasks = list(zip(node.starts, node.durations, node.literals, strict=True))
         for _, d, literal in tasks:
             if self._lo[d] < 0:
-                self._nodes.append(Clause((literal ^ 1, self._at_most_literal(((-1, d),), 0))))
+                self._nodes.append(c.Clause((literal ^ 1, self._at_most_literal(((-1, d),), 0))))
         for (s, d, one), (t, e, other) in combinations(tasks, 2):
             orders = self._ends_before(s, d, t), self._ends_before(t, e, s)
-            self._nodes.append(Clause((one ^ 1, other ^ 1, *orders)))
+            self._nodes.append(c.Clause((one ^ 1, other ^ 1, *orders)))
         return True
 
-    def _separate(self, node: Rectangles) -> bool:
+    def _separate(self, node: c.Rectangles) -> bool:
         """Of any two rectangles one lies left of, right of, above or below the other.
 
         Sides are non-negative.
         """
         if not self._has_few_pairs(node):
             return False
-        self._nodes += [LinearLe(((-1, side),), 0) for side in (*node.widths, *node.heights)]
+        self._nodes += [c.LinearLe(((-1, side),), 0) for side in (*node.widths, *node.heights)]
         boxes = list(zip(node.xs, node.widths, node.ys, node.heights, strict=True))
         for (x, w, y, h), (u, v, z, k) in combinations(boxes, 2):
             beside = self._ends_before(x, w, u), self._ends_before(u, v, x)
-            self._nodes.append(Clause((*beside, self._ends_before(y, h, z), self._ends_before(z, k, y))))
+            self._nodes.append(c.Clause((*beside, self._ends_before(y, h, z), self._ends_before(z, k, y))))
         return True
 
 
 _PARTS: Handlers[Callable[[Decomposition, Any], bool]] = Handlers(
     "parts",
     {
-        LinearNe: Decomposition._differ_by_values,
-        (LinearEq, LinearLe): Decomposition._split,
-        (LinearEqIf, LinearLeIf): Decomposition._compare,
-        Product: Decomposition._both,
-        Pairs: Decomposition._multiply,
-        (Maximum, Minimum): Decomposition._bound_extreme,
-        Absolute: Decomposition._bound_absolute,
-        Element: Decomposition._look_up,
-        Selection: Decomposition._select,
-        Table: Decomposition._choose_row,
-        DIFFERENT: Decomposition._differ,
-        Inverse: Decomposition._mirror,
-        Cardinality: Decomposition._count,
-        (Circuit, Subcircuit): Decomposition._name_arcs,
-        NoOverlap: Decomposition._order,
-        NoOverlapOptional: Decomposition._order_present,
-        Cumulative: Decomposition._divide,
-        Rectangles: Decomposition._separate,
+        c.LinearNe: Decomposition._differ_by_values,
+        (c.LinearEq, c.LinearLe): Decomposition._split,
+        (c.LinearEqIf, c.LinearLeIf): Decomposition._compare,
+        c.Product: Decomposition._both,
+        c.Pairs: Decomposition._multiply,
+        (c.Maximum, c.Minimum): Decomposition._bound_extreme,
+        c.Absolute: Decomposition._bound_absolute,
+        c.Element: Decomposition._look_up,
+        c.Selection: Decomposition._select,
+        c.Table: Decomposition._choose_row,
+        c.DIFFERENT: Decomposition._differ,
+        c.Inverse: Decomposition._mirror,
+        c.Cardinality: Decomposition._count,
+        (c.Circuit, c.Subcircuit): Decomposition._name_arcs,
+        c.NoOverlap: Decomposition._order,
+        c.NoOverlapOptional: Decomposition._order_present,
+        c.Cumulative: Decomposition._divide,
+        c.Rectangles: Decomposition._separate,
     },
     generic=lambda decomposition, node: False,
     rest="whole",

@@ -16,24 +16,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
+from constrint import propagators as c
 from constrint.engine.build import Box
 from constrint.learning.entries import NO_VARIABLE, Atom, Extreme, reached, selected
-from constrint.propagators import (
-    Absolute,
-    Circuit,
-    Clause,
-    Cumulative,
-    LinearEq,
-    LinearEqIf,
-    LinearLe,
-    LinearLeIf,
-    LinearNe,
-    Maximum,
-    Minimum,
-    Propagator,
-    Selection,
-    Subcircuit,
-)
 from constrint.propagators.handlers import Handlers
 from constrint.settings import DEFAULT
 from constrint.support.deadline import NEVER, Deadline
@@ -42,7 +27,7 @@ Task = tuple[int, int, int]  # variable of the start, duration, demand
 Arcs = list[list[Atom | bool]]  # by node and successor: whether it follows
 Terms = tuple[tuple[int, int], ...]  # (factor, variable), by variable
 
-LINEAR = (LinearLe, LinearEq, LinearNe, LinearLeIf, LinearEqIf)
+LINEAR = (c.LinearLe, c.LinearEq, c.LinearNe, c.LinearLeIf, c.LinearEqIf)
 
 
 class Contradiction(Exception):  # noqa: N818 - an answer, not a fault
@@ -106,7 +91,7 @@ class Translation:
 
     def __init__(
         self,
-        nodes: Sequence[Propagator],
+        nodes: Sequence[c.Propagator],
         box: Box,
         kept: Iterable[int],
         deadline: Deadline = NEVER,
@@ -148,7 +133,7 @@ class Translation:
     def _link_single_bounds(self) -> None:
         """``literal <-> a x <= bound`` makes the literal an atom of x."""
         for node in self.nodes:
-            if not isinstance(node, LinearLeIf) or len(node.terms) != 1:
+            if not isinstance(node, c.LinearLeIf) or len(node.terms) != 1:
                 continue
             v = node.literal >> 1
             ((a, x),) = node.terms
@@ -162,7 +147,7 @@ class Translation:
         pairs: set[frozenset[int]] = set()
         ordered = self.normal.implied = self._ordered_literals()
         for node in self.nodes:
-            if isinstance(node, Clause) and len(set(node.literals)) == 2:
+            if isinstance(node, c.Clause) and len(set(node.literals)) == 2:
                 pairs.add(frozenset(node.literals))
         pairs.update(frozenset(pair) for pair in ordered)
         for pair in sorted(pairs, key=sorted):
@@ -188,7 +173,7 @@ class Translation:
         """Clauses between the literals of one sum: a smaller limit implies a greater one."""
         limits: dict[Terms, list[tuple[int, int]]] = defaultdict(list)
         for node in self.nodes:
-            if isinstance(node, LinearLeIf) and node.terms and self._is_open(node.literal):
+            if isinstance(node, c.LinearLeIf) and node.terms and self._is_open(node.literal):
                 terms = tuple(sorted(node.terms, key=lambda term: term[1]))
                 literal, bound = node.literal, node.bound
                 if terms[0][0] < 0:
@@ -205,12 +190,12 @@ class Translation:
 
     # Constraints
 
-    def _at_most_if(self, node: LinearLeIf) -> None:
+    def _at_most_if(self, node: c.LinearLeIf) -> None:
         condition = self.normal.resolved(node.literal)
         self._at_most(condition, node.terms, node.bound)
         self._at_most(negated(condition), _opposite(node.terms), -node.bound - 1)
 
-    def _equal_if(self, node: LinearEqIf) -> None:
+    def _equal_if(self, node: c.LinearEqIf) -> None:
         condition = self.normal.resolved(node.literal)
         self._equal(condition, node.terms, node.bound)
         self._differ(negated(condition), node.terms, node.bound)
@@ -220,7 +205,7 @@ class Translation:
         self.normal.extremes += extremes
         return bool(extremes)
 
-    def _selected(self, node: Selection) -> list[Extreme]:
+    def _selected(self, node: c.Selection) -> list[Extreme]:
         """The extremes of an element of variables; none where a place has no literal."""
         if not self._selects:
             return []
@@ -229,7 +214,7 @@ class Translation:
             return []
         return selected(node, [self._arc(node.index, place) for place in range(len(node.xs))])
 
-    def _go_round(self, node: Circuit | Subcircuit) -> bool:
+    def _go_round(self, node: c.Circuit | c.Subcircuit) -> bool:
         """A circuit whose arcs all are literals of 0/1 variables; False where one is not."""
         arcs: Arcs = [[self._arc(v, j) for j in range(len(node.successors))] for v in node.successors]
         for arc in (arc for row in arcs for arc in row):
@@ -237,7 +222,7 @@ class Translation:
                 v = arc[0] >> 1
                 if v < 0 or (self.box.lo[v], self.box.hi[v]) != (0, 1):
                     return False
-        self.normal.circuits.append((arcs, isinstance(node, Subcircuit)))
+        self.normal.circuits.append((arcs, isinstance(node, c.Subcircuit)))
         return True
 
     def _arc(self, v: int, value: int) -> Atom | bool:
@@ -250,7 +235,7 @@ class Translation:
         if not self._equals:
             self._equals[NO_VARIABLE] = 0
             for node in self.nodes:
-                if isinstance(node, LinearEqIf) and len(node.terms) == 1:
+                if isinstance(node, c.LinearEqIf) and len(node.terms) == 1:
                     ((a, x),) = node.terms
                     if node.bound % a == 0:
                         self._equals.setdefault((x, node.bound // a), node.literal)
@@ -263,7 +248,7 @@ class Translation:
         truth = self.truth(atom)
         return atom if truth is None else truth
 
-    def _share(self, node: Cumulative) -> bool:
+    def _share(self, node: c.Cumulative) -> bool:
         """A resource with fixed durations and demands, without tasks that lack either; False for others."""
         if not is_known(node, self.box):
             return False
@@ -355,7 +340,7 @@ class Translation:
             self.normal.merged.append(self.normal.clauses[-1])
 
 
-def is_known(node: Cumulative, box: Box) -> bool:
+def is_known(node: c.Cumulative, box: Box) -> bool:
     """Whether only the starts of a resource are open, and no start occurs twice."""
     known = (*node.durations, *node.demands, node.capacity)
     return len(set(node.starts)) == len(node.starts) and all(box.lo[v] == box.hi[v] for v in known)
@@ -365,9 +350,9 @@ def _opposite(terms: Terms) -> Terms:
     return tuple((-a, v) for a, v in terms)
 
 
-def _arguments(node: Propagator) -> Iterable[int]:
+def _arguments(node: c.Propagator) -> Iterable[int]:
     """The variables of a constraint that occur in it as more than literals."""
-    if isinstance(node, Clause):
+    if isinstance(node, c.Clause):
         return ()
     if isinstance(node, LINEAR):
         return [v for _, v in node.terms]
@@ -377,16 +362,16 @@ def _arguments(node: Propagator) -> Iterable[int]:
 _STATED: Handlers[Callable[[Translation, Any], Any]] = Handlers(
     "learning",
     {
-        LinearLe: lambda t, node: t._at_most(None, node.terms, node.bound),
-        LinearEq: lambda t, node: t._equal(None, node.terms, node.bound),
-        LinearNe: lambda t, node: t._differ(None, node.terms, node.bound),
-        LinearLeIf: Translation._at_most_if,
-        LinearEqIf: Translation._equal_if,
-        Clause: lambda t, node: t._clause(tuple(map(t.normal.resolved, node.literals))),
-        Cumulative: Translation._share,
-        (Circuit, Subcircuit): Translation._go_round,
-        (Maximum, Minimum, Absolute): lambda t, node: t._note(reached(node)),
-        Selection: lambda t, node: t._note(t._selected(node)),
+        c.LinearLe: lambda t, node: t._at_most(None, node.terms, node.bound),
+        c.LinearEq: lambda t, node: t._equal(None, node.terms, node.bound),
+        c.LinearNe: lambda t, node: t._differ(None, node.terms, node.bound),
+        c.LinearLeIf: Translation._at_most_if,
+        c.LinearEqIf: Translation._equal_if,
+        c.Clause: lambda t, node: t._clause(tuple(map(t.normal.resolved, node.literals))),
+        c.Cumulative: Translation._share,
+        (c.Circuit, c.Subcircuit): Translation._go_round,
+        (c.Maximum, c.Minimum, c.Absolute): lambda t, node: t._note(reached(node)),
+        c.Selection: lambda t, node: t._note(t._selected(node)),
     },
     generic=lambda t, node: False,
 )

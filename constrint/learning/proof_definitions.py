@@ -9,30 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from constrint.propagators import (
-    Absolute,
-    CeilDiv,
-    Clause,
-    Divides,
-    DivMod,
-    Element,
-    Gcd,
-    Lcm,
-    Lexicographic,
-    LinearEq,
-    LinearEqIf,
-    LinearLe,
-    LinearLeIf,
-    Maximum,
-    Member,
-    Minimum,
-    Power,
-    Product,
-    Propagator,
-    Selection,
-    ShortTable,
-    Table,
-)
+from constrint import propagators as c
 from constrint.propagators.handlers import Handlers
 
 
@@ -49,10 +26,10 @@ class Definition(NamedTuple):
     variables: tuple[int, ...]
     kind: str
     arguments: dict[str, Any]
-    node: Propagator | None
+    node: c.Propagator | None
 
 
-def arguments_of(node: Propagator) -> dict[str, Any]:
+def arguments_of(node: c.Propagator) -> dict[str, Any]:
     """The arguments of a constraint by name."""
     return {name: getattr(node, name) for name in node.__match_args__}  # type: ignore[attr-defined] # every node is a record
 
@@ -60,13 +37,29 @@ def arguments_of(node: Propagator) -> dict[str, Any]:
 _OUTPUTS: Handlers[Callable[[Any], list[tuple[int, ...]]]] = Handlers(
     "definitions in proofs",
     {
-        (LinearLeIf, LinearEqIf, Divides, Member, Lexicographic, Table, ShortTable): lambda node: [
-            (node.literal >> 1,)
-        ],
-        LinearEq: lambda node: [(v,) for a, v in node.terms if abs(a) == 1],
-        DivMod: lambda node: [(node.q, node.r)],
-        CeilDiv: lambda node: [(node.q,)],
-        (Product, Power, Absolute, Gcd, Lcm, Maximum, Minimum, Element, Selection): lambda node: [(node.z,)],
+        (
+            c.LinearLeIf,
+            c.LinearEqIf,
+            c.Divides,
+            c.Member,
+            c.Lexicographic,
+            c.Table,
+            c.ShortTable,
+        ): lambda node: [(node.literal >> 1,)],
+        c.LinearEq: lambda node: [(v,) for a, v in node.terms if abs(a) == 1],
+        c.DivMod: lambda node: [(node.q, node.r)],
+        c.CeilDiv: lambda node: [(node.q,)],
+        (
+            c.Product,
+            c.Power,
+            c.Absolute,
+            c.Gcd,
+            c.Lcm,
+            c.Maximum,
+            c.Minimum,
+            c.Element,
+            c.Selection,
+        ): lambda node: [(node.z,)],
     },
     generic=lambda node: [],
     rest="none",
@@ -78,7 +71,7 @@ class Definitions:
     """The definitions of new variables among new constraints, each after those of the variables it needs."""
 
     def __init__(
-        self, new: Collection[int], fixed: Collection[int], nodes: Sequence[Propagator], may_guess: bool
+        self, new: Collection[int], fixed: Collection[int], nodes: Sequence[c.Propagator], may_guess: bool
     ) -> None:
         self._may_guess = may_guess
         self._left = dict.fromkeys(v for v in new if v not in fixed)
@@ -125,7 +118,7 @@ class Definitions:
     def _by_quotient(self) -> Iterator[Definition]:
         """Quotients by a constant, which two sums define."""
         for one, other in zip(self._nodes, self._nodes[1:], strict=False):
-            if not (isinstance(one, LinearLe) and isinstance(other, LinearLe)) or not (
+            if not (isinstance(one, c.LinearLe) and isinstance(other, c.LinearLe)) or not (
                 one.terms and other.terms
             ):
                 continue
@@ -151,7 +144,7 @@ class Definitions:
         implied: dict[int, list[int]] = {}
         others: dict[int, list[list[int]]] = {}
         for node in self._nodes:
-            for literal in node.literals if isinstance(node, Clause) else ():
+            for literal in node.literals if isinstance(node, c.Clause) else ():
                 if literal >> 1 in self._left:
                     rest = [one for one in node.literals if one != literal]  # type: ignore[attr-defined] # a clause
                     if len(rest) == 1:

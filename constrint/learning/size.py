@@ -5,25 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from constrint import propagators as c
 from constrint.engine.build import Box
-from constrint.propagators import (
-    DIFFERENT,
-    AllDifferent,
-    AllDifferentBounds,
-    AllDifferentDomain,
-    Cardinality,
-    Circuit,
-    Cumulative,
-    Element,
-    Inverse,
-    NoOverlap,
-    NoOverlapOptional,
-    Propagator,
-    Rectangles,
-    Selection,
-    Subcircuit,
-    Table,
-)
 from constrint.propagators.handlers import Handlers
 from constrint.settings import LearningSettings
 
@@ -32,7 +15,7 @@ CELLS_OF_UNIT, VARIABLES_OF_UNIT, DEAREST = 50, 6, 40.0
 DISJUNCTION = 3  # a clause and two conditional sums
 
 
-def parts(node: Propagator, box: Box, rules: LearningSettings) -> int:
+def parts(node: c.Propagator, box: Box, rules: LearningSettings) -> int:
     """The number of clauses and sums, and of cells of long ones.
 
     All-different counts as if by pairs: where it abounds, branching is good for longer.
@@ -45,12 +28,12 @@ def _disjunctions(tasks: Sequence[int]) -> int:
     return DISJUNCTION * len(tasks) * (len(tasks) - 1) // 2
 
 
-def _shared(node: Cumulative, scope: list[int], box: Box, rules: LearningSettings) -> int:
+def _shared(node: c.Cumulative, scope: list[int], box: Box, rules: LearningSettings) -> int:
     known = all(box.lo[v] == box.hi[v] for v in (*node.durations, *node.demands, node.capacity))
     return (1 if known else 4) * DISJUNCTION * len(node.starts) ** 2 // 2
 
 
-def cost(nodes: Sequence[Propagator]) -> float:
+def cost(nodes: Sequence[c.Propagator]) -> float:
     """What a propagation of the engine costs on average, in propagations of a short sum or clause.
 
     Each variable of a constraint wakes it.
@@ -75,12 +58,12 @@ def _values(scope: list[int], box: Box, rules: LearningSettings) -> int:
 _PARTS: Handlers[Callable[[Any, list[int], Box, LearningSettings], int]] = Handlers(
     "number of parts",
     {
-        DIFFERENT: lambda _, scope, *rest: len(scope) * (len(scope) - 1) // 2 * _values(scope, *rest),
-        (NoOverlap, NoOverlapOptional): lambda node, *_: _disjunctions(node.starts),
-        Rectangles: lambda node, *_: _disjunctions(node.xs),
-        Cumulative: _shared,
-        Table: lambda node, scope, *_: len(node.rows) * (1 if len(scope) == 2 else len(scope)),
-        (Element, Cardinality, Inverse, Circuit, Subcircuit): lambda _, scope, *rest: (
+        c.DIFFERENT: lambda _, scope, *rest: len(scope) * (len(scope) - 1) // 2 * _values(scope, *rest),
+        (c.NoOverlap, c.NoOverlapOptional): lambda node, *_: _disjunctions(node.starts),
+        c.Rectangles: lambda node, *_: _disjunctions(node.xs),
+        c.Cumulative: _shared,
+        c.Table: lambda node, scope, *_: len(node.rows) * (1 if len(scope) == 2 else len(scope)),
+        (c.Element, c.Cardinality, c.Inverse, c.Circuit, c.Subcircuit): lambda _, scope, *rest: (
             len(scope) * _values(scope, *rest)
         ),
     },
@@ -90,20 +73,20 @@ _PARTS: Handlers[Callable[[Any, list[int], Box, LearningSettings], int]] = Handl
 _PRICES: Handlers[Callable[[Any, int], float]] = Handlers(
     "cost by branching",
     {
-        Table: lambda node, scope: 1 + len(node.rows) * scope / CELLS_OF_UNIT,
-        AllDifferentDomain: lambda node, scope: 1 + scope,
+        c.Table: lambda node, scope: 1 + len(node.rows) * scope / CELLS_OF_UNIT,
+        c.AllDifferentDomain: lambda node, scope: 1 + scope,
         (
-            AllDifferent,
-            AllDifferentBounds,
-            Cardinality,
-            Circuit,
-            Cumulative,
-            Inverse,
-            NoOverlap,
-            NoOverlapOptional,
-            Rectangles,
-            Selection,
-            Subcircuit,
+            c.AllDifferent,
+            c.AllDifferentBounds,
+            c.Cardinality,
+            c.Circuit,
+            c.Cumulative,
+            c.Inverse,
+            c.NoOverlap,
+            c.NoOverlapOptional,
+            c.Rectangles,
+            c.Selection,
+            c.Subcircuit,
         ): lambda node, scope: 1 + scope / VARIABLES_OF_UNIT,
     },
     generic=lambda node, scope: 1.0,

@@ -6,23 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from constrint import propagators as c
 from constrint.lowering.variables import FALSE, TRUE
 from constrint.presolve import Root
-from constrint.propagators import (
-    AllDifferent,
-    Cardinality,
-    Clause,
-    Element,
-    Inverse,
-    LinearEq,
-    LinearEqIf,
-    LinearLe,
-    LinearLeIf,
-    LinearNe,
-    Propagator,
-    Selection,
-    Table,
-)
 
 if TYPE_CHECKING:
     from constrint.learning.pairs import Function
@@ -40,7 +26,7 @@ class ValueParts:
         box = self._box = root.box
         self._rules = root.settings.learning
         self._lo, self._hi = list(box.lo), list(box.hi)
-        self._nodes: list[Propagator] = []
+        self._nodes: list[c.Propagator] = []
         self._clauses = 0
         self.literals: dict[tuple[int, int], int] = {}
         self._ends: dict[tuple[int, int], int] = {}
@@ -48,15 +34,15 @@ class ValueParts:
         self._either: set[frozenset[int]] = set()
         self.equalities: list[int] = []
         for node in root.nodes:
-            if isinstance(node, LinearEqIf) and len(node.terms) == 1 and node.bound % node.terms[0][0] == 0:
+            if isinstance(node, c.LinearEqIf) and len(node.terms) == 1 and node.bound % node.terms[0][0] == 0:
                 ((a, x),) = node.terms
                 self.literals.setdefault((x, node.bound // a), node.literal)
-            elif isinstance(node, LinearLeIf):
+            elif isinstance(node, c.LinearLeIf):
                 self._note_sum(node)
-            elif isinstance(node, Clause) and len(node.literals) == 2:
+            elif isinstance(node, c.Clause) and len(node.literals) == 2:
                 self._either.add(frozenset(node.literals))
 
-    def _note_sum(self, node: LinearLeIf) -> None:
+    def _note_sum(self, node: c.LinearLeIf) -> None:
         """Record the literals of a sum that is at most a bound, and of the opposite."""
         terms, bound = self._sum(node.terms, node.bound)
         self._sums.setdefault((tuple(sorted(terms)), bound), node.literal)
@@ -66,7 +52,7 @@ class ValueParts:
     def _require_one(self, one: int, other: int) -> None:
         """Post that one of two literals holds, unless that was written."""
         if frozenset((one, other)) not in self._either:
-            self._nodes.append(Clause((one, other)))
+            self._nodes.append(c.Clause((one, other)))
 
     def _literal(self) -> int:
         """A new literal, of a new 0/1 variable."""
@@ -103,13 +89,13 @@ class ValueParts:
         literal = self._sums.get(key)
         if literal is None:
             literal = self._sums[key] = self._literal()
-            self._nodes.append(LinearLeIf(literal, summed, bound))
+            self._nodes.append(c.LinearLeIf(literal, summed, bound))
         return literal
 
     def _values(self, v: int) -> Sequence[int]:
         return self._box.values[v] or range(self._lo[v], self._hi[v] + 1, self._box.step[v])
 
-    def _has_few_pairs(self, node: Propagator) -> bool:
+    def _has_few_pairs(self, node: c.Propagator) -> bool:
         n = len(node.scope())
         return n * (n - 1) // 2 <= self._rules.most_pairs
 
@@ -119,7 +105,7 @@ class ValueParts:
     def _has_at_most(self, most: int, v: int) -> bool:
         return (self._hi[v] - self._lo[v]) // self._box.step[v] < most
 
-    def _is_short(self, node: Table) -> bool:
+    def _is_short(self, node: c.Table) -> bool:
         rules = self._rules
         are_small = all(self._has_at_most(rules.most_values_of_table, v) for v in node.variables)
         return are_small and len(node.rows) * len(node.variables) <= rules.most_cells
@@ -136,28 +122,28 @@ class ValueParts:
         if literal is None:
             literal = self.literals[v, value] = self._literal()
             self.equalities.append(literal >> 1)
-            self._nodes.append(LinearEqIf(literal, ((1, v),), value))
+            self._nodes.append(c.LinearEqIf(literal, ((1, v),), value))
         return literal
 
-    def _differ_by_values(self, node: LinearNe) -> bool:
+    def _differ_by_values(self, node: c.LinearNe) -> bool:
         """A disequality of two variables with few values: a clause for each value that both can have."""
         if len(node.terms) == 2 and all(abs(a) == 1 and self._is_small(v) for a, v in node.terms):
-            (a, x), (c, y) = node.terms
-            met = [(value, (node.bound - a * value) * c) for value in self._values(x)]
+            (a, x), (b, y) = node.terms
+            met = [(value, (node.bound - a * value) * b) for value in self._values(x)]
             if self._clauses + len(met) <= self._rules.most_clauses and x != y:
                 self._clauses += len(met)
                 for value, other in met:
                     literals = self.equals(x, value), self.equals(y, other)
                     if FALSE not in literals:
-                        self._nodes.append(Clause((literals[0] ^ 1, literals[1] ^ 1)))
+                        self._nodes.append(c.Clause((literals[0] ^ 1, literals[1] ^ 1)))
                 return True
         self._nodes.append(node)
         return True
 
-    def _join(self, node: LinearEqIf | LinearLeIf, function: Function) -> bool:
+    def _join(self, node: c.LinearEqIf | c.LinearLeIf, function: Function) -> bool:
         """Clauses for the pairs of values that make a literal true; False where these are too many."""
         a, bound = node.terms[0][0], node.bound
-        is_equal = isinstance(node, LinearEqIf)
+        is_equal = isinstance(node, c.LinearEqIf)
         ours, others = self._values(function.x), self._values(function.y)
         left = self._rules.most_clauses - self._clauses - len(ours) - len(others)
         most = min(self._rules.most_of_value * len(ours), left)
@@ -174,11 +160,11 @@ class ValueParts:
             one, other = self.equals(function.x, u), self.equals(function.y, v)
             partners.setdefault((function.x, u), []).append(other)
             partners.setdefault((function.y, v), []).append(one)
-            self._nodes.append(Clause((node.literal, one ^ 1, other ^ 1)))
+            self._nodes.append(c.Clause((node.literal, one ^ 1, other ^ 1)))
         for w, values in ((function.x, ours), (function.y, others)):
             for value in values:
                 literals = partners.get((w, value), ())
-                self._nodes.append(Clause((node.literal ^ 1, self.equals(w, value) ^ 1, *literals)))
+                self._nodes.append(c.Clause((node.literal ^ 1, self.equals(w, value) ^ 1, *literals)))
         return True
 
     def _at_least(self, v: int, value: int) -> int:
@@ -208,10 +194,10 @@ class ValueParts:
         for value in sorted(holders):
             literals = holders[value]
             if len(literals) > 1:
-                self._nodes.append(LinearLe(*self._sum_with([(1, literal) for literal in literals], (), 1)))
+                self._nodes.append(c.LinearLe(*self._sum_with([(1, literal) for literal in literals], (), 1)))
         return True
 
-    def _place_all(self, node: AllDifferent) -> None:
+    def _place_all(self, node: c.AllDifferent) -> None:
         """Where there are as many values as variables, each value has a variable."""
         variables = [v for _, v, _ in node.views]
         if any((a, b) != (1, 0) for a, _, b in node.views) or not all(map(self._is_small, variables)):
@@ -219,9 +205,9 @@ class ValueParts:
         values = set().union(*map(self._values, variables))
         if len(values) == len(variables):
             for value in sorted(values):
-                self._nodes.append(Clause(tuple(self.equals(v, value) for v in variables)))
+                self._nodes.append(c.Clause(tuple(self.equals(v, value) for v in variables)))
 
-    def _look_up(self, node: Element) -> bool:
+    def _look_up(self, node: c.Element) -> bool:
         """Each place fixes the result, and a value of the result needs a place that has it.
 
         The values of the result are pairs of bounds, so its least value follows from the places that are
@@ -235,15 +221,15 @@ class ValueParts:
         for place in self._values(node.index):
             here = self.equals(node.index, place)
             if not 0 <= place < len(node.table) or node.table[place] not in values:
-                self._nodes.append(Clause((here ^ 1,)))
+                self._nodes.append(c.Clause((here ^ 1,)))
                 continue
             entry = node.table[place]
             places.setdefault(entry, []).append(here)
-            self._nodes.append(Clause((here ^ 1, self._at_least(z, entry))))
-            self._nodes.append(Clause((here ^ 1, self._at_least(z, entry + 1) ^ 1)))
+            self._nodes.append(c.Clause((here ^ 1, self._at_least(z, entry))))
+            self._nodes.append(c.Clause((here ^ 1, self._at_least(z, entry + 1) ^ 1)))
         for first, last in self._runs(z, places):
             below, above = self._at_least(z, first) ^ 1, self._at_least(z, last + 1)
-            self._nodes.append(Clause((below, above, *places.get(first, ()))))
+            self._nodes.append(c.Clause((below, above, *places.get(first, ()))))
         return True
 
     def _runs(self, z: int, places: Mapping[int, Sequence[int]]) -> Iterator[tuple[int, int]]:
@@ -257,7 +243,7 @@ class ValueParts:
         if first <= self._hi[z]:
             yield first, self._hi[z]
 
-    def _select(self, node: Selection) -> bool:
+    def _select(self, node: c.Selection) -> bool:
         """If the index is a place, the result is its entry: by values if there are few, else by bounds.
 
         The constraint stays, for its extremes.
@@ -278,16 +264,16 @@ class ValueParts:
             here = self.equals(node.index, place) ^ 1
             for sign in (1, -1):
                 literal = self._at_most_literal(((sign, node.xs[place]), (-sign, node.z)), 0)
-                self._nodes.append(Clause((here, literal)))
+                self._nodes.append(c.Clause((here, literal)))
         return False
 
     def _are_equal(self, unless: int, x: int, y: int) -> None:
         """Two variables have the same value, or a literal holds."""
         for v, w in ((x, y), (y, x)):
             for value in self._values(v):
-                self._nodes.append(Clause((unless, self.equals(v, value) ^ 1, self.equals(w, value))))
+                self._nodes.append(c.Clause((unless, self.equals(v, value) ^ 1, self.equals(w, value))))
 
-    def _mirror(self, node: Inverse) -> bool:
+    def _mirror(self, node: c.Inverse) -> bool:
         """``xs[i] == j`` if ``ys[j] == i``; both are permutations of places."""
         if not (self._has_few_pairs(node) and all(map(self._is_small, node.scope()))):
             return False
@@ -295,26 +281,26 @@ class ValueParts:
         for v in node.scope():
             for value in self._values(v):
                 if not 0 <= value < n:
-                    self._nodes.append(Clause((self.equals(v, value) ^ 1,)))
+                    self._nodes.append(c.Clause((self.equals(v, value) ^ 1,)))
         for i, x in enumerate(node.xs):
             for j, y in enumerate(node.ys):
                 one, other = self.equals(x, j), self.equals(y, i)
-                self._nodes += [Clause((one ^ 1, other)), Clause((one, other ^ 1))]
+                self._nodes += [c.Clause((one ^ 1, other)), c.Clause((one, other ^ 1))]
         return True
 
-    def _count(self, node: Cardinality) -> bool:
+    def _count(self, node: c.Cardinality) -> bool:
         """Sums of literals equal the counts."""
         if not all(map(self._is_small, node.variables)):
             return False
         for value, count in zip(node.values, node.counts, strict=True):
             held = [(1, self.equals(v, value)) for v in node.variables]
-            self._nodes.append(LinearEq(*self._sum_with(held, [(-1, count)], 0)))
+            self._nodes.append(c.LinearEq(*self._sum_with(held, [(-1, count)], 0)))
         if node.closed:
             for v in node.variables:
-                self._nodes.append(Clause(tuple(self.equals(v, value) for value in node.values)))
+                self._nodes.append(c.Clause(tuple(self.equals(v, value) for value in node.values)))
         return True
 
-    def _support(self, node: Table) -> None:
+    def _support(self, node: c.Table) -> None:
         """Each value of one variable needs one of the other; or excluded pairs, where these are fewer."""
         x, y = node.variables
         rows = set(node.rows)
@@ -326,14 +312,14 @@ class ValueParts:
                 for value, other in pairs:
                     supports[value].append(self.equals(w, other))
                 for value, literals in supports.items():
-                    self._nodes.append(Clause((self.equals(v, value) ^ 1, *literals)))
+                    self._nodes.append(c.Clause((self.equals(v, value) ^ 1, *literals)))
         else:
             for a in ours:
                 for b in others:
                     if (a, b) not in rows:
-                        self._nodes.append(Clause((self.equals(x, a) ^ 1, self.equals(y, b) ^ 1)))
+                        self._nodes.append(c.Clause((self.equals(x, a) ^ 1, self.equals(y, b) ^ 1)))
 
-    def _choose_row(self, node: Table) -> bool:
+    def _choose_row(self, node: c.Table) -> bool:
         """A literal for each row: one of them is true, and every value needs a true row that has it.
 
         Where a variable has another value in each row, its literals are those of the rows.
@@ -354,16 +340,16 @@ class ValueParts:
                 for v, value in dict(values).items():
                     chosen.setdefault((v, value), []).append(literal)
                     if v != key:
-                        self._nodes.append(Clause((literal ^ 1, self.equals(v, value))))
-        self._nodes.append(Clause(tuple(rows)))
+                        self._nodes.append(c.Clause((literal ^ 1, self.equals(v, value))))
+        self._nodes.append(c.Clause(tuple(rows)))
         for v in set(node.variables):
             for value in self._values(v):
                 if v != key or (v, value) not in chosen:
-                    self._nodes.append(Clause((self.equals(v, value) ^ 1, *chosen.get((v, value), ()))))
+                    self._nodes.append(c.Clause((self.equals(v, value) ^ 1, *chosen.get((v, value), ()))))
         return True
 
 
-def _key(node: Table) -> int | None:
+def _key(node: c.Table) -> int | None:
     """A variable that has another value in each row of a table; None if there is none."""
     for v, column in zip(node.variables, zip(*node.rows, strict=True), strict=False):
         if len(set(column)) == len(column) and node.variables.count(v) == 1:

@@ -10,19 +10,9 @@ from collections.abc import Iterable, Sequence
 from math import ceil, floor
 from typing import TYPE_CHECKING, TypeAlias
 
+from constrint import propagators as c
 from constrint.engine.build import LIMIT
 from constrint.lowering.problem import Infeasible
-from constrint.propagators import (
-    Absolute,
-    LinearEq,
-    LinearEqIf,
-    LinearLe,
-    LinearLeIf,
-    Maximum,
-    Minimum,
-    Product,
-    Propagator,
-)
 from constrint.settings import DEFAULT, PresolveSettings
 
 if TYPE_CHECKING:
@@ -32,19 +22,19 @@ Terms = tuple[tuple[int, int], ...]
 Row: TypeAlias = "tuple[Terms, Bound, Bound]"
 
 
-def rows_of(nodes: Iterable[Propagator], lo: Sequence[int], hi: Sequence[int]) -> list[Row]:
+def rows_of(nodes: Iterable[c.Propagator], lo: Sequence[int], hi: Sequence[int]) -> list[Row]:
     """The unconditional linear constraints, as terms between two bounds."""
     rows: list[Row] = []
     for node in nodes:
-        if isinstance(node, LinearEq):
+        if isinstance(node, c.LinearEq):
             rows.append((node.terms, node.bound, node.bound))
-        elif isinstance(node, LinearLe):
+        elif isinstance(node, c.LinearLe):
             rows.append((node.terms, None, node.bound))
-        elif isinstance(node, LinearLeIf | LinearEqIf):
+        elif isinstance(node, c.LinearLeIf | c.LinearEqIf):
             v = node.literal >> 1
             if lo[v] == hi[v]:
                 holds = lo[v] == 1 - (node.literal & 1)
-                if isinstance(node, LinearEqIf):
+                if isinstance(node, c.LinearEqIf):
                     if holds:
                         rows.append((node.terms, node.bound, node.bound))
                 else:
@@ -83,17 +73,17 @@ def system(rows: Sequence[Row], lo: Sequence[int], hi: Sequence[int], finite: in
     return simplex
 
 
-def implied_rows(nodes: Iterable[Propagator], lo: Sequence[int], hi: Sequence[int]) -> list[Row]:
+def implied_rows(nodes: Iterable[c.Propagator], lo: Sequence[int], hi: Sequence[int]) -> list[Row]:
     """Linear constraints implied by others: by extremes, absolute values, and products in a box."""
     rows: list[Row] = []
     for node in nodes:
-        if isinstance(node, Maximum):
+        if isinstance(node, c.Maximum):
             rows += [(((1, x), (-1, node.z)), None, 0) for x in node.xs]
-        elif isinstance(node, Minimum):
+        elif isinstance(node, c.Minimum):
             rows += [(((1, node.z), (-1, x)), None, 0) for x in node.xs]
-        elif isinstance(node, Absolute):
+        elif isinstance(node, c.Absolute):
             rows += [(((a, node.x), (-1, node.z)), None, 0) for a in (1, -1)]
-        elif isinstance(node, Product):
+        elif isinstance(node, c.Product):
             # (x - a)(y - b) has a known sign at each corner (a, b) of the box (McCormick 1976).
             x, y, z = node.x, node.y, node.z
             for a, b, sign in ((lo[x], lo[y], 1), (hi[x], hi[y], 1), (lo[x], hi[y], -1), (hi[x], lo[y], -1)):
@@ -102,7 +92,7 @@ def implied_rows(nodes: Iterable[Propagator], lo: Sequence[int], hi: Sequence[in
 
 
 def relaxed_bounds(
-    nodes: Sequence[Propagator],
+    nodes: Sequence[c.Propagator],
     lo: Sequence[int],
     hi: Sequence[int],
     v: int,
@@ -135,7 +125,7 @@ def relaxed_bounds(
 
 
 def joint_bounds(
-    nodes: Iterable[Propagator],
+    nodes: Iterable[c.Propagator],
     lo: Sequence[int],
     hi: Sequence[int],
     finite: int,

@@ -11,25 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from constrint import propagators as c
 from constrint.engine.build import Box, Branch, build, grow
 from constrint.engine.dfs import run
 from constrint.lowering.problem import Infeasible
-from constrint.propagators import (
-    Absolute,
-    CeilDiv,
-    Clause,
-    Divides,
-    DivMod,
-    Element,
-    LinearEq,
-    LinearEqIf,
-    Maximum,
-    Minimum,
-    Power,
-    Product,
-    Propagator,
-    Selection,
-)
 from constrint.propagators.handlers import Handlers
 from constrint.settings import DEFAULT, PresolveSettings
 from constrint.store.state import EXHAUSTED, FULL, PAUSED, SOLUTION, WIDER
@@ -38,12 +23,12 @@ from constrint.support.deadline import look
 MODULI = (2, 3, 4, 5, 7, 8)
 Terms = tuple[tuple[int, int], ...]
 
-BEYOND_LINEAR = (Absolute, Divides, DivMod, LinearEqIf, Maximum, Minimum, Power, Product)
+BEYOND_LINEAR = (c.Absolute, c.Divides, c.DivMod, c.LinearEqIf, c.Maximum, c.Minimum, c.Power, c.Product)
 """Linear equations alone are solved over the integers; modulo a number they say no more."""
 
 
 def check_modulo(
-    nodes: Sequence[Propagator], box: Box, finite: int, rules: PresolveSettings = DEFAULT.presolve
+    nodes: Sequence[c.Propagator], box: Box, finite: int, rules: PresolveSettings = DEFAULT.presolve
 ) -> None:
     """Raise `Infeasible` if constraints over variables without bounds have no solution modulo some number.
 
@@ -69,17 +54,19 @@ def check_modulo(
             possible.append(modulus)
 
 
-def moduli_of(nodes: Sequence[Propagator], box: Box, rules: PresolveSettings) -> list[int]:
+def moduli_of(nodes: Sequence[c.Propagator], box: Box, rules: PresolveSettings) -> list[int]:
     """The numbers to look at: small ones, and the prime powers in the model's constants."""
-    constants = {abs(a) for node in nodes if isinstance(node, LinearEq | LinearEqIf) for a, _ in node.terms}
-    divisors = [node.y for node in nodes if isinstance(node, DivMod | CeilDiv)]
-    divisors += [node.d for node in nodes if isinstance(node, Divides)]
+    constants = {
+        abs(a) for node in nodes if isinstance(node, c.LinearEq | c.LinearEqIf) for a, _ in node.terms
+    }
+    divisors = [node.y for node in nodes if isinstance(node, c.DivMod | c.CeilDiv)]
+    divisors += [node.d for node in nodes if isinstance(node, c.Divides)]
     constants |= {abs(box.lo[v]) for v in divisors if box.lo[v] == box.hi[v]}
     found = set(MODULI)
     for prime in range(2, rules.greatest_modulus + 1):
         if all(prime % other for other in range(2, prime)):
             power = prime
-            while power <= rules.greatest_modulus and any(c and c % power == 0 for c in constants):
+            while power <= rules.greatest_modulus and any(a and a % power == 0 for a in constants):
                 found.add(power)
                 power *= prime
     return sorted(found)
@@ -99,7 +86,7 @@ def _outcome(residues: _Residues, most_nodes: int) -> int:
 class _Residues:
     """The finite model of a modulus; variables keep their numbers, further ones follow."""
 
-    given: Sequence[Propagator]
+    given: Sequence[c.Propagator]
     domains: Box
     modulus: int
     rules: PresolveSettings
@@ -107,7 +94,7 @@ class _Residues:
     hi: list[int] = field(default_factory=list)
     values: list[tuple[int, ...] | None] = field(default_factory=list)
     exact: list[bool] = field(default_factory=list)
-    nodes: list[Propagator] = field(default_factory=list)
+    nodes: list[c.Propagator] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         for v in range(len(self.domains.lo)):
@@ -138,7 +125,7 @@ class _Residues:
         self.values.append(None if values is None or len(values) == hi - lo + 1 else values)
         return len(self.lo) - 1
 
-    def _add(self, node: Propagator) -> None:
+    def _add(self, node: c.Propagator) -> None:
         """Add what a constraint says of values and residues, if anything."""
         if all(self.exact[v] for v in node.scope()):
             self.nodes.append(node)
@@ -158,42 +145,42 @@ class _Residues:
         return (*total, (-m, quotient)), rest
 
     def _equal(self, terms: Terms, bound: int) -> None:
-        self.nodes.append(LinearEq(*self._reduced(terms, bound)))
+        self.nodes.append(c.LinearEq(*self._reduced(terms, bound)))
 
     def _if_equal(self, terms: Terms, bound: int) -> int:
         """The literal of a new variable that can be true only if an equation holds modulo the number."""
         literal = 2 * self._variable(0, 1)
         reduced, rest = self._reduced(terms, bound)
-        self.nodes.append(LinearEqIf(literal, reduced, rest))
+        self.nodes.append(c.LinearEqIf(literal, reduced, rest))
         return literal
 
     def _one_of(self, sums: Sequence[Terms]) -> None:
-        self.nodes.append(Clause(tuple([self._if_equal(terms, 0) for terms in sums])))
+        self.nodes.append(c.Clause(tuple([self._if_equal(terms, 0) for terms in sums])))
 
     def _product(self, x: int, y: int) -> int:
         """A variable for the product of two values or residues."""
         corners = [a * b for a in (self.lo[x], self.hi[x]) for b in (self.lo[y], self.hi[y])]
         z = self._variable(min(corners), max(corners))
-        self.nodes.append(Product(x, y, z))
+        self.nodes.append(c.Product(x, y, z))
         return z
 
     def _entry(self, table: tuple[int, ...], index: int) -> int:
         z = self._variable(min(table), max(table))
-        self.nodes.append(Element(table, index, z))
+        self.nodes.append(c.Element(table, index, z))
         return z
 
-    def _multiply(self, node: Product) -> None:
+    def _multiply(self, node: c.Product) -> None:
         self._equal(((1, self._product(node.x, node.y)), (-1, node.z)), 0)
 
-    def _divide(self, node: DivMod) -> None:
+    def _divide(self, node: c.DivMod) -> None:
         self._equal(((1, self._product(node.y, node.q)), (1, node.r), (-1, node.x)), 0)
 
-    def _look_up(self, node: Element) -> None:
+    def _look_up(self, node: c.Element) -> None:
         if self.exact[node.index]:
             table = tuple([entry % self.modulus for entry in node.table])
             self._equal(((1, self._entry(table, node.index)), (-1, node.z)), 0)
 
-    def _power(self, node: Power) -> None:
+    def _power(self, node: c.Power) -> None:
         exponent = self.domains.lo[node.y]
         if exponent != self.domains.hi[node.y] or exponent < 1:
             return
@@ -202,27 +189,29 @@ class _Residues:
         powers = tuple([pow(r, exponent, self.modulus) for r in range(self.modulus)])
         self._equal(((1, self._entry(powers, residue)), (-1, node.z)), 0)
 
-    def _divides(self, node: Divides) -> None:
+    def _divides(self, node: c.Divides) -> None:
         """A constant multiple of the number divides x only if the number does."""
         divisor = self.domains.lo[node.d]
         if divisor == self.domains.hi[node.d] and divisor and divisor % self.modulus == 0:
-            self.nodes.append(Clause((node.literal ^ 1, self._if_equal(((1, node.x),), 0))))
+            self.nodes.append(c.Clause((node.literal ^ 1, self._if_equal(((1, node.x),), 0))))
 
 
 _RESIDUES: Handlers[Callable[[_Residues, Any], None]] = Handlers(
     "residues",
     {
-        LinearEq: lambda r, node: r._equal(node.terms, node.bound),
-        LinearEqIf: lambda r, node: r.nodes.append(
-            Clause((node.literal ^ 1, r._if_equal(node.terms, node.bound)))
+        c.LinearEq: lambda r, node: r._equal(node.terms, node.bound),
+        c.LinearEqIf: lambda r, node: r.nodes.append(
+            c.Clause((node.literal ^ 1, r._if_equal(node.terms, node.bound)))
         ),
-        Product: _Residues._multiply,
-        Power: _Residues._power,
-        DivMod: _Residues._divide,
-        Divides: _Residues._divides,
-        Absolute: lambda r, node: r._one_of([((1, node.z), (a, node.x)) for a in (-1, 1)]),
-        (Maximum, Minimum, Selection): lambda r, node: r._one_of([((1, node.z), (-1, x)) for x in node.xs]),
-        Element: _Residues._look_up,
+        c.Product: _Residues._multiply,
+        c.Power: _Residues._power,
+        c.DivMod: _Residues._divide,
+        c.Divides: _Residues._divides,
+        c.Absolute: lambda r, node: r._one_of([((1, node.z), (a, node.x)) for a in (-1, 1)]),
+        (c.Maximum, c.Minimum, c.Selection): lambda r, node: r._one_of(
+            [((1, node.z), (-1, x)) for x in node.xs]
+        ),
+        c.Element: _Residues._look_up,
     },
     generic=lambda residues, node: None,
     rest="left out",

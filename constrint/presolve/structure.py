@@ -11,23 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from constrint import propagators as c
 from constrint.engine.build import Box
-from constrint.propagators import (
-    DIFFERENT,
-    Cardinality,
-    Clause,
-    Cumulative,
-    LinearEq,
-    LinearEqIf,
-    LinearLe,
-    LinearLeIf,
-    LinearNe,
-    Maximum,
-    Minimum,
-    NoOverlap,
-    Product,
-    Propagator,
-)
 from constrint.propagators.handlers import Handlers
 
 Item: TypeAlias = "tuple[Hashable, tuple[int, ...]]"
@@ -45,7 +30,7 @@ class Structure:
         start: First colour of each vertex.
     """
 
-    def __init__(self, box: Box, nodes: Sequence[Propagator], goal: tuple[int, str] | None) -> None:
+    def __init__(self, box: Box, nodes: Sequence[c.Propagator], goal: tuple[int, str] | None) -> None:
         self._box = box
         self._goal = goal
         self._count = len(box.lo)
@@ -74,7 +59,7 @@ class Structure:
 
     # Variables whose values are names
 
-    def _find_groups(self, nodes: Sequence[Propagator]) -> None:
+    def _find_groups(self, nodes: Sequence[c.Propagator]) -> None:
         lo, hi = self._box.lo, self._box.hi
         ceilings = ceilings_of(nodes, self._goal)
         parts = [self._comparing(node, ceilings) for node in nodes]
@@ -109,22 +94,22 @@ class Structure:
             self.groups.setdefault(top(v), []).append(v)
             self._group[v] = top(v)
 
-    def _comparing(self, node: Propagator, ceilings: set[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    def _comparing(self, node: c.Propagator, ceilings: set[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The variables that a constraint only compares with each other, and its other variables."""
-        if isinstance(node, DIFFERENT) and all((a, b) == (1, 0) for a, _, b in node.views):
+        if isinstance(node, c.DIFFERENT) and all((a, b) == (1, 0) for a, _, b in node.views):
             return tuple(v for _, v, _ in node.views), ()
-        if isinstance(node, LinearNe) and _is_difference(node.terms, node.bound):
+        if isinstance(node, c.LinearNe) and _is_difference(node.terms, node.bound):
             return tuple(v for _, v in node.terms), ()
-        if isinstance(node, LinearEqIf):
+        if isinstance(node, c.LinearEqIf):
             if _is_difference(node.terms, node.bound):
                 return tuple(v for _, v in node.terms), (node.literal >> 1,)
             if len(node.terms) == 1 and node.terms[0][0] == 1:
                 return (node.terms[0][1],), (node.literal >> 1,)
-        if isinstance(node, Cardinality):
+        if isinstance(node, c.Cardinality):
             return node.variables, node.counts
-        if isinstance(node, Maximum) and node.z in ceilings:
+        if isinstance(node, c.Maximum) and node.z in ceilings:
             return node.xs, (node.z,)
-        if isinstance(node, LinearLe) and any(_is_below(node, z) for z in ceilings):
+        if isinstance(node, c.LinearLe) and any(_is_below(node, z) for z in ceilings):
             return tuple(v for _, v in node.terms if v not in ceilings), ()
         return (), node.scope()
 
@@ -149,7 +134,7 @@ class Structure:
 
     # Facts
 
-    def _fact(self, number: int, node: Propagator) -> Fact:
+    def _fact(self, number: int, node: c.Propagator) -> Fact:
         made = _MADE.get(type(node))
         if made is None:  # it is like none but itself
             return (type(node).__name__, number), [self._item(i, v) for i, v in enumerate(node.scope())]
@@ -165,14 +150,14 @@ class Structure:
 
     def _sum(self, node: Any) -> Fact:
         kind = type(node).__name__
-        if isinstance(node, LinearNe | LinearEq) and _is_difference(node.terms, node.bound):
+        if isinstance(node, c.LinearNe | c.LinearEq) and _is_difference(node.terms, node.bound):
             return kind, self._compared(kind, [v for _, v in node.terms])
         return (kind, node.bound), [self._item(a, v) for a, v in node.terms]
 
     def _sum_if(self, node: Any) -> Fact:
         kind = type(node).__name__
         literal = self._item(("literal", node.literal & 1), node.literal >> 1)
-        if isinstance(node, LinearEqIf):
+        if isinstance(node, c.LinearEqIf):
             if _is_difference(node.terms, node.bound):
                 return kind, [literal, *self._compared(kind, [v for _, v in node.terms])]
             if len(node.terms) == 1 and node.terms[0][1] in self._group and node.terms[0][0] == 1:
@@ -229,7 +214,7 @@ class Structure:
         ]
 
 
-def ceilings_of(nodes: Sequence[Propagator], goal: tuple[int, str] | None) -> set[int]:
+def ceilings_of(nodes: Sequence[c.Propagator], goal: tuple[int, str] | None) -> set[int]:
     """The goal, where it is to be small and only stands above others: names are then as few as needed.
 
     Of solutions that differ in names alone, a best one is then left; those that are worse may all be lost.
@@ -240,9 +225,9 @@ def ceilings_of(nodes: Sequence[Propagator], goal: tuple[int, str] | None) -> se
     for node in nodes:
         if z not in node.scope():
             continue
-        if isinstance(node, Maximum) and node.z == z and z not in node.xs:
+        if isinstance(node, c.Maximum) and node.z == z and z not in node.xs:
             continue
-        if not (isinstance(node, LinearLe) and _is_below(node, z)):
+        if not (isinstance(node, c.LinearLe) and _is_below(node, z)):
             return set()
     return {z}
 
@@ -261,7 +246,7 @@ def _is_difference(terms: Sequence[tuple[int, int]], bound: int) -> bool:
     return bound == 0 and len(terms) == 2 and terms[0][0] == -terms[1][0] and terms[0][1] != terms[1][1]
 
 
-def _is_below(node: LinearLe, z: int) -> bool:
+def _is_below(node: c.LinearLe, z: int) -> bool:
     """Whether a constraint is ``x <= z``."""
     return _is_difference(node.terms, node.bound) and (-1, z) in node.terms
 
@@ -269,15 +254,15 @@ def _is_below(node: LinearLe, z: int) -> bool:
 _MADE: Handlers[Callable[[Structure, Any], Fact]] = Handlers(
     "symmetries",
     {
-        (LinearEq, LinearLe, LinearNe): Structure._sum,
-        (LinearLeIf, LinearEqIf): Structure._sum_if,
-        Clause: Structure._clause,
-        DIFFERENT: Structure._different,
-        NoOverlap: Structure._tasks,
-        Cumulative: Structure._shared,
-        Product: Structure._product,
-        (Maximum, Minimum): Structure._extreme,
-        Cardinality: Structure._cardinality,
+        (c.LinearEq, c.LinearLe, c.LinearNe): Structure._sum,
+        (c.LinearLeIf, c.LinearEqIf): Structure._sum_if,
+        c.Clause: Structure._clause,
+        c.DIFFERENT: Structure._different,
+        c.NoOverlap: Structure._tasks,
+        c.Cumulative: Structure._shared,
+        c.Product: Structure._product,
+        (c.Maximum, c.Minimum): Structure._extreme,
+        c.Cardinality: Structure._cardinality,
     },
     rest="like none but itself",
 )

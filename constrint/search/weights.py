@@ -5,36 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from constrint import propagators as c
 from constrint.engine.build import Box
 from constrint.learning.size import parts
 from constrint.presolve import Root
-from constrint.propagators import (
-    DIFFERENT,
-    AllDifferentBounds,
-    AllDifferentDomain,
-    Circuit,
-    Cumulative,
-    DivMod,
-    LinearEq,
-    LinearLeIf,
-    NoOverlap,
-    NoOverlapOptional,
-    Power,
-    Product,
-    Propagator,
-    Rectangles,
-    Subcircuit,
-)
 from constrint.propagators.handlers import Handlers
 from constrint.settings.portfolio import Kind
 
 _SCHEDULING: Handlers[Callable[[Any], tuple[int, int]]] = Handlers(
     "portfolio",
     {
-        LinearLeIf: lambda node: (len(node.terms) > 1, 0),
-        (NoOverlap, NoOverlapOptional, Cumulative): lambda node: (len(node.starts), 0),
-        Rectangles: lambda node: (len(node.xs), 0),
-        (Product, DivMod, Power): lambda node: (0, 1),
+        c.LinearLeIf: lambda node: (len(node.terms) > 1, 0),
+        (c.NoOverlap, c.NoOverlapOptional, c.Cumulative): lambda node: (len(node.starts), 0),
+        c.Rectangles: lambda node: (len(node.xs), 0),
+        (c.Product, c.DivMod, c.Power): lambda node: (0, 1),
     },
     generic=lambda node: (0, 0),
     rest="not weighed",
@@ -42,7 +26,7 @@ _SCHEDULING: Handlers[Callable[[Any], tuple[int, int]]] = Handlers(
 """How many orders of tasks or boxes a constraint is about, and whether learning explains it by all bounds."""
 
 
-def kind_of(nodes: list[Propagator]) -> Kind:
+def kind_of(nodes: list[c.Propagator]) -> Kind:
     """What most constraints are about, which says how well learning suits them.
 
     Learning suits orders of tasks and positions of boxes (conditional sums over two or more variables). It
@@ -51,7 +35,7 @@ def kind_of(nodes: list[Propagator]) -> Kind:
     orders, others = map(sum, zip((0, 0), *[_SCHEDULING[type(node)](node) for node in nodes], strict=True))
     if 3 * orders >= len(nodes) and orders > 2 * others:
         return "schedules"
-    if any(isinstance(node, Circuit | Subcircuit) for node in nodes):
+    if any(isinstance(node, c.Circuit | c.Subcircuit) for node in nodes):
         return "tours"
     return "products" if 8 * others >= len(nodes) else "others"
 
@@ -60,7 +44,7 @@ def alone(root: Root, kind: Kind) -> int:
     """The work of all others that comes before the learning search is built."""
     rules = root.settings.portfolio
     stated = {  # permutations are stated twice
-        (node.scope(), "apart" if isinstance(node, DIFFERENT) else place): node
+        (node.scope(), "apart" if isinstance(node, c.DIFFERENT) else place): node
         for place, node in enumerate(root.nodes)
     }
     size = sum(parts(node, root.box, root.settings.learning) for node in stated.values())
@@ -69,13 +53,13 @@ def alone(root: Root, kind: Kind) -> int:
     return max(rules.alone, rules.before_each_part * size)
 
 
-def on_domains(node: Propagator, box: Box, most: int) -> Propagator:
+def on_domains(node: c.Propagator, box: Box, most: int) -> c.Propagator:
     """The constraint, on domains where it is an `all_different` on bounds, of at most so many values."""
-    if not isinstance(node, AllDifferentBounds):
+    if not isinstance(node, c.AllDifferentBounds):
         return node
     ends = [a * x + b for a, v, b in node.views for x in (box.lo[v], box.hi[v])]
     width = max(ends) - min(ends) + 1
-    return AllDifferentDomain(node.views, min(ends), width) if width <= most else node
+    return c.AllDifferentDomain(node.views, min(ends), width) if width <= most else node
 
 
 def equated(root: Root) -> int | None:
@@ -84,7 +68,7 @@ def equated(root: Root) -> int | None:
     equations = [
         opened
         for node in root.nodes
-        if isinstance(node, LinearEq) and len(opened := [v for v in node.scope() if lo[v] < hi[v]]) > 2
+        if isinstance(node, c.LinearEq) and len(opened := [v for v in node.scope() if lo[v] < hi[v]]) > 2
     ]
     rules = root.settings.portfolio
     if len(equations) < max(rules.least_equations, rules.share_of_equations * len(root.nodes), 1):
