@@ -14,7 +14,7 @@ from constrint.backends.cp_sat_globals import RULES as GLOBALS
 from constrint.errors import ModelError
 
 if TYPE_CHECKING:
-    from constrint.backends.cp_sat import Translation
+    from constrint.backends.cp_sat import CpSatTranslation
 
 LARGEST = 1 << 60
 """The greatest absolute value of variables and sums in CP-SAT."""
@@ -22,20 +22,20 @@ MOST_ROWS = 200_000
 """The most argument combinations for which a function that CP-SAT lacks becomes a table."""
 
 
-def _linear_ne(t: Translation, node: c.LinearNe) -> None:
+def _linear_ne(t: CpSatTranslation, node: c.LinearNe) -> None:
     below = t.model.new_bool_var("")
     left, right = t.is_not(t.sum(node.terms), t.limit(node.bound))
     t.model.add(left).only_enforce_if(below)
     t.model.add(right).only_enforce_if(~below)
 
 
-def _linear_le_if(t: Translation, node: c.LinearLeIf) -> None:
+def _linear_le_if(t: CpSatTranslation, node: c.LinearLeIf) -> None:
     literal, total, bound = t.literal(node.literal), t.sum(node.terms), t.limit(node.bound)
     t.model.add(total <= bound).only_enforce_if(literal)
     t.model.add(total >= bound + 1).only_enforce_if(literal.negated())
 
 
-def _linear_eq_if(t: Translation, node: c.LinearEqIf) -> None:
+def _linear_eq_if(t: CpSatTranslation, node: c.LinearEqIf) -> None:
     literal, total, bound = t.literal(node.literal), t.sum(node.terms), t.limit(node.bound)
     t.model.add(total == bound).only_enforce_if(literal)
     below, above = t.is_not(total, bound)
@@ -44,7 +44,7 @@ def _linear_eq_if(t: Translation, node: c.LinearEqIf) -> None:
     t.model.add(above).only_enforce_if([literal.negated(), ~side])
 
 
-def _power(t: Translation, node: c.Power) -> None:
+def _power(t: CpSatTranslation, node: c.Power) -> None:
     exponent = t.members(node.y)
     if len(exponent) == 1 and exponent[0] >= 1:
         t.model.add_multiplication_equality(t.variables[node.z], [t.variables[node.x]] * exponent[0])
@@ -56,7 +56,7 @@ def _power(t: Translation, node: c.Power) -> None:
     t.listed([node.x, node.y], node.z, power)
 
 
-def _divmod(t: Translation, node: c.DivMod) -> None:
+def _divmod(t: CpSatTranslation, node: c.DivMod) -> None:
     """Post x == y q + r with r between 0 and y, with the sign of y."""
     x, y, r = t.of([node.x, node.y, node.r])
     whole = _product_of(t, node.y, node.q)
@@ -69,7 +69,7 @@ def _divmod(t: Translation, node: c.DivMod) -> None:
         t.model.add(constraint).only_enforce_if(~positive)
 
 
-def _product_of(t: Translation, x: int, y: int) -> Any:
+def _product_of(t: CpSatTranslation, x: int, y: int) -> Any:
     box = t.box
     corners = [a * b for a in (box.lo[x], box.hi[x]) for b in (box.lo[y], box.hi[y])]
     if max(map(abs, corners)) >= LARGEST:
@@ -81,17 +81,17 @@ def _product_of(t: Translation, x: int, y: int) -> Any:
     return whole
 
 
-def _product(t: Translation, node: c.Product) -> None:
+def _product(t: CpSatTranslation, node: c.Product) -> None:
     t.model.add(_product_of(t, node.x, node.y) == t.variables[node.z])
 
 
-def _ceildiv(t: Translation, node: c.CeilDiv) -> None:
+def _ceildiv(t: CpSatTranslation, node: c.CeilDiv) -> None:
     whole = _product_of(t, node.y, node.q)
     t.model.add(whole >= t.variables[node.x])
     t.model.add(whole <= t.variables[node.x] + t.variables[node.y] - 1)
 
 
-def _divides(t: Translation, node: c.Divides) -> None:
+def _divides(t: CpSatTranslation, node: c.Divides) -> None:
     """Post literal <-> x % d == 0; a divisor of 0 divides 0 only."""
     box = t.box
     literal, d, x = t.literal(node.literal), t.variables[node.d], t.variables[node.x]
@@ -119,29 +119,29 @@ def _divides(t: Translation, node: c.Divides) -> None:
     t.model.add(x <= -1).only_enforce_if([literal.negated(), is_zero, ~sign])
 
 
-def _member(t: Translation, node: c.Member) -> None:
+def _member(t: CpSatTranslation, node: c.Member) -> None:
     literal, x = t.literal(node.literal), t.variables[node.x]
     domain = cp_model.Domain.from_flat_intervals([t.limit(bound) for bound in node.intervals])
     t.model.add_linear_expression_in_domain(x, domain).only_enforce_if(literal)
     t.model.add_linear_expression_in_domain(x, domain.complement()).only_enforce_if(literal.negated())
 
 
-def _table(t: Translation, node: c.Table) -> None:
+def _table(t: CpSatTranslation, node: c.Table) -> None:
     literal, variables = t.literal(node.literal), t.of(node.variables)
     rows = [[t.limit(value) for value in row] for row in node.rows]
     t.model.add_allowed_assignments(variables, rows).only_enforce_if(literal)
     t.model.add_forbidden_assignments(variables, rows).only_enforce_if(literal.negated())
 
 
-def _gcd(t: Translation, node: c.Gcd) -> None:
+def _gcd(t: CpSatTranslation, node: c.Gcd) -> None:
     t.listed([node.x, node.y], node.z, gcd)
 
 
-def _lcm(t: Translation, node: c.Lcm) -> None:
+def _lcm(t: CpSatTranslation, node: c.Lcm) -> None:
     t.listed([node.x, node.y], node.z, lcm)
 
 
-def listed(t: Translation, node: c.Propagator) -> None:
+def listed(t: CpSatTranslation, node: c.Propagator) -> None:
     """Any constraint over a few values, as the table of what its definition allows."""
     scope = list(dict.fromkeys(node.scope()))
     domains = [t.members(v) for v in scope]
@@ -157,7 +157,7 @@ def listed(t: Translation, node: c.Propagator) -> None:
     t.model.add_allowed_assignments(t.of(scope), rows) if rows else t.model.add_bool_or([])
 
 
-RULES: dict[type[c.Propagator], Callable[[Translation, Any], None]] = {
+RULES: dict[type[c.Propagator], Callable[[CpSatTranslation, Any], None]] = {
     c.LinearLe: lambda t, node: _noted(t.model.add(t.sum(node.terms) <= t.limit(node.bound))),
     c.LinearEq: lambda t, node: _noted(t.model.add(t.sum(node.terms) == t.limit(node.bound))),
     c.LinearNe: _linear_ne,

@@ -10,7 +10,7 @@ import numpy as np
 from constrint.diagrams.terms import INT64, OBJECT, Array, Unsupported
 from constrint.expr import BoolVar, IntVar
 from constrint.expr.domain import EMPTY, Domain
-from constrint.support.deadline import look, present
+from constrint.support.deadline import check_deadline, present
 
 if TYPE_CHECKING:
     from constrint.modelling.declarations import Declarations
@@ -45,7 +45,7 @@ def listed(
     domains: list[Array | None] = []
     limits = []
     for variable in variables:
-        look()
+        check_deadline()
         domain = boxed[variable.name]
         if domain.is_empty:
             return [np.zeros(0, dtype=np.int64)], [(0, 0)]

@@ -13,7 +13,7 @@ import numpy as np
 from constrint.diagrams.evaluate import Bounds, Frame
 from constrint.diagrams.terms import OBJECT, Term, peak_of_sum
 from constrint.expr import FUNCTIONS
-from constrint.support.deadline import look
+from constrint.support.deadline import check_deadline
 
 
 def bounds(frame: Frame, term: Term) -> Bounds:
@@ -34,7 +34,7 @@ def bounds(frame: Frame, term: Term) -> Bounds:
         return term.lo, term.hi
     known = frame.limits.get(term)
     if known is None:
-        look()
+        check_deadline()
         known = rule(frame, term)
         if term.uses > 1:  # shared operands in chains would double the work at every link
             frame.limits[term] = known

@@ -19,7 +19,7 @@ from constrint.diagrams.python_text import parsed, shortened
 from constrint.diagrams.terms import BOOL, Term, Terms, Unsupported
 from constrint.errors import ModelError
 from constrint.expr import FUNCTIONS, FloorDiv, IntFunction, Mod, Pow
-from constrint.support.deadline import look
+from constrint.support.deadline import check_deadline
 
 _ARITHMETIC: dict[type, str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 _COMPARE: dict[type, str] = {
@@ -82,7 +82,7 @@ class Parameters:
         plain, others = self._indexed[v]
         found = set()
         for value in values:
-            look()
+            check_deadline()
             if type(value) not in _PLAIN:
                 return [code for code, label in self.labels[v].items() if label in values]
             if value in plain:
@@ -213,7 +213,7 @@ class _Translation:
 
     def term(self, node: ast.expr) -> Term:
         """The term of an expression."""
-        look()
+        check_deadline()
         rule: Callable[[Any], Term] | None = getattr(self, f"_{type(node).__name__.lower()}", None)
         if rule is None:
             raise Refused(f"{ast.unparse(node)} is not supported; it can be given as a callable")

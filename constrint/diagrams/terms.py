@@ -27,7 +27,7 @@ from constrint.diagrams.term import int_type as int_type
 from constrint.diagrams.term import peak_of as peak_of
 from constrint.diagrams.term import peak_of_sum as peak_of_sum
 from constrint.expr.ranges import Unsupported as Unsupported
-from constrint.support.deadline import look
+from constrint.support.deadline import check_deadline
 
 MOST_FACTORS = 2_000
 """The most factors of a product; definitions that are squared again and again have one for each path."""
@@ -182,7 +182,7 @@ class Terms:
 
     def compare(self, op: str, left: Term, right: Term) -> Term:
         """``left op right`` with one of == != < <= > >=."""
-        look()
+        check_deadline()
         if not (left.is_int and right.is_int):
             return self._plain(op, left, right)
         if op in ("<", "<="):

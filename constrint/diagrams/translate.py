@@ -9,7 +9,7 @@ from constrint import expr as e
 from constrint.diagrams import functions
 from constrint.diagrams.terms import Term, Terms, Unsupported
 from constrint.globals import Function, Relation
-from constrint.support.deadline import look
+from constrint.support.deadline import check_deadline
 
 
 class Translator:
@@ -29,7 +29,7 @@ class Translator:
         """The term of an expression."""
         known = self._known.get(id(node))
         if known is None:
-            look()
+            check_deadline()
             rule = _RULES.get(type(node)) or _function
             known = self._known[id(node)] = rule(self, node)
         return known
@@ -156,7 +156,7 @@ _RULES: dict[type, Callable[[Translator, Any], Term]] = {
 
 def conjuncts(condition: e.BoolExpr) -> list[e.BoolExpr]:
     """The parts of a condition, all of which must hold."""
-    look()
+    check_deadline()
     if isinstance(condition, e.And):
         return [part for arg in condition.args for part in conjuncts(arg)]
     if isinstance(condition, Relation) and isinstance(parts := condition.decomposed(), e.And):

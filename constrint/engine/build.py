@@ -37,7 +37,7 @@ from constrint.store.state import (
     State,
     write,
 )
-from constrint.support.deadline import look
+from constrint.support.deadline import check_deadline
 
 # The widest domain with a bitset, in steps. Propagators walk through bitsets; a Member propagator keeps the
 # inner holes of wider domains.
@@ -132,7 +132,7 @@ def build(box: Box, nodes: Sequence[Propagator], branch: Branch, huge: int = LIM
     start = [0]
     args: Cells = []
     for node in nodes:
-        look()
+        check_deadline()
         args += node.encode()
         if node.trailed:
             args.append(len(words))
@@ -307,7 +307,7 @@ def _watches(n: int, nodes: Sequence[Propagator]) -> tuple[Cells, Cells, Cells]:
     """The watch lists of all variables, one after the other."""
     watching: list[Cells] = [[] for _ in range(n)]  # constraint and mask alternate
     for c, node in enumerate(nodes):
-        look()
+        check_deadline()
         for v, mask in node.watches():
             own = watching[v]
             if own and own[-2] == c:

@@ -19,7 +19,7 @@ from constrint.engine.prelude import PRELUDE
 ANY_FIELD = 3  # the note of a cell whose field is not known
 
 
-class Program:
+class TranslationUnit:
     """The text of an entry point and of all functions that it calls.
 
     Args:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from constrint.errors import ModelError, ParseError, Position, Undefined
 from constrint.expr import Const, IntExpr, IntVar, Sum
-from constrint.expr.evaluation import Values
+from constrint.expr.evaluation import SharedValues
 from constrint.expr.position import Span
 from constrint.frontends.text.syntax import Source
 from constrint.support.limits import Budget, LimitExceeded
@@ -45,7 +45,7 @@ class ConstantReader:
         self.source = source
         self.budget = budget
         self.begin = 0
-        self._constants = Values({})
+        self._constants = SharedValues({})
 
     def position(self, tree: Node) -> Position:
         """The source position of a tree."""

@@ -19,12 +19,12 @@ def to_cpmpy(model: Declarations) -> tuple[Any, dict[str, Any]]:
     Raises:
         ModelError: The model has several goals, unbounded variables, or something without a counterpart.
     """
-    writer = _Writer(PlainForm(model, "CPMpy"))
+    writer = _CpmpyWriter(PlainForm(model, "CPMpy"))
     form = writer.form
     return writer.model, {name: writer.variables[v] for v, name in enumerate(form.names) if name}
 
 
-class _Writer(ObjectWriter):
+class _CpmpyWriter(ObjectWriter):
     def __init__(self, form: PlainForm) -> None:
         super().__init__(form)
         self.model: Any = cp.Model()
@@ -99,7 +99,7 @@ def _same(left: Any, right: Any) -> Any:
     return cp.BoolVal(found) if isinstance(found, bool) else found
 
 
-_RULES: dict[type, Callable[[_Writer, Any], Any]] = {
+_RULES: dict[type, Callable[[_CpmpyWriter, Any], Any]] = {
     c.LinearLe: lambda w, n: w.sum(n.terms) <= n.bound,
     c.LinearEq: lambda w, n: w.sum(n.terms) == n.bound,
     c.LinearNe: lambda w, n: w.sum(n.terms) != n.bound,
@@ -109,12 +109,12 @@ _RULES: dict[type, Callable[[_Writer, Any], Any]] = {
     c.Maximum: lambda w, n: cp.Maximum(w.all(n.xs)) == w.of(n.z),
     c.Minimum: lambda w, n: cp.Minimum(w.all(n.xs)) == w.of(n.z),
     c.Absolute: lambda w, n: _same(abs(w.of(n.x)), w.of(n.z)),
-    c.Member: _Writer.member,
+    c.Member: _CpmpyWriter.member,
     c.Clause: lambda w, n: (
         cp.any([w.literal(one) for one in n.literals]) if n.literals else cp.BoolVal(False)
     ),
     c.Element: lambda w, n: w.element(n.table, n.index, n.z),
     c.Selection: lambda w, n: w.element(w.all(n.xs), n.index, n.z),
-    c.Table: _Writer.table,
+    c.Table: _CpmpyWriter.table,
     c.AllDifferent: lambda w, n: cp.AllDifferent(w.all([v for _, v, _ in n.views])),
 }

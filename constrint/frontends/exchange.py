@@ -1,4 +1,4 @@
-"""`Exchange`: the calls of `Model` that read and write it in other forms."""
+"""`ImportExport`: the calls of `Model` that read and write it in other forms."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from constrint.frontends.text.parameters import Given
 
 
-class Exchange(Declarations):
+class ImportExport(Declarations):
     """Base class of `Model` that reads and writes text, JSON, sympy relations and the other formats."""
 
     @classmethod

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from constrint.engine.build import Box
-from constrint.jumping.functions import Function
+from constrint.jumping.functions import UnaryFunction
 from constrint.jumping.layout import (
     ANYWAY,
     HEAVIEST,
@@ -24,8 +24,8 @@ from constrint.jumping.layout import (
     Jumps,
 )
 from constrint.jumping.moves import MASK, note
-from constrint.jumping.rows import Rows
-from constrint.support.deadline import look
+from constrint.jumping.rows import SeparableRows
+from constrint.support.deadline import check_deadline
 
 SAFE_SCORE = 1 << 59  # a bound of scores: they fit into 64 bits, below `UNLIMITED`
 SPREAD = 0x9E3779B97F4A7C15 >> 6  # a multiplier of seeds
@@ -41,7 +41,7 @@ class _Functions:
         self.b: list[int] = []
         self.parts: list[int] = []
 
-    def add(self, row: int, function: Function, least: int, most: int) -> None:
+    def add(self, row: int, function: UnaryFunction, least: int, most: int) -> None:
         """Add a function on a range, as few of the kinds as it takes."""
         kinds = bool(function.factor) + bool(function.values) + len(function.thresholds)
         if (function.thresholds or kinds > 1) and most - least < WIDTH:
@@ -65,22 +65,22 @@ class _Functions:
         self.b.append(b)
 
 
-def build(rows: Rows, seed: int, hints: Mapping[int, int]) -> Jumps:
+def build(rows: SeparableRows, seed: int, hints: Mapping[int, int]) -> Jumps:
     """The search's state: each variable has its hint, or else the value of its domain next to zero."""
     box = rows.box
     count = len(box.lo)
     functions = _Functions()
-    by_variable: list[list[tuple[int, Function]]] = [[] for _ in range(count)]
+    by_variable: list[list[tuple[int, UnaryFunction]]] = [[] for _ in range(count)]
     begin, member = [0], list[int]()
     for r, row in enumerate(rows.rows):
-        look()
+        check_deadline()
         for v, function in row.functions.items():
             by_variable[v].append((r, function))
             member.append(v)
         begin.append(len(member))
     first, reach = [0], 1
     for v, pairs in enumerate(by_variable):
-        look()
+        check_deadline()
         reach = max(reach, sum(rows.rows[r].reach for r, _ in pairs))
         for r, function in pairs:
             functions.add(r, function, box.lo[v], box.hi[v])
@@ -121,7 +121,7 @@ def build(rows: Rows, seed: int, hints: Mapping[int, int]) -> Jumps:
     state.scalar[ANYWAY] = rules.anyway
     state.scalar[SCATTERED] = rules.scattered
     for r, row in enumerate(rows.rows):
-        look()
+        check_deadline()
         note(state, r, sum(function.at(state.value[v]) for v, function in row.functions.items()))
     return state
 
@@ -150,7 +150,7 @@ def _start(box: Box, v: int, wanted: int) -> int:
     return lo + (near - lo) // step * step
 
 
-def values(rows: Rows, state: Jumps) -> list[int]:
+def values(rows: SeparableRows, state: Jumps) -> list[int]:
     """The value of each variable, those that are functions of others too."""
     found = [int(x) for x in state.value]
     for slacks in rows.slacks:

@@ -45,5 +45,5 @@ class CompiledJumps:
         arrays = [native.array_of(cells) for cells in state]
         # Arrays pass under the type of lists: both are only indexed.
         self.state = Jumps(*cast("list[list[int]]", arrays))
-        self._structure = native.Structure(arrays)
+        self._structure = native.NativeStructure(arrays)
         self.run = entry.bound(self._structure.address)

@@ -9,7 +9,7 @@ from constrint.jumping.layout import UNLIMITED
 
 
 @dataclass(slots=True)
-class Function:
+class UnaryFunction:
     """A function of a variable x: ``factor * x``, and numbers for values, and for all up to a threshold."""
 
     factor: int = 0
@@ -28,7 +28,7 @@ class Function:
 
 
 @dataclass(slots=True)
-class Row:
+class SeparableRow:
     """A row: functions by variable, and ends; `low > high` says that the sum differs from `low`.
 
     Attributes:
@@ -39,7 +39,7 @@ class Row:
         reach: A bound of its violation.
     """
 
-    functions: dict[int, Function] = field(default_factory=dict)
+    functions: dict[int, UnaryFunction] = field(default_factory=dict)
     constant: int = 0
     low: int = -UNLIMITED
     high: int = UNLIMITED
@@ -47,7 +47,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
+class LiteralMeaning:
     """A 0/1 variable that says ``x == bound``, or ``x <= bound``, or the opposite."""
 
     x: int
@@ -85,7 +85,7 @@ class Slack:
 
 
 @dataclass(frozen=True, slots=True)
-class Slacks:
+class RowSlacks:
     """The variables that were taken out of one row.
 
     Attributes:
@@ -93,7 +93,7 @@ class Slacks:
         taken: The variables, in the order in which they were taken out.
     """
 
-    others: dict[int, Function]
+    others: dict[int, UnaryFunction]
     taken: list[Slack]
 
     def put(self, found: list[int], box: Box) -> None:

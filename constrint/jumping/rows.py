@@ -11,17 +11,17 @@ from collections.abc import Callable, Iterable, Sequence
 
 from constrint import propagators as c
 from constrint.engine.build import Box
-from constrint.jumping.functions import Function, Meaning, Row, Slack, Slacks
+from constrint.jumping.functions import LiteralMeaning, RowSlacks, SeparableRow, Slack, UnaryFunction
 from constrint.jumping.layout import UNLIMITED, WIDTH
 from constrint.presolve import Root
 from constrint.propagators import Propagator
-from constrint.support.deadline import look
+from constrint.support.deadline import check_deadline
 
 ALL_DIFFERENT = (c.AllDifferent, c.AllDifferentBounds, c.AllDifferentDomain)
 SAFE_SUM = 1 << 31  # rows with greater sums are left out: scores fit into 64 bits
 
 
-class Rows:
+class SeparableRows:
     """The rows of a root.
 
     Args:
@@ -41,16 +41,16 @@ class Rows:
         self.box: Box = root.box
         self.rules = root.settings.local_search
         self._goal = goal
-        self.rows: list[Row] = []
-        self.meanings: dict[int, Meaning] = {}
-        self.slacks: list[Slacks] = []
+        self.rows: list[SeparableRow] = []
+        self.meanings: dict[int, LiteralMeaning] = {}
+        self.slacks: list[RowSlacks] = []
         self.left_out = 0
         self._entries = 0
         named = [self._name(node) for node in root.nodes]
         kept = {v for v, one in self.meanings.items() if one.x not in self.meanings}
         self.meanings = {v: self.meanings[v] for v in kept}
         for v, node in zip(named, root.nodes, strict=True):
-            look()
+            check_deadline()
             if v not in kept and not self._add(node):
                 self.left_out += 1
         self._take_out_slacks()
@@ -84,11 +84,11 @@ class Rows:
         if isinstance(node, c.LinearEqIf):
             if node.bound % a:
                 return None
-            self.meanings[v] = Meaning(x, True, node.bound // a, is_opposite)
+            self.meanings[v] = LiteralMeaning(x, True, node.bound // a, is_opposite)
         elif a > 0:
-            self.meanings[v] = Meaning(x, False, node.bound // a, is_opposite)
+            self.meanings[v] = LiteralMeaning(x, False, node.bound // a, is_opposite)
         else:  # x >= -(bound // -a)
-            self.meanings[v] = Meaning(x, False, -(node.bound // -a) - 1, not is_opposite)
+            self.meanings[v] = LiteralMeaning(x, False, -(node.bound // -a) - 1, not is_opposite)
         return v
 
     def _is_fixed(self, v: int) -> bool:
@@ -96,16 +96,16 @@ class Rows:
 
     # Terms
 
-    def _term(self, row: Row, a: int, v: int) -> None:
+    def _term(self, row: SeparableRow, a: int, v: int) -> None:
         """Add a multiple of a variable."""
         if self._is_fixed(v):
             row.constant += a * self.box.lo[v]
             return
         meaning = self.meanings.get(v)
         if meaning is None:
-            row.functions.setdefault(v, Function()).factor += a
+            row.functions.setdefault(v, UnaryFunction()).factor += a
             return
-        function = row.functions.setdefault(meaning.x, Function())
+        function = row.functions.setdefault(meaning.x, UnaryFunction())
         if meaning.is_opposite:
             row.constant += a
             a = -a
@@ -114,14 +114,14 @@ class Rows:
         else:
             function.thresholds.append((meaning.bound, a))
 
-    def _literal(self, row: Row, a: int, literal: int) -> None:
+    def _literal(self, row: SeparableRow, a: int, literal: int) -> None:
         """Add a multiple of a literal's truth."""
         if literal & 1:
             row.constant += a
             a = -a
         self._term(row, a, literal >> 1)
 
-    def _equals(self, row: Row, a: int, v: int, value: int) -> None:
+    def _equals(self, row: SeparableRow, a: int, v: int, value: int) -> None:
         """Add a number where a variable has a value."""
         if self._is_fixed(v):
             row.constant += a * (self.box.lo[v] == value)
@@ -129,16 +129,16 @@ class Rows:
             if value in (0, 1):
                 self._literal(row, a, 2 * v + 1 - value)
         elif self.box.lo[v] <= value <= self.box.hi[v]:
-            numbers = row.functions.setdefault(v, Function()).values
+            numbers = row.functions.setdefault(v, UnaryFunction()).values
             numbers[value] = numbers.get(value, 0) + a
 
-    def _sum(self, terms: Iterable[tuple[int, int]], sign: int = 1) -> Row:
-        row = Row()
+    def _sum(self, terms: Iterable[tuple[int, int]], sign: int = 1) -> SeparableRow:
+        row = SeparableRow()
         for a, v in terms:
             self._term(row, sign * a, v)
         return row
 
-    def _put(self, row: Row, low: int | None, high: int | None) -> bool:
+    def _put(self, row: SeparableRow, low: int | None, high: int | None) -> bool:
         """Add a row between ends; False if it cannot be."""
         box = self.box
         size = sum(one.size(box.lo[v], box.hi[v]) for v, one in row.functions.items())
@@ -152,7 +152,7 @@ class Rows:
             self.rows.append(row)
         return True
 
-    def _put_apart(self, row: Row, value: int) -> bool:
+    def _put_apart(self, row: SeparableRow, value: int) -> bool:
         """Add a row whose sum differs from a value."""
         if not self._put(row, value, value):
             return False
@@ -166,7 +166,7 @@ class Rows:
             for v in row.functions:
                 count[v] += 1
         for row in self.rows:
-            look()
+            check_deadline()
             taken: list[Slack] = []
             for v, one in list(row.functions.items()):
                 if count[v] > 1 or abs(one.factor) != 1 or one.values or one.thresholds:
@@ -179,7 +179,7 @@ class Rows:
                 row.low = row.low - max(ends) if row.low > -UNLIMITED else row.low
                 row.high = row.high - min(ends) if row.high < UNLIMITED else row.high
             if taken:
-                self.slacks.append(Slacks(row.functions, taken))
+                self.slacks.append(RowSlacks(row.functions, taken))
 
     def _is_range(self, v: int) -> bool:
         return not self.box.values[v] and self.box.step[v] == 1
@@ -239,7 +239,7 @@ class Rows:
 
     def _clause(self, node: Propagator) -> bool:
         assert isinstance(node, c.Clause)
-        row = Row()
+        row = SeparableRow()
         for literal in node.literals:
             self._literal(row, 1, literal)
         return self._put(row, 1, None)
@@ -251,10 +251,10 @@ class Rows:
             return False
         if not self._has_room(2 * sum(self._width(v) for _, v, _ in node.views)):
             return False
-        takers: dict[int, Row] = {}
+        takers: dict[int, SeparableRow] = {}
         for a, v, b in node.views:
             for x in box.values[v] or range(box.lo[v], box.hi[v] + 1, box.step[v]):
-                self._equals(takers.setdefault(a * x + b, Row()), 1, v, x)
+                self._equals(takers.setdefault(a * x + b, SeparableRow()), 1, v, x)
         is_permutation = len(takers) == len(node.views)
         good = True
         for row in takers.values():
@@ -302,17 +302,17 @@ class Rows:
         return False
 
 
-_RULES: dict[type, Callable[[Rows, Propagator], bool]] = {
-    c.LinearLe: Rows._linear,
-    c.LinearEq: Rows._linear,
-    c.LinearNe: Rows._linear,
-    c.LinearLeIf: Rows._at_most_if,
-    c.LinearEqIf: Rows._equal_if,
-    c.Clause: Rows._clause,
-    **dict.fromkeys(ALL_DIFFERENT, Rows._differ),
-    c.Cardinality: Rows._count,
-    c.Element: Rows._look_up,
-    c.Absolute: Rows._absolute,
-    c.Maximum: Rows._extreme,
-    c.Minimum: Rows._extreme,
+_RULES: dict[type, Callable[[SeparableRows, Propagator], bool]] = {
+    c.LinearLe: SeparableRows._linear,
+    c.LinearEq: SeparableRows._linear,
+    c.LinearNe: SeparableRows._linear,
+    c.LinearLeIf: SeparableRows._at_most_if,
+    c.LinearEqIf: SeparableRows._equal_if,
+    c.Clause: SeparableRows._clause,
+    **dict.fromkeys(ALL_DIFFERENT, SeparableRows._differ),
+    c.Cardinality: SeparableRows._count,
+    c.Element: SeparableRows._look_up,
+    c.Absolute: SeparableRows._absolute,
+    c.Maximum: SeparableRows._extreme,
+    c.Minimum: SeparableRows._extreme,
 }

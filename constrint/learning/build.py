@@ -1,4 +1,4 @@
-"""Building the arrays of the learning search from a `Normal`, and growing those that it fills."""
+"""Building the arrays of the learning search from a `LearningNormalForm`, and growing those that it fills."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ from constrint.learning.layout import (
     Cells,
     Learner,
 )
-from constrint.learning.normal import Arcs, Normal, Task, Terms
+from constrint.learning.normal import Arcs, LearningNormalForm, Task, Terms
 from constrint.learning.resource import ROOM_OF_TASK
 from constrint.propagators import Propagator
 from constrint.settings import DEFAULT, LearningSettings
 from constrint.store.state import FIXED, LOWER, UPPER
-from constrint.support.deadline import look
+from constrint.support.deadline import check_deadline
 
 LOG_CELLS = 10_000
 NEVER_LOOK = 1 << 60
@@ -212,7 +212,7 @@ class Guide:
 
 
 def build(
-    normal: Normal,
+    normal: LearningNormalForm,
     nodes: Sequence[Propagator],
     box: Box,
     guide: Guide,
@@ -267,18 +267,18 @@ def build(
         if v not in normal.replaced:
             push(ls, v)
     for clause in normal.clauses:
-        look()
+        check_deadline()
         if len(clause) > 1:
             add_clause(ls, clause)
     _queue_all(ls)
     return ls
 
 
-def _propagators(normal: Normal, nodes: Sequence[Propagator], box: Box) -> _Propagators:
+def _propagators(normal: LearningNormalForm, nodes: Sequence[Propagator], box: Box) -> _Propagators:
     """The propagators of a problem."""
     propagators = _Propagators()
     for (condition, terms), limit in normal.at_most.items():
-        look()
+        check_deadline()
         propagators.at_most(condition, terms, limit)
     for condition, terms, limit in normal.different:
         propagators.different(condition, terms, limit)
@@ -289,12 +289,12 @@ def _propagators(normal: Normal, nodes: Sequence[Propagator], box: Box) -> _Prop
     for z, entries in normal.extremes:
         propagators.extreme(z, entries)
     for place in normal.propagators:
-        look()
+        check_deadline()
         propagators.propagator(place, nodes[place], box)
     return propagators
 
 
-def _annotations(normal: Normal, guide: Guide) -> dict[str, Cells]:
+def _annotations(normal: LearningNormalForm, guide: Guide) -> dict[str, Cells]:
     """The arrays of annotations; a literal that stands for a bound is that bound."""
     atoms = [normal.replaced.get(v, (2 * v, VARIABLE)) for v, _ in guide.followed]
     return {
@@ -306,7 +306,7 @@ def _annotations(normal: Normal, guide: Guide) -> dict[str, Cells]:
     }
 
 
-def _scratch(normal: Normal) -> int:
+def _scratch(normal: LearningNormalForm) -> int:
     """The cells that a run of a resource or of a circuit needs."""
     tasks = max((len(tasks) for tasks, _ in normal.resources), default=0)
     nodes = max((len(arcs) for arcs, _ in normal.circuits), default=0)
@@ -372,7 +372,7 @@ def add_clause(ls: Learner, atoms: Iterable[Atom]) -> None:
     attach(ls, clause)
 
 
-def units(normal: Normal) -> list[Atom]:
+def units(normal: LearningNormalForm) -> list[Atom]:
     """The unit atoms."""
     return [clause[0] for clause in normal.clauses if len(clause) == 1]
 

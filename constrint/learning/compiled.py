@@ -47,14 +47,14 @@ class CompiledLearning:
             self._entry = _run()
         arrays = [native.array_of(cells) for cells in st]
         self.st = State(*cast("list[list[int]]", arrays))
-        self._state = native.Structure(arrays)
+        self._state = native.NativeStructure(arrays)
         self._take(ls)
 
     def _take(self, ls: Learner) -> None:
         arrays = [native.array_of(cells) for cells in ls]
         # Arrays pass under the type of lists: both are only indexed.
         self.ls = Learner(*cast("list[list[int]]", arrays))
-        self._structure = native.Structure(arrays)
+        self._structure = native.NativeStructure(arrays)
         self.run = self._entry.bound(self._structure.address, self._state.address)
 
     def take(self, ls: Learner) -> Learner:

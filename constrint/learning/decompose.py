@@ -32,7 +32,7 @@ from itertools import combinations
 
 from constrint.engine.build import Box
 from constrint.learning.normal import is_known
-from constrint.learning.pairs import Functions
+from constrint.learning.pairs import PairFunctions
 from constrint.learning.values import ValueParts
 from constrint.lowering.variables import TRUE
 from constrint.presolve import Root
@@ -78,7 +78,7 @@ class Decomposition(ValueParts):
         super().__init__(root)
         self._apart: set[tuple[tuple[int, int, int], ...]] = set()
         self._tours = [set(node.successors) for node in root.nodes if isinstance(node, Circuit | Subcircuit)]
-        self._functions = Functions(root, partial(self._has_at_most, self._rules.most_paired))
+        self._functions = PairFunctions(root, partial(self._has_at_most, self._rules.most_paired))
         for node in root.nodes:
             deadline.check()
             self._add(node)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Clause: TypeAlias = tuple[Atom, ...]
 
 
-class Exchange:
+class ClauseExchange:
     """The clauses that one search tells, and those that it is told.
 
     Args:

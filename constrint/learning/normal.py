@@ -43,7 +43,7 @@ Terms = tuple[tuple[int, int], ...]  # (factor, variable), by variable
 LINEAR = (LinearLe, LinearEq, LinearNe, LinearLeIf, LinearEqIf)
 
 
-class Contradiction(Exception):  # noqa: N818 - an answer, not a fault
+class ContradictoryRoot(Exception):  # noqa: N818 - an answer, not a fault
     """The constraints have no solution."""
 
 
@@ -58,7 +58,7 @@ def atom_of(literal: int) -> Atom:
 
 
 @dataclass(slots=True)
-class Normal:
+class LearningNormalForm:
     """A problem for the learning search.
 
     Attributes:
@@ -95,10 +95,10 @@ class Normal:
         return negated(atom) if flipped else atom
 
 
-class Translation:
-    """Builds the `Normal` of constraints within a box.
+class NormalTranslation:
+    """Builds the `LearningNormalForm` of constraints within a box.
 
-    Raises `Contradiction`, and `Stopped` at the deadline. With `selects`, elements of variables that
+    Raises `ContradictoryRoot`, and `Stopped` at the deadline. With `selects`, elements of variables that
     have their parts become extremes; a proof cannot show what these derive.
     """
 
@@ -114,7 +114,7 @@ class Translation:
         self.box = box
         self._most_values = most_values
         self.nodes = nodes
-        self.normal = Normal()
+        self.normal = LearningNormalForm()
         self._selects = selects
         self._used = set(kept)
         self._equals: dict[tuple[int, int], int] = {}
@@ -281,7 +281,7 @@ class Translation:
         columns = zip(node.starts, node.durations, node.demands, strict=True)
         tasks = [(s, lo[d], lo[r]) for s, d, r in columns]
         if capacity < 0 or any(d < 0 or r < 0 or (d > 0 and r > capacity) for _, d, r in tasks):
-            raise Contradiction
+            raise ContradictoryRoot
         tasks = [task for task in tasks if task[1] > 0 and task[2] > 0]
         if sum(r for _, _, r in tasks) > capacity:
             self.normal.resources.append((tasks, capacity))
@@ -357,7 +357,7 @@ class Translation:
             if weakest.get(b ^ 1, 1 - k + 1) <= 1 - k:
                 return
         if not weakest:
-            raise Contradiction
+            raise ContradictoryRoot
         self.normal.clauses.append(tuple(weakest.items()))
         if is_merged:
             self.normal.merged.append(self.normal.clauses[-1])

@@ -32,7 +32,7 @@ HEAD = "constrint proof 2"
 Values = tuple[int, int, int, tuple[int, ...] | None]  # least, greatest, stride, explicit values
 
 
-class Told:
+class ProofState:
     """What a proof has told so far.
 
     Attributes:
@@ -48,9 +48,9 @@ class Told:
         self.count = 0
         self.seen: list[Propagator] = []
 
-    def copy(self) -> Told:
+    def copy(self) -> ProofState:
         """The same, to be added to."""
-        new = Told()
+        new = ProofState()
         new.domains, new.nodes, new.count = list(self.domains), dict(self.nodes), self.count
         new.seen = list(self.seen)
         return new
@@ -73,7 +73,7 @@ class ProofLog:
 
     def __init__(self, file: TextIO) -> None:
         self._file = file
-        self._told = Told()
+        self._told = ProofState()
         self._names: dict[int, str] = {}
         self._has_model = False
         self._source = ""  # what is being lowered
@@ -89,7 +89,7 @@ class ProofLog:
             copy = model.copy()
             copy.goals, copy.preferences = list(targets), []
             self._line(f"model {json.dumps(written(copy, 'constrint'), ensure_ascii=False)}")
-        self._told, self._names, self._goals, self._over = Told(), {}, [], set()
+        self._told, self._names, self._goals, self._over = ProofState(), {}, [], set()
         self._line("lowering")
 
     def declared(self, problem: Problem, variables: dict[IntExpr, int]) -> None:
@@ -147,7 +147,7 @@ class ProofLog:
         return next((number for number in numbers if number not in self._over), numbers[-1])
 
     def _changes(
-        self, told: Told, nodes: Sequence[Propagator], domains: list[Values], may_guess: bool
+        self, told: ProofState, nodes: Sequence[Propagator], domains: list[Values], may_guess: bool
     ) -> None:
         """Write the new variables with their definitions, the new constraints, and the narrower domains."""
         new = {text: node for node in told.unseen(nodes) if (text := _text(node)) not in told.nodes}

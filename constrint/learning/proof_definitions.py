@@ -38,7 +38,7 @@ TRUTHS = (LinearLeIf, LinearEqIf, Divides, Member, Lexicographic, Table, ShortTa
 FUNCTIONS = (Product, Power, Absolute, Gcd, Lcm, Maximum, Minimum, Element, Selection)
 
 
-class Definition(NamedTuple):
+class VariableDefinition(NamedTuple):
     """The definition of some variables.
 
     Attributes:
@@ -83,7 +83,7 @@ class Definitions:
         self._nodes = nodes
         self._fixed = [v for v in new if v in fixed]
 
-    def __iter__(self) -> Iterator[Definition | int]:
+    def __iter__(self) -> Iterator[VariableDefinition | int]:
         """The definitions, and the variables that have none, in order."""
         yield from self._fixed
         found = True
@@ -103,7 +103,7 @@ class Definitions:
                 found = True
                 yield v
 
-    def _by_constraint(self) -> Iterator[Definition]:
+    def _by_constraint(self) -> Iterator[VariableDefinition]:
         """Definitions by one constraint each, whose other variables are known."""
         again = True
         while again:
@@ -117,10 +117,10 @@ class Definitions:
                         and all(v in variables or v not in self._left for v in scope)
                     ):
                         again = True
-                        yield Definition(variables, type(node).__name__, arguments_of(node), node)
+                        yield VariableDefinition(variables, type(node).__name__, arguments_of(node), node)
                         break
 
-    def _by_quotient(self) -> Iterator[Definition]:
+    def _by_quotient(self) -> Iterator[VariableDefinition]:
         """Quotients by a constant, which two sums define."""
         for one, other in zip(self._nodes, self._nodes[1:], strict=False):
             if not (isinstance(one, LinearLe) and isinstance(other, LinearLe)) or not (
@@ -138,9 +138,9 @@ class Definitions:
                 and all(v not in self._left for _, v in terms)
             ):
                 arguments = {"terms": terms, "constant": one.bound, "divisor": divisor, "q": q}
-                yield Definition((q,), "Quotient", arguments, None)
+                yield VariableDefinition((q,), "Quotient", arguments, None)
 
-    def _by_clauses(self) -> Iterator[Definition]:
+    def _by_clauses(self) -> Iterator[VariableDefinition]:
         """Truth values that are true exactly where all of some literals are.
 
         A clause, and one for each of its other members with the opposite, say so. The search's own truth
@@ -160,7 +160,7 @@ class Definitions:
             for literal in (2 * v, 2 * v + 1):
                 members = self._members(implied.get(literal, []), others.get(literal, []))
                 if members and all(one >> 1 not in self._left for one in members):
-                    yield Definition((v,), "All", {"literal": literal, "literals": members}, None)
+                    yield VariableDefinition((v,), "All", {"literal": literal, "literals": members}, None)
                     break
 
     def _members(self, implied: list[int], others: list[list[int]]) -> list[int]:

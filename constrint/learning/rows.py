@@ -28,7 +28,7 @@ LARGEST = 1 << 61  # the sum of factors times ends of their variables
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class AddedRow:
     """``sum of factor * bound <= limit``.
 
     Attributes:
@@ -40,7 +40,7 @@ class Row:
     limit: int
 
 
-def row_of(ls: Learner, factors: Mapping[int, int], limit: int) -> Row | None:
+def row_of(ls: Learner, factors: Mapping[int, int], limit: int) -> AddedRow | None:
     """The row ``sum of factor * variable <= limit``; None if it is none or its numbers are too large.
 
     Variables that are fixed at the root are part of its limit.
@@ -57,7 +57,7 @@ def row_of(ls: Learner, factors: Mapping[int, int], limit: int) -> Row | None:
     if not terms or size + abs(limit) > LARGEST:
         return None
     divisor = gcd(*(a for _, a in terms))
-    return Row([(b, a // divisor) for b, a in terms], limit // divisor)
+    return AddedRow([(b, a // divisor) for b, a in terms], limit // divisor)
 
 
 class AddedRows:
@@ -69,9 +69,9 @@ class AddedRows:
 
     def __init__(self, ls: Learner) -> None:
         self._first = len(ls.kind)
-        self._rows: list[Row] = []
+        self._rows: list[AddedRow] = []
 
-    def with_row(self, ls: Learner, row: Row) -> Learner:
+    def with_row(self, ls: Learner, row: AddedRow) -> Learner:
         """The learner with a further row; the others leave but for those in use. All of them are queued."""
         first = self._first
         used = _in_use(ls, first)
@@ -97,7 +97,7 @@ def _renumber(ls: Learner, numbers: Mapping[int, int]) -> None:
             ls.trail_why[at] = 4 * numbers[why >> 2] + (why & 3)
 
 
-def _with_rows(ls: Learner, first: int, rows: Sequence[Row]) -> Learner:
+def _with_rows(ls: Learner, first: int, rows: Sequence[AddedRow]) -> Learner:
     """A learner, of lists or of arrays, with rows in place of its propagators from a number on."""
     last = int(ls.start[first])
     terms = [term for row in rows for term in row.terms]
@@ -141,7 +141,7 @@ def _queue(ls: Learner, first: int, count: int) -> Any:
     return queue
 
 
-def _wakes(ls: Learner, first: int, rows: Sequence[Row]) -> dict[str, Any]:
+def _wakes(ls: Learner, first: int, rows: Sequence[AddedRow]) -> dict[str, Any]:
     """The lists of what each bound wakes."""
     starts, wake = np.asarray(ls.wake_start, np.int64), np.asarray(ls.wake, np.int64)
     fixed = np.asarray(ls.wake_fixed, np.int64)

@@ -15,7 +15,7 @@ from constrint.errors import InternalError
 from constrint.learning import decide, loop
 from constrint.learning.build import NEVER_LOOK, Guide, build, grow, units
 from constrint.learning.decompose import Decomposition
-from constrint.learning.exchange import Clause, Exchange
+from constrint.learning.exchange import Clause, ClauseExchange
 from constrint.learning.layout import (
     BROKEN,
     BUDGET,
@@ -39,7 +39,7 @@ from constrint.learning.layout import (
 from constrint.learning.layout import (
     GOAL as GOAL_CELL,
 )
-from constrint.learning.normal import Contradiction, Normal, Translation, atom_of
+from constrint.learning.normal import ContradictoryRoot, LearningNormalForm, NormalTranslation, atom_of
 from constrint.learning.trail import raise_bound
 from constrint.modelling.result import Statistics
 from constrint.preparing.branching import directions
@@ -57,8 +57,8 @@ if TYPE_CHECKING:
     from constrint.learning.duals import Duals
     from constrint.learning.entries import Atom
     from constrint.preparing.proof import Proof
+    from constrint.relaxation.rows import LpRow as RelaxedRow
     from constrint.relaxation.rows import Relaxation
-    from constrint.relaxation.rows import Row as RelaxedRow
 
 # Tiers: 0/1 variables, other variables of the model, the objective, functions. Functions follow from the
 # model's variables; deciding them first would enumerate their ranges, which may be wide.
@@ -114,11 +114,11 @@ class LearningRun:
         self._is_over = False
         try:
             kept = [] if goal is None else [goal[0]]
-            self._normal = Translation(
+            self._normal = NormalTranslation(
                 root.nodes, root.box, kept, self._deadline, selects, rules.most_values
             ).normal
-        except Contradiction:
-            self._normal = Normal()
+        except ContradictoryRoot:
+            self._normal = LearningNormalForm()
             self._is_over = True
         proof = options.proof
         if proof is not None:
@@ -129,7 +129,7 @@ class LearningRun:
                 proof.learned(clause)
         self._state: State = build_state(root.box, root.nodes, Branch(), root.huge)
         self._ls = build(self._normal, root.nodes, root.box, self._guide(root, parts.equalities), rules)
-        self.exchange = Exchange(self._ls, rules.most_told) if exchanges else None
+        self.exchange = ClauseExchange(self._ls, rules.most_told) if exchanges else None
         if goal is not None and proof is None and options.learn is True:
             self._ls.scalar[LOOK_AT] = rules.before_programs
         self._ls.scalar[IS_LOGGED] = int(proof is not None or exchanges)

@@ -25,7 +25,7 @@ from constrint.propagators import (
 )
 
 if TYPE_CHECKING:
-    from constrint.learning.pairs import Function
+    from constrint.learning.pairs import PairFunction
 
 
 class ValueParts:
@@ -149,7 +149,7 @@ class ValueParts:
                 return
         self._nodes.append(node)
 
-    def _join(self, node: LinearEqIf | LinearLeIf, function: Function) -> bool:
+    def _join(self, node: LinearEqIf | LinearLeIf, function: PairFunction) -> bool:
         """Clauses for the pairs of values that make a literal true; False where these are too many."""
         a, bound = node.terms[0][0], node.bound
         is_equal = isinstance(node, LinearEqIf)

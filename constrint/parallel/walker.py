@@ -29,7 +29,7 @@ from constrint.store.state import (
 )
 
 
-class Walker(Stepper):
+class SubtreeSearch(Stepper):
     """A search that resumes in a given part of a tree."""
 
     def allow(self, work: int) -> None:

@@ -29,7 +29,7 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Box:
+class BoxShape:
     """A rectangle with a tooltip."""
 
     x: float
@@ -52,7 +52,7 @@ class Shade:
 class HeatMap:
     """The squares of a pair, on a background that means "no solution"."""
 
-    frame: Box
+    frame: BoxShape
     shades: list[Shade]
 
 
@@ -71,7 +71,7 @@ class Drawing:
     width: int = 2 * MARGIN + COLUMNS * CHART[0] + (COLUMNS - 1) * GAP
     height: int = MARGIN
     texts: list[Text] = field(default_factory=list)
-    boxes: list[Box] = field(default_factory=list)
+    boxes: list[BoxShape] = field(default_factory=list)
     maps: list[HeatMap] = field(default_factory=list)
 
     def heading(self, words: str) -> None:
@@ -121,7 +121,7 @@ def _add_histograms(found: Drawing, histograms: Sequence[Histogram], size: int) 
     found.height += CHART[1]
 
 
-def _bars(histogram: Histogram, x: float, bottom: float, size: int) -> list[Box]:
+def _bars(histogram: Histogram, x: float, bottom: float, size: int) -> list[BoxShape]:
     most = max(histogram.counts)
     step = CHART[0] / len(histogram.counts)
     bars = []
@@ -129,7 +129,7 @@ def _bars(histogram: Histogram, x: float, bottom: float, size: int) -> list[Box]
         height = round(max(1.0, BARS * (count / most)), 1) if count else 0.0
         tip = f"{histogram.name} = {label}: {count:,} ({count / size:.2%})"
         left, width = round(x + i * step, 1), round(max(step - 1, 1), 1)
-        bars.append(Box(left, round(bottom - height, 1), width, height, "bar", tip))
+        bars.append(BoxShape(left, round(bottom - height, 1), width, height, "bar", tip))
     return bars
 
 
@@ -173,7 +173,7 @@ def _heat_map(pair: Pair, x: float, y: float, facts: Facts) -> HeatMap:
         f"values are possible; most often {across.labels[i]} and {upwards.labels[j]}, {facts.count(most)}"
     )
     shades = [Shade(SHADES[level], "".join(paths[level])) for level in sorted(paths)]
-    return HeatMap(Box(x, y, CELL, CELL, "none", tip), shades)
+    return HeatMap(BoxShape(x, y, CELL, CELL, "none", tip), shades)
 
 
 def _add_layers(found: Drawing, layers: Sequence[LayerFacts]) -> None:
@@ -188,7 +188,9 @@ def _add_layers(found: Drawing, layers: Sequence[LayerFacts]) -> None:
         found.texts.append(Text(MARGIN + LABELS - 6, top + 13, _short(layer.name, 30), "tick", "end"))
         for number, kind in ((layer.edges, "edges"), (layer.nodes, "bar")):
             length = round(LONGEST_BAR * log10(number + 1) / longest, 1)
-            found.boxes.append(Box(MARGIN + LABELS, top + 3, length, ROW - 6, kind, f"{layer.name}: {words}"))
+            found.boxes.append(
+                BoxShape(MARGIN + LABELS, top + 3, length, ROW - 6, kind, f"{layer.name}: {words}")
+            )
         found.texts.append(Text(MARGIN + LABELS + LONGEST_BAR + 8, top + 13, words, "tick"))
         found.height += ROW
 

@@ -28,7 +28,7 @@ from constrint.engine.select import (
 from constrint.errors import ModelError
 from constrint.expr import IntExpr
 from constrint.store.state import COUNT_CHANGES, COUNT_FAILURES
-from constrint.support.deadline import look
+from constrint.support.deadline import check_deadline
 
 if TYPE_CHECKING:
     from constrint.preparing.callbacks import Decide
@@ -194,14 +194,14 @@ def reached_by(
     """
     own: list[list[int]] = [[] for _ in range(count)]
     for number, node in enumerate(nodes):
-        look()
+        check_deadline()
         for v in node.scope():
             if not own[v] or own[v][-1] != number:  # a variable may occur in a constraint more than once
                 own[v].append(number)
     reached: list[Sequence[int]] = list(own)
     # A function has a greater number than its arguments, unless its variable existed before.
     for z in sorted(inputs, reverse=True):
-        look()
+        check_deadline()
         for v, _ in inputs[z]:
             if most <= 0:
                 return reached

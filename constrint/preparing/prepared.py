@@ -10,7 +10,7 @@ from constrint.engine.build import Branch
 from constrint.engine.select import AS_BEST, AS_BEST_OR_GREATEST, GREATEST, IN_ORDER, LEAST
 from constrint.errors import InternalError, ModelError, UnboundedError
 from constrint.expr import BoolVar, Const, IntExpr
-from constrint.expr.evaluation import Values, is_light
+from constrint.expr.evaluation import SharedValues, is_light
 from constrint.lowering.conditions import Lowering, is_domain
 from constrint.lowering.problem import HUGE_BITS, Infeasible, NeedsWiderBounds
 from constrint.lowering.variables import MOST_BITS, check_length
@@ -265,7 +265,7 @@ class Prepared:
         """
         factor, constant = self._factors[place]
         expr = self.targets[place]
-        shared = assignment if is_light(expr) else Values(assignment)
+        shared = assignment if is_light(expr) else SharedValues(assignment)
         written = expr.evaluate(shared)
         if written != factor * value + constant:
             check(self, assignment)  # a constraint that does not hold says more

@@ -17,13 +17,13 @@ from dataclasses import dataclass, replace
 from constrint.engine.build import Box
 from constrint.lowering.variables import TRUE
 from constrint.presolve.root import Root
-from constrint.presolve.structure import DIFFERENT, Structure
+from constrint.presolve.structure import DIFFERENT, ColouredStructure
 from constrint.presolve.symmetry import Exchange, Symmetries
 from constrint.propagators import Clause, Lexicographic, LinearEqIf, LinearLe, Propagator
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class SymmetryBroken:
     """A root whose symmetric solutions are lost but for one.
 
     Attributes:
@@ -35,7 +35,7 @@ class Broken:
     ordered: Root
 
 
-def without_symmetries(root: Root, goal: tuple[int, str] | None, declared: Iterable[int]) -> Broken:
+def without_symmetries(root: Root, goal: tuple[int, str] | None, declared: Iterable[int]) -> SymmetryBroken:
     """The root with constraints that leave one of symmetric solutions; the root itself if none are found.
 
     Args:
@@ -45,20 +45,20 @@ def without_symmetries(root: Root, goal: tuple[int, str] | None, declared: Itera
     """
     rules = root.settings.presolve
     if sum(len(node.scope()) for node in root.nodes) > rules.most_items:
-        return Broken(root, root)
-    structure = Structure(root.box, root.nodes, goal)
+        return SymmetryBroken(root, root)
+    structure = ColouredStructure(root.box, root.nodes, goal)
     if sum(len(items) for _, items in structure.facts) > rules.most_items:
-        return Broken(root, root)
+        return SymmetryBroken(root, root)
     found = Symmetries(structure, rules).found
     if not found:
-        return Broken(root, root)
+        return SymmetryBroken(root, root)
     breaking = _Breaking(root, structure, _order(root, structure, declared))
     for exchange in found:
         breaking.add(exchange)
     return breaking.result()
 
 
-def _order(root: Root, structure: Structure, declared: Iterable[int]) -> list[int]:
+def _order(root: Root, structure: ColouredStructure, declared: Iterable[int]) -> list[int]:
     """All variables: those whose values are names, first those of a greatest clique; then the declared."""
     widest: tuple[int, ...] = ()
     named = {v for members in structure.groups.values() for v in members}
@@ -76,7 +76,7 @@ def _order(root: Root, structure: Structure, declared: Iterable[int]) -> list[in
 class _Breaking:
     """The constraints, as exchanges are added."""
 
-    def __init__(self, root: Root, structure: Structure, order: Sequence[int]) -> None:
+    def __init__(self, root: Root, structure: ColouredStructure, order: Sequence[int]) -> None:
         self._root = root
         self._rules = root.settings.presolve
         self._structure = structure
@@ -177,12 +177,12 @@ class _Breaking:
         self._made += 1
         return 2 * (len(self._lo) - 1)
 
-    def result(self) -> Broken:
+    def result(self) -> SymmetryBroken:
         """The root with the constraints."""
         root, box, new = self._root, self._root.box, len(self._lo) - len(self._root.box.lo)
         if not self._orders and not self._names:
-            return Broken(root, root)
+            return SymmetryBroken(root, root)
         wider = Box(self._lo, self._hi, [*box.step, *[1] * new], [*box.values, *[None] * new])
         ordered = replace(root, nodes=[*root.nodes, *self._orders], settled=None) if self._orders else root
         nodes = [*root.nodes, *self._orders, *self._names]
-        return Broken(replace(root, box=wider, nodes=nodes, settled=None), ordered)
+        return SymmetryBroken(replace(root, box=wider, nodes=nodes, settled=None), ordered)

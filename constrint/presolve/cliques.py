@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from constrint.propagators import AllDifferent, AllDifferentBounds, LinearNe, Propagator
 from constrint.settings import DEFAULT, PresolveSettings
-from constrint.support.deadline import look
+from constrint.support.deadline import check_deadline
 
 Vertex = TypeVar("Vertex", bound=Hashable)
 
@@ -62,7 +62,7 @@ def cliques(pairs: Iterable[frozenset[Vertex]], least: int) -> list[list[Vertex]
     found: list[list[Vertex]] = []
     for x in place:
         while True:
-            look()
+            check_deadline()
             clique = [x]
             candidates = open_[x]
             while candidates:

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from constrint.engine.build import Box
 from constrint.propagators import LinearEq, LinearLe, Propagator
 from constrint.settings import DEFAULT, PresolveSettings
-from constrint.support.deadline import look
+from constrint.support.deadline import check_deadline
 
 
 class _Row:
@@ -44,7 +44,7 @@ def without_dominated(
     linear = [place for place, node in enumerate(nodes) if isinstance(node, LinearLe | LinearEq)]
     if not 1 < len(linear) <= rules.most_rows_of_dominated:
         return None
-    look()
+    check_deadline()
     most = rules.most_terms_of_dominated
     rows = [row for place in linear if (row := _row(place, nodes[place], box, most)) is not None]
     of: dict[int, list[_Row]] = defaultdict(list)

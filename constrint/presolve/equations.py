@@ -14,7 +14,7 @@ from constrint.store.domains import set_class, set_hi, set_lo
 from constrint.store.state import State
 
 
-class Domains(Protocol):
+class DomainArrays(Protocol):
     """Bounds and strides by variable; a state and a box have them."""
 
     @property
@@ -31,7 +31,7 @@ class Domains(Protocol):
 
 
 def narrower_classes(
-    domains: Domains, nodes: Sequence[Propagator], rules: PresolveSettings = DEFAULT.presolve
+    domains: DomainArrays, nodes: Sequence[Propagator], rules: PresolveSettings = DEFAULT.presolve
 ) -> list[tuple[int, int, int]]:
     """Residue classes that the equations prove beyond the domains: (variable, modulus, residue).
 
@@ -66,7 +66,7 @@ def keep_classes(state: State, classes: Iterable[tuple[int, int, int]]) -> bool:
 
 
 def parametrised(
-    domains: Domains, nodes: Sequence[Propagator], rules: PresolveSettings = DEFAULT.presolve
+    domains: DomainArrays, nodes: Sequence[Propagator], rules: PresolveSettings = DEFAULT.presolve
 ) -> dict[int, Affine]:
     """Variables as integer sums over free parameters, for connected systems of equations.
 
@@ -87,12 +87,12 @@ def parametrised(
     return found
 
 
-def anchor(domains: Domains, v: int) -> int:
+def anchor(domains: DomainArrays, v: int) -> int:
     """The number nearest to 0 in a variable's residue class; it need not be a member of the domain."""
     return domains.lo[v] % domains.step[v]
 
 
-def core_equations(domains: Domains, nodes: Sequence[Propagator], most_terms: int) -> list[Affine]:
+def core_equations(domains: DomainArrays, nodes: Sequence[Propagator], most_terms: int) -> list[Affine]:
     """The equations in units of steps, without those that only define a variable that occurs nowhere else.
 
     None at all where they have more than `most_terms` terms together.
@@ -118,7 +118,7 @@ def core_equations(domains: Domains, nodes: Sequence[Propagator], most_terms: in
     return equations if sum([len(equation.terms) for equation in equations]) <= most_terms else []
 
 
-def _without_plain_definitions(domains: Domains, nodes: list[LinearEq]) -> list[LinearEq]:
+def _without_plain_definitions(domains: DomainArrays, nodes: list[LinearEq]) -> list[LinearEq]:
     """The equations without those that define, with coefficient 1 or -1, a variable that occurs nowhere else.
 
     Most equations of most models are dropped here, before any work on them.

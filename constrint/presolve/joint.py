@@ -116,7 +116,7 @@ def relaxed_bounds(
     inner = {x for terms, _, _ in rows for _, x in terms}
     if len(rows) < 2 or len(rows) * len(inner) > rules.most_cells_of_joint:
         return None, None
-    from constrint.presolve.simplex import Contradiction, TooManyPivots
+    from constrint.presolve.simplex import InfeasibleProgram, TooManyPivots
 
     simplex = system(rows, lo, hi, LIMIT, rules.pivots_of_joint)
     least: Bound = None
@@ -127,7 +127,7 @@ def relaxed_bounds(
         least = None if low is None else ceil(low)
         high = simplex.extreme(v, True)
         most = None if high is None else floor(high)
-    except Contradiction:
+    except InfeasibleProgram:
         raise Infeasible from None
     except TooManyPivots:
         pass
@@ -161,7 +161,7 @@ def joint_bounds(
     if not 2 <= len(rows) <= rules.most_rows_of_joint or len(inner) > rules.most_variables_of_joint:
         return {}
     # Imported late: few models need it, and `fractions` takes time to load.
-    from constrint.presolve.simplex import Contradiction, TooManyPivots
+    from constrint.presolve.simplex import InfeasibleProgram, TooManyPivots
 
     simplex = system(rows, lo, hi, finite, rules.pivots_of_joint)
     found: dict[int, tuple[Bound, Bound]] = {}
@@ -170,7 +170,7 @@ def joint_bounds(
         for v in [v for v in inner if v in targets][: rules.most_bounded]:
             least, most = simplex.extreme(v, False), simplex.extreme(v, True)
             found[v] = None if least is None else ceil(least), None if most is None else floor(most)
-    except Contradiction:
+    except InfeasibleProgram:
         raise Infeasible from None
     except TooManyPivots:
         pass

@@ -31,7 +31,7 @@ from constrint.propagators import (
 )
 from constrint.settings import DEFAULT, PresolveSettings
 from constrint.store.state import EXHAUSTED, FULL, PAUSED, SOLUTION, WIDER
-from constrint.support.deadline import look
+from constrint.support.deadline import check_deadline
 
 MODULI = (2, 3, 4, 5, 7, 8)
 Terms = tuple[tuple[int, int], ...]
@@ -57,7 +57,7 @@ def check_modulo(
         return
     possible: list[int] = []  # a solution modulo one of these is one modulo its divisors
     for modulus in reversed(moduli_of(nodes, box, rules)):
-        look()
+        check_deadline()
         if any(other % modulus == 0 for other in possible):
             continue
         outcome = _outcome(_Residues(nodes, box, modulus, rules), rules.nodes_modular)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from constrint.lowering.problem import Infeasible
 from constrint.propagators import LinearEq, LinearLe, Propagator
-from constrint.support.deadline import look
+from constrint.support.deadline import check_deadline
 
 LOOK_EACH = 4096  # rows between two looks at the clock
 Terms = tuple[tuple[int, int], ...]
@@ -34,14 +34,14 @@ def without_parallel(nodes: Sequence[Propagator]) -> list[Propagator] | None:
     for place, node in enumerate(nodes):
         if isinstance(node, LinearLe | LinearEq):
             if place % LOOK_EACH == 0:
-                look()
+                check_deadline()
             signature = sum([(v + 1) * (v + 1) for _, v in node.terms])
             before = first.setdefault(signature, place)
             if before != place:
                 places.setdefault(before, [before]).append(place)
     replaced: dict[int, list[Propagator]] = {}  # what stands in place of a row
     for some in places.values():
-        look()
+        check_deadline()
         replaced.update(_merged(nodes, some))
     if not replaced:
         return None
@@ -116,7 +116,7 @@ def tightened(nodes: Sequence[Propagator], lo: Sequence[int], hi: Sequence[int])
     out: list[Propagator] = []
     for place, node in enumerate(nodes):
         if place % LOOK_EACH == 0:
-            look()
+            check_deadline()
         new: Propagator = node
         if isinstance(node, LinearLe) and len(node.terms) > 1:
             new = _tightened(node, lo, hi)

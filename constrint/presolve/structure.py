@@ -37,7 +37,7 @@ Fact: TypeAlias = "tuple[Hashable, list[Item]]"
 DIFFERENT = (AllDifferent, AllDifferentBounds, AllDifferentDomain)
 
 
-class Structure:
+class ColouredStructure:
     """Vertices and facts of the constraints over a box.
 
     Attributes:
@@ -270,18 +270,18 @@ def _is_below(node: LinearLe, z: int) -> bool:
     return _is_difference(node.terms, node.bound) and (-1, z) in node.terms
 
 
-_MADE: dict[type, Callable[[Structure, Any], Fact | None]] = {
-    LinearEq: Structure._sum,
-    LinearLe: Structure._sum,
-    LinearNe: Structure._sum,
-    LinearLeIf: Structure._sum_if,
-    LinearEqIf: Structure._sum_if,
-    Clause: Structure._clause,
-    **dict.fromkeys(DIFFERENT, Structure._different),
-    NoOverlap: Structure._tasks,
-    Cumulative: Structure._shared,
-    Product: Structure._product,
-    Maximum: Structure._extreme,
-    Minimum: Structure._extreme,
-    Cardinality: Structure._cardinality,
+_MADE: dict[type, Callable[[ColouredStructure, Any], Fact | None]] = {
+    LinearEq: ColouredStructure._sum,
+    LinearLe: ColouredStructure._sum,
+    LinearNe: ColouredStructure._sum,
+    LinearLeIf: ColouredStructure._sum_if,
+    LinearEqIf: ColouredStructure._sum_if,
+    Clause: ColouredStructure._clause,
+    **dict.fromkeys(DIFFERENT, ColouredStructure._different),
+    NoOverlap: ColouredStructure._tasks,
+    Cumulative: ColouredStructure._shared,
+    Product: ColouredStructure._product,
+    Maximum: ColouredStructure._extreme,
+    Minimum: ColouredStructure._extreme,
+    Cardinality: ColouredStructure._cardinality,
 }

@@ -11,20 +11,20 @@ from constrint.presolve.joint import Row, connected, implied_rows, relaxed_bound
 from constrint.relaxation.highs import has_highs
 
 if TYPE_CHECKING:
-    from constrint.relaxation.program import Program
+    from constrint.relaxation.program import RelaxationProgram
 
 FAR = 1 << 60  # numbers from here on are near the ends of int64
 
 
-def program_of(rows: Sequence[Row], root: Root, v: int, sign: int) -> tuple[Program, list[int]]:
+def program_of(rows: Sequence[Row], root: Root, v: int, sign: int) -> tuple[RelaxationProgram, list[int]]:
     """A program that minimises ``sign * v`` over rows, and the variable of each of its columns."""
     from constrint.relaxation import rows as relaxed
-    from constrint.relaxation.program import Program
+    from constrint.relaxation.program import RelaxationProgram
 
     inner = sorted({x for terms, _, _ in rows for _, x in terms})
     place = {x: i for i, x in enumerate(inner)}
-    parts = [relaxed.Row(_placed(terms, place), low, high) for terms, low, high in rows]
-    return Program(parts, len(inner), place[v], sign), inner
+    parts = [relaxed.LpRow(_placed(terms, place), low, high) for terms, low, high in rows]
+    return RelaxationProgram(parts, len(inner), place[v], sign), inner
 
 
 def _placed(terms: Sequence[tuple[int, int]], place: Mapping[int, int]) -> dict[int, int]:

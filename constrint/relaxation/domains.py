@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 
-class Bounds:
+class ColumnBounds:
     """Reads the bounds of all columns from the engine's domains."""
 
     def __init__(self, columns: Columns, state: State) -> None:

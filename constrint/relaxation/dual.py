@@ -51,7 +51,7 @@ def _multipliers(rows: Sequence[Row], root: Root, v: int, direction: str) -> Map
 
 def _exact(rows: Sequence[Row], root: Root, v: int, direction: str) -> Mapping[int, float]:
     """The multipliers by the exact simplex method."""
-    from constrint.presolve.simplex import Contradiction, TooManyPivots
+    from constrint.presolve.simplex import InfeasibleProgram, TooManyPivots
 
     lo, hi = root.box.lo, root.box.hi
     simplex = system(rows, lo, hi, LIMIT, root.settings.relaxation.exact_pivots)
@@ -60,7 +60,7 @@ def _exact(rows: Sequence[Row], root: Root, v: int, direction: str) -> Mapping[i
     try:
         simplex.find_point()
         simplex.extreme(v, direction == "max")
-    except (Contradiction, TooManyPivots):
+    except (InfeasibleProgram, TooManyPivots):
         return {}
     sign = 1 if direction == "max" else -1
     return {x - len(lo): float(sign * a) for x, a in simplex.rows.get(v, {}).items() if x >= len(lo)}

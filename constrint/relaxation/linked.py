@@ -15,17 +15,17 @@ from math import prod
 from constrint import propagators as c
 from constrint.engine.build import Box
 from constrint.propagators import Propagator
-from constrint.relaxation.columns import ONE, Affine, Columns, total
+from constrint.relaxation.columns import ONE, Columns, ColumnSum, total
 from constrint.settings import RelaxationSettings
 
 ALL_DIFFERENT = (c.AllDifferent, c.AllDifferentBounds, c.AllDifferentDomain)
 
 Follows = dict[int, set[int]]
-Between = Callable[[Affine, "int | None", "int | None"], None]
+Between = Callable[[ColumnSum, "int | None", "int | None"], None]
 
 
 @dataclass
-class Links:
+class EquationLinks:
     """The equations of a root between variables with members.
 
     Attributes:

@@ -15,17 +15,17 @@ from constrint.presolve import Root
 from constrint.presolve.cliques import cliques
 from constrint.presolve.joint import implied_rows
 from constrint.propagators import Propagator
-from constrint.relaxation.columns import ZERO, Affine, Columns, TooLarge, total
-from constrint.relaxation.linked import Links
+from constrint.relaxation.columns import ZERO, Columns, ColumnSum, TooLargeRelaxation, total
+from constrint.relaxation.linked import EquationLinks
 from constrint.settings import RelaxationSettings
-from constrint.support.deadline import look
+from constrint.support.deadline import check_deadline
 
 Terms = dict[int, int]
 ALL_DIFFERENT = (c.AllDifferent, c.AllDifferentBounds, c.AllDifferentDomain)
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class LpRow:
     """A row: ``low <= sum of factor * column <= high``.
 
     Attributes:
@@ -52,7 +52,7 @@ class Relaxation:
 
     columns: Columns
     rules: RelaxationSettings
-    rows: list[Row] = field(default_factory=list)
+    rows: list[LpRow] = field(default_factory=list)
     circuits: list[tuple[int, ...]] = field(default_factory=list)
 
     def is_about(self, v: int) -> bool:
@@ -64,12 +64,12 @@ class Relaxation:
 def relaxed(root: Root) -> Relaxation | None:
     """The relaxation of a root; None if it would be too large."""
     try:
-        return _Rows(root).relaxation
-    except TooLarge:
+        return _RowCollector(root).relaxation
+    except TooLargeRelaxation:
         return None
 
 
-class _Rows:
+class _RowCollector:
     """The rows under construction."""
 
     def __init__(self, root: Root) -> None:
@@ -83,7 +83,7 @@ class _Rows:
         self._entries = 0
         for node in root.nodes:
             self._encode(node)
-        links = Links(
+        links = EquationLinks(
             self._columns,
             root.box,
             root.nodes,
@@ -94,14 +94,14 @@ class _Rows:
         )
         links.pass_on()
         for node in root.nodes:
-            look()
+            check_deadline()
             self._add(node)
         links.state()
         self._exclude(root)
         for terms, low, high in implied_rows(root.nodes, root.box.lo, root.box.hi):
             self._between(self._columns.sum(terms), low, high)
 
-    def _between(self, whole: Affine, low: int | None, high: int | None) -> None:
+    def _between(self, whole: ColumnSum, low: int | None, high: int | None) -> None:
         """A row, unless the box says as much."""
         low = None if low is None else low - whole.constant
         high = None if high is None else high - whole.constant
@@ -117,10 +117,10 @@ class _Rows:
         self._known.add(key)
         self._entries += len(whole.terms)
         if self._entries > self._rules.most_entries:
-            raise TooLarge
-        self.relaxation.rows.append(Row(dict(whole.terms), low, high))
+            raise TooLargeRelaxation
+        self.relaxation.rows.append(LpRow(dict(whole.terms), low, high))
 
-    def _extremes(self, whole: Affine) -> tuple[int, int]:
+    def _extremes(self, whole: ColumnSum) -> tuple[int, int]:
         """The least and the greatest value of a sum in the box."""
         least = most = whole.constant
         box, columns = self._box, self._columns
@@ -133,7 +133,7 @@ class _Rows:
             most += max(a * low, a * high)
         return least, most
 
-    def _sum_of_members(self, v: int, values: Iterable[int]) -> Affine:
+    def _sum_of_members(self, v: int, values: Iterable[int]) -> ColumnSum:
         """1 where a variable has one of some values."""
         return total((1, self._columns.equals(v, value)) for value in values)
 
@@ -222,7 +222,7 @@ class _Rows:
     def _has_members(self, v: int) -> bool:
         return v in self._encoded or self._is_fixed(v)
 
-    def _implies(self, literal: Affine, whole: Affine, high: int) -> None:
+    def _implies(self, literal: ColumnSum, whole: ColumnSum, high: int) -> None:
         """``literal -> whole <= high``."""
         _, most = self._extremes(whole)
         if most > high:
@@ -239,7 +239,7 @@ class _Rows:
         terms = columns.sum(node.terms)
         opposite = ZERO.plus(terms, -1)
         self._implies(literal, terms, node.bound)
-        self._implies(Affine({}, 1).plus(literal, -1), opposite, -node.bound - 1)
+        self._implies(ColumnSum({}, 1).plus(literal, -1), opposite, -node.bound - 1)
 
     def _equal_if(self, node: c.LinearEqIf) -> None:
         columns = self._columns
@@ -289,7 +289,7 @@ class _Rows:
         columns = self._columns
         if not all(self._has_members(v) for _, v, _ in views):
             return
-        takers: dict[int, list[Affine]] = {}
+        takers: dict[int, list[ColumnSum]] = {}
         for a, v, b in views:
             for x in columns.values(v):
                 takers.setdefault(a * x + b, []).append(columns.equals(v, x))
@@ -322,7 +322,7 @@ class _Rows:
         if not all(self._has_members(v) for v in node.variables):
             return
         self._tables += 1
-        having: dict[tuple[int, int], list[tuple[int, Affine]]] = {}
+        having: dict[tuple[int, int], list[tuple[int, ColumnSum]]] = {}
         for number, row in enumerate(node.rows):
             pairs = set(zip(node.variables, row, strict=True))
             if all(x in columns.values(v) for v, x in pairs):

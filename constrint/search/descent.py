@@ -16,7 +16,7 @@ from constrint.preparing.prepared import Prepared
 from constrint.preparing.search import GaveUp
 from constrint.presolve import Root
 from constrint.search.choose import Method
-from constrint.search.depth_first import Run
+from constrint.search.depth_first import DepthFirstRun
 from constrint.tables.swept import Swept, sweep
 
 
@@ -26,7 +26,7 @@ def answered_early(
     options: Options,
     started: float,
     methods: Collection[Method],
-) -> tuple[Swept | None, Run | None]:
+) -> tuple[Swept | None, DepthFirstRun | None]:
     """The optimum by the methods that come before all others, and a descent that gave up, to be continued.
 
     The optimum is None where they do not suffice.
@@ -38,10 +38,10 @@ def answered_early(
         started: Start of the call, by `perf_counter`.
         methods: The chosen methods.
     """
-    begun: Run | None = None
+    begun: DepthFirstRun | None = None
     if "descent" in methods:
         rules = root.settings.search
-        run = Run(
+        run = DepthFirstRun(
             *(prepared, root, options, started),
             most_nodes=rules.nodes_of_descent,
             most_failures=rules.failures_of_descent,

@@ -1,4 +1,4 @@
-"""`Enumeration`: all solutions of a model, one after the other or counted."""
+"""`AllSolutions`: all solutions of a model, one after the other or counted."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from constrint.modelling.result import Result, Status
 from constrint.preparing.checks import Assignment
 from constrint.preparing.prepared import WIDEST_BITS
 from constrint.preparing.search import GaveUp
-from constrint.search.depth_first import Run
+from constrint.search.depth_first import DepthFirstRun
 from constrint.search.near_zero import nearby_roots
 from constrint.search.projected import projected, solutions
 from constrint.search.solver import Solver
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from constrint.preparing.options import Options
 
 
-class Enumeration(Solver):
+class AllSolutions(Solver):
     """Answers one call of `Model` that asks for all solutions.
 
     Attributes:
@@ -83,7 +83,7 @@ class Enumeration(Solver):
         roots = iter(()) if prepared.root is None else nearby_roots(prepared, prepared.root)
         for root in roots:
             most = root.settings.search.nodes_near_zero
-            run = Run(prepared, root, self.options, self.started, most_nodes=most)
+            run = DepthFirstRun(prepared, root, self.options, self.started, most_nodes=most)
             with suppress(GaveUp, NeedsWiderBounds, UnboundedError):
                 while (found := run.next()) is not None:
                     values = tuple(found.values())

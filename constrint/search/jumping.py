@@ -16,7 +16,7 @@ from constrint.engine import cache
 from constrint.jumping.build import build, values
 from constrint.jumping.layout import PART, STEPS, WORK
 from constrint.jumping.moves import jump, scatter
-from constrint.jumping.rows import Rows
+from constrint.jumping.rows import SeparableRows
 from constrint.modelling.result import Statistics
 from constrint.preparing.branching import Brancher
 from constrint.preparing.checks import Assignment
@@ -24,7 +24,7 @@ from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
 from constrint.preparing.search import GaveUp
 from constrint.presolve import Root
-from constrint.search.depth_first import Run
+from constrint.search.depth_first import DepthFirstRun
 from constrint.support.deadline import Deadline, Pace, Paused
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ VARIABLES_OF_LOOK = 1_000  # that are given random values between two looks at t
 GUIDED = Brancher("dom_w_deg", "best_so_far")
 
 
-class JumpingRun:
+class FeasibilityJumpRun:
     """A local search for a first solution, resumable; it follows the protocol of members.
 
     Attributes:
@@ -50,7 +50,7 @@ class JumpingRun:
         options: Options,
         started: float,
         goal: tuple[int, str] | None,
-        rows: Rows,
+        rows: SeparableRows,
     ) -> None:
         self.allowed: int | None = None
         self.engine = "interpreted"
@@ -64,7 +64,7 @@ class JumpingRun:
         rows.rows.clear()  # they are in the state now
         self._jump: Callable[[int], int] = partial(jump, self._state)
         self._session: CompiledJumps | None = None
-        self._dive: Run | None = None
+        self._dive: DepthFirstRun | None = None
         self._dives = 0
         self._over = 0  # work that makes no unit yet
         self._steps = 0  # of a local search that is over
@@ -136,7 +136,7 @@ class JumpingRun:
     def _follow_point(self, checked: bool) -> Assignment | None:
         """The solution next to the present point; None if there is no solution at all."""
         rules = self._rules
-        dive = self._dive = Run(
+        dive = self._dive = DepthFirstRun(
             *(self.prepared, self._root, self._options, self._started, self._goal),
             most_nodes=rules.nodes_of_dive * (len(self._root.box.lo) + rules.failures_of_dive),
             most_failures=rules.failures_of_dive,
@@ -187,14 +187,14 @@ class JumpingRun:
         return Statistics(nodes=steps, engine=self.engine, method="jumps")
 
 
-def jumping_run(
+def feasibility_jump_run(
     prepared: Prepared, root: Root, options: Options, started: float, goal: tuple[int, str] | None
-) -> JumpingRun | None:
+) -> FeasibilityJumpRun | None:
     """A local search; None where its rows would be too many, or would say too little."""
     if root.exact or options.proof is not None:
         return None
-    rows = Rows(root, None if goal is None else goal[0])
+    rows = SeparableRows(root, None if goal is None else goal[0])
     most = len(root.nodes)
     if not rows.rows or not rows.is_small or rows.rules.one_left_out * rows.left_out > most:
         return None
-    return JumpingRun(prepared, root, options, started, goal, rows)
+    return FeasibilityJumpRun(prepared, root, options, started, goal, rows)

@@ -21,9 +21,15 @@ from constrint.preparing.branching import Brancher
 from constrint.preparing.checks import Assignment, check
 from constrint.preparing.restart_rules import Restarts
 from constrint.preparing.search import GaveUp
-from constrint.presolve.breaking import Broken, without_symmetries
-from constrint.search.depth_first import Run
-from constrint.search.members import Branching, Counting, Learning, Member, Near
+from constrint.presolve.breaking import SymmetryBroken, without_symmetries
+from constrint.search.depth_first import DepthFirstRun
+from constrint.search.members import (
+    CountingMember,
+    LearningMember,
+    NeighbourhoodMember,
+    PortfolioMember,
+    TreeSearchMember,
+)
 from constrint.search.weights import alone, equated, kind_of, on_domains
 from constrint.support.deadline import Deadline, Paused
 
@@ -34,14 +40,14 @@ if TYPE_CHECKING:
     from constrint.preparing.prepared import Prepared
     from constrint.presolve import Root
     from constrint.relaxation.point import Point
-    from constrint.relaxation.rows import Relaxation, Row
+    from constrint.relaxation.rows import LpRow, Relaxation
     from constrint.settings.portfolio import Kind
 
 
 LED_BY_FAILURES = Brancher("dom_w_deg", "best_so_far")
 
 
-class AlternatingRun:
+class PortfolioRun:
     """A search that alternates between several methods; it follows the protocol `Search`.
 
     Attributes:
@@ -57,7 +63,7 @@ class AlternatingRun:
         options: Options,
         started: float,
         goal: tuple[int, str] | None = None,
-        begun: Run | None = None,
+        begun: DepthFirstRun | None = None,
     ) -> None:
         watch = options.watch
         if watch is not None:
@@ -66,7 +72,7 @@ class AlternatingRun:
         self.prepared = prepared
         self._root = root
         self._rules = root.settings.portfolio
-        self._broken = Broken(root, root)  # without symmetric solutions, once turns are taken
+        self._broken = SymmetryBroken(root, root)  # without symmetric solutions, once turns are taken
         self._options = options
         self._started = started
         self._deadline = Deadline(options.time_limit, started)
@@ -78,20 +84,20 @@ class AlternatingRun:
         self._best: int | None = None
         self._bound: int | None = None
         if begun is None:
-            branching = Run(prepared, root, options, started, goal)
+            branching = DepthFirstRun(prepared, root, options, started, goal)
         else:  # a search that ended early: its nodes count as part of the first turns
             branching = begun
             branching.go_on(options)
             self._best = begun.best
-        self._branching = Branching(1.0, self._rules, branching)
-        self._members: list[Member] = [self._branching]
+        self._branching = TreeSearchMember(1.0, self._rules, branching)
+        self._members: list[PortfolioMember] = [self._branching]
         self._tried: set[str] = set()
-        self._joined: list[Member] = []  # those that joined, even where they have left
-        self._learners: list[Learning] = []
-        self._relaxed: Counting | None = None
-        self._jumping: Counting | None = None
-        self._finder: Member = self._branching  # the member that found the last solution
-        self._playing: list[Member] = [self._branching]  # whose turn it is
+        self._joined: list[PortfolioMember] = []  # those that joined, even where they have left
+        self._learners: list[LearningMember] = []
+        self._relaxed: CountingMember | None = None
+        self._jumping: CountingMember | None = None
+        self._finder: PortfolioMember = self._branching  # the member that found the last solution
+        self._playing: list[PortfolioMember] = [self._branching]  # whose turn it is
         self._has_solution = False  # whether one of the members has found one
         self._branching.begin(0)
 
@@ -171,7 +177,7 @@ class AlternatingRun:
         self.demand_better(value)
         if is_new:
             for member in self._members:
-                if isinstance(member, Near) and member is not self._finder:
+                if isinstance(member, NeighbourhoodMember) and member is not self._finder:
                     member.follow({v: self.value(v) for v in member.decided})
         return is_new
 
@@ -197,7 +203,7 @@ class AlternatingRun:
         spent = int(sum(member.spent for member in self._members))
         work = max(rules.least_turn, spent // rules.turn_of_all)
         for member in self._playing:
-            if isinstance(member, Near) and (point := self._point()) is not None:
+            if isinstance(member, NeighbourhoodMember) and (point := self._point()) is not None:
                 member.search.lead(point)
             member.begin(work)
 
@@ -262,7 +268,7 @@ class AlternatingRun:
         self._tried.add(name)
         return is_new
 
-    def _admit(self, member: Member) -> None:
+    def _admit(self, member: PortfolioMember) -> None:
         """Start a new member with the state of the others."""
         if self._best is not None:
             member.run.demand_better(self._best)
@@ -282,11 +288,11 @@ class AlternatingRun:
         rows = self._rows()
         if rows is not None:
             run.consult(*rows)
-        member = Learning(self._share, self._rules, run, self._rules.units_of_step)
+        member = LearningMember(self._share, self._rules, run, self._rules.units_of_step)
         self._learners.append(member)
         self._admit(member)
 
-    def _relaxation(self, goal: tuple[int, str], is_any: bool = False) -> Counting | None:
+    def _relaxation(self, goal: tuple[int, str], is_any: bool = False) -> CountingMember | None:
         """The search guided by a linear relaxation; None if there is no relaxation.
 
         Args:
@@ -300,7 +306,7 @@ class AlternatingRun:
             return None
         run.may_give_up = not is_any
         rules = self._rules
-        member = Counting(rules.on_equations if is_any else 1.0, rules, run, rules.units_of_program)
+        member = CountingMember(rules.on_equations if is_any else 1.0, rules, run, rules.units_of_program)
         self._admit(member)
         return member
 
@@ -310,17 +316,17 @@ class AlternatingRun:
         root = self._broken.root
         most = self._rules.most_matched
         root = replace(root, nodes=[on_domains(node, root.box, most) for node in root.nodes])
-        run = Run(self.prepared, root, options, self._started, self._goal)
-        self._admit(Branching(self._rules.restarting, self._rules, run, cost(root.nodes)))
+        run = DepthFirstRun(self.prepared, root, options, self._started, self._goal)
+        self._admit(TreeSearchMember(self._rules.restarting, self._rules, run, cost(root.nodes)))
 
-    def _jumper(self) -> Counting | None:
+    def _jumper(self) -> CountingMember | None:
         """The local search for a first solution; None where constraints have no rows for it."""
-        from constrint.search.jumping import jumping_run
+        from constrint.search.jumping import feasibility_jump_run
 
-        run = jumping_run(self.prepared, self._root, self._options, self._started, self._goal)
+        run = feasibility_jump_run(self.prepared, self._root, self._options, self._started, self._goal)
         if run is None:
             return None
-        member = Counting(self._rules.jumping, self._rules, run, self._rules.units_of_jump)
+        member = CountingMember(self._rules.jumping, self._rules, run, self._rules.units_of_jump)
         self._admit(member)
         return member
 
@@ -328,13 +334,13 @@ class AlternatingRun:
         """Add a search of large neighbourhoods, around the best solution."""
         seed += self._options.seed
         options = replace(self._options, lns=True, restarts=None, brancher=LED_BY_FAILURES, seed=seed)
-        run = Run(self.prepared, self._root, options, self._started, self._goal)
-        member = Near(self._rules.near_best, self._rules, run, self._branching.price)
+        run = DepthFirstRun(self.prepared, self._root, options, self._started, self._goal)
+        member = NeighbourhoodMember(self._rules.near_best, self._rules, run, self._branching.price)
         self._admit(member)
         if self._best is not None and (self._has_solution or not options.is_solution):  # else the hint leads
             member.follow({v: self.value(v) for v in member.decided})
 
-    def _rows(self) -> tuple[Relaxation, Sequence[Row]] | None:
+    def _rows(self) -> tuple[Relaxation, Sequence[LpRow]] | None:
         """The relaxation and its rows; None without one that proves something."""
         member = self._relaxed
         return member.rows if member is not None and member in self._members else None

@@ -23,13 +23,13 @@ from constrint.preparing.prepared import Prepared
 from constrint.preparing.search import GaveUp
 from constrint.presolve import Root
 from constrint.relaxation.cuts import cuts
-from constrint.relaxation.domains import Bounds
+from constrint.relaxation.domains import ColumnBounds
 from constrint.relaxation.highs import has_highs
 from constrint.relaxation.point import Point
-from constrint.relaxation.program import INFEASIBLE, OPTIMAL, Program, Proof
+from constrint.relaxation.program import INFEASIBLE, OPTIMAL, DualProof, RelaxationProgram
 from constrint.relaxation.rounding import Rounding
-from constrint.relaxation.rows import Relaxation, Row, relaxed
-from constrint.search.depth_first import Run
+from constrint.relaxation.rows import LpRow, Relaxation, relaxed
+from constrint.search.depth_first import DepthFirstRun
 from constrint.store.domains import contains, fix, remove, set_hi, set_lo
 from constrint.store.state import (
     ASKED,
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 NEAR = 1e-6  # of an integer
 
 
-class RelaxedRun(Run):
+class RelaxedRun(DepthFirstRun):
     """One search led by a relaxation, resumable after each solution.
 
     Attributes:
@@ -85,9 +85,9 @@ class RelaxedRun(Run):
         self._known = self._sign * known_bound(prepared, root, goal)
         columns = relaxation.columns
         self._relaxation = relaxation
-        self._bounds = Bounds(columns, self._state)
+        self._bounds = ColumnBounds(columns, self._state)
         self._cost = next(iter(columns.of(goal[0]).terms))
-        self._program = Program(relaxation.rows, len(columns.variable), self._cost, self._sign)
+        self._program = RelaxationProgram(relaxation.rows, len(columns.variable), self._cost, self._sign)
         self._column = {
             v: i for i, (v, x) in enumerate(zip(columns.variable, columns.value, strict=True)) if x is None
         }
@@ -105,7 +105,7 @@ class RelaxedRun(Run):
         self._pending: tuple[int, int, float, int] | None = None  # column, way, its distance, bound before
 
     @property
-    def stated(self) -> tuple[Relaxation, Sequence[Row]] | None:
+    def stated(self) -> tuple[Relaxation, Sequence[LpRow]] | None:
         """The relaxation, and its rows with all cuts, which hold in every solution; None before a bound."""
         return None if self.bound is None else (self._relaxation, self._program.rows)
 
@@ -196,7 +196,7 @@ class RelaxedRun(Run):
                 raise GaveUp  # what is not seen at the root is hardly seen below
         return self._narrow(state, proof, least, lower, upper)
 
-    def _rounded(self) -> list[Row]:
+    def _rounded(self) -> list[LpRow]:
         """Cuts by rounding at the root; none once they raise the bound too little."""
         if self._rounds_left == 0:
             return []
@@ -226,7 +226,7 @@ class RelaxedRun(Run):
             self._pending = None
         self._least = least
 
-    def _narrow(self, state: State, proof: Proof, least: int, lower: Ints, upper: Ints) -> bool | None:
+    def _narrow(self, state: State, proof: DualProof, least: int, lower: Ints, upper: Ints) -> bool | None:
         """Narrow the goal by its bound, and columns by their reduced costs; as `_solve` tells it."""
         goal = self._goal
         low = max(int(state.lo[goal]), least) if self._sign > 0 else int(state.lo[goal])

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 
 from constrint.errors import InternalError
 from constrint.learning.exchange import tell
-from constrint.search.members import Branching, Near
-from constrint.search.portfolio import AlternatingRun
-from constrint.search.rounds import Asked, Found, Round, Turn
+from constrint.search.members import NeighbourhoodMember, TreeSearchMember
+from constrint.search.portfolio import PortfolioRun
+from constrint.search.rounds import FoundSolution, Round, RoundGoal, Turn
 from constrint.support.deadline import Paused
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from constrint.presolve import Root
 
 
-class SideBySide(AlternatingRun):
+class ThreadedPortfolio(PortfolioRun):
     """A portfolio whose members have their turns side by side; it follows the protocol `Search`."""
 
     def __init__(
@@ -75,10 +75,12 @@ class SideBySide(AlternatingRun):
         if self._is_over:
             self._is_over = False
             raise Paused
-        variables = {v for member in self._members if isinstance(member, Branching) for v in member.decided}
+        variables = {
+            v for member in self._members if isinstance(member, TreeSearchMember) for v in member.decided
+        }
         if self._goal is not None:
             variables.add(self._goal[0])
-        self._round[:] = [Round(self._playing, Asked(self._goal, frozenset(variables), self._deadline))]
+        self._round[:] = [Round(self._playing, RoundGoal(self._goal, frozenset(variables), self._deadline))]
         self._stop = self._round[0].run(self._watch)
         self._is_over = True
         return self._best_of(self._round[0].turns)
@@ -86,7 +88,7 @@ class SideBySide(AlternatingRun):
     def _best_of(self, turns: list[Turn]) -> Assignment | None:
         """The best solution of a round, or None where none is to come; raises `Paused` otherwise."""
         before = inf if self._best is None or self._goal is None else self._cost(self._best)
-        best: Found | None = None
+        best: FoundSolution | None = None
         for turn in turns:
             if turn.gave_up:
                 self._members.remove(turn.member)
@@ -115,7 +117,7 @@ class SideBySide(AlternatingRun):
         while len(self._learners) < learners:
             self._learner(self._seed())
         while len(self._members) < self.workers:
-            near = sum(isinstance(member, Near) for member in self._members)
+            near = sum(isinstance(member, NeighbourhoodMember) for member in self._members)
             if self._learners and self._may_learn() and (near == 0 or len(self._learners) <= near):
                 self._learner(self._seed())
             elif near > 0:
@@ -129,7 +131,7 @@ class SideBySide(AlternatingRun):
         return self._seeds
 
 
-def _is_proven(turn: Turn, before: float, best: Found | None) -> bool:
+def _is_proven(turn: Turn, before: float, best: FoundSolution | None) -> bool:
     """Whether a member has proven that there is no better solution than those it knows.
 
     Args:

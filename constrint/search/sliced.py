@@ -36,7 +36,7 @@ COST, COMPILED_COST = 2e-7, 5e-9  # seconds of a propagator's run for each word 
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class SearchLimits:
     """Limits of a search.
 
     Attributes:
@@ -77,7 +77,7 @@ class Stepper:
         state: State,
         engine: Engine,
         exact: bool,
-        limits: Limits,
+        limits: SearchLimits,
         session: CompiledSearch | None = None,
     ) -> None:
         self.exact = exact

@@ -21,11 +21,12 @@ from constrint.settings.presolve import PresolveSettings
 from constrint.settings.record import Record
 from constrint.settings.relaxation import RelaxationSettings
 from constrint.settings.search import SearchSettings
-from constrint.settings.tables import TableSettings
+from constrint.settings.tables import EnumerationSettings
 
 __all__ = [
     "DEFAULT",
     "DiagramSettings",
+    "EnumerationSettings",
     "LearningSettings",
     "LocalSearchSettings",
     "NeighbourhoodSettings",
@@ -35,7 +36,6 @@ __all__ = [
     "RelaxationSettings",
     "SearchSettings",
     "Settings",
-    "TableSettings",
     "of_new_models",
     "using",
 ]
@@ -64,7 +64,7 @@ class Settings(Record):
     neighbourhoods: NeighbourhoodSettings = NeighbourhoodSettings()
     local_search: LocalSearchSettings = LocalSearchSettings()
     diagrams: DiagramSettings = DiagramSettings()
-    tables: TableSettings = TableSettings()
+    tables: EnumerationSettings = EnumerationSettings()
 
     def with_fields(self, **records: Mapping[str, Any]) -> Self:
         """Settings with other values in some records: ``with_fields(presolve={"rounds": 1})``."""

@@ -1,11 +1,11 @@
-"""`TableSettings`: when optima are looked for in tables of rows, and how large those may be."""
+"""`EnumerationSettings`: when optima are looked for in tables of rows, and how large those may be."""
 
 from __future__ import annotations
 
 from constrint.settings.record import Record
 
 
-class TableSettings(Record):
+class EnumerationSettings(Record):
     """Settings of `constrint.tables`, and of its choice in `search.choose`.
 
     Tables win the tiling of 1 x 512 four times, 3 to 5 ms instead of up to 29 by search, and lose 14 times on

@@ -17,7 +17,7 @@ Place: TypeAlias = "int | tuple[tuple[Any, int], ...]"
 MOST_LISTED = 12  # values that a message lists
 
 
-class Presented:
+class PresentedVariables:
     """The columns that users see.
 
     Attributes:

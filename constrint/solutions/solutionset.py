@@ -16,7 +16,7 @@ import numpy as np
 from constrint.diagrams import merge, reorder
 from constrint.diagrams.costs import Part, separate
 from constrint.diagrams.diagram import Diagram
-from constrint.diagrams.layers import Budget, TooLarge
+from constrint.diagrams.layers import EdgeBudget, TooLargeDiagram
 from constrint.diagrams.terms import Array
 from constrint.errors import LimitError, ModelError
 from constrint.expr import IntExpr
@@ -346,11 +346,11 @@ def _one_of(codes: Array) -> Callable[[Array], Array]:
 def _projected(diagram: Diagram, variables: Sequence[int]) -> Diagram:
     try:
         return merge.projected(diagram, variables)
-    except TooLarge:
+    except TooLargeDiagram:
         pass
     try:
-        return reorder.projected(diagram, variables, Budget())
-    except TooLarge as problem:
+        return reorder.projected(diagram, variables, EdgeBudget())
+    except TooLargeDiagram as problem:
         raise LimitError(
             "the projection does not fit its memory limit: project on other variables"
         ) from problem

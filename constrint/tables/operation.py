@@ -47,7 +47,7 @@ class Operation:
         self.cost = cost
 
 
-class Bounds:
+class ValueBounds:
     """Bounds by variable, and what follows of them."""
 
     __slots__ = ("hi", "lo")

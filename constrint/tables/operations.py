@@ -14,17 +14,17 @@ from typing import Any
 import numpy as np
 
 from constrint import propagators as c
-from constrint.support.deadline import look
+from constrint.support.deadline import check_deadline
 from constrint.tables.operation import (
     COST_OF_ROW,
     LIMIT,
-    Bounds,
     Column,
     Columns,
     Operation,
     Outputs,
     Solve,
     Unsuitable,
+    ValueBounds,
     literal,
     reified,
     row_by_row,
@@ -33,12 +33,12 @@ from constrint.tables.operation import (
 )
 
 
-def _linear_le(node: c.LinearLe, bounds: Bounds) -> list[Operation]:
+def _linear_le(node: c.LinearLe, bounds: ValueBounds) -> list[Operation]:
     terms, bound = node.terms, node.bound
     return [Operation(node.scope(), lambda at: total(at, terms) <= bound, {})]
 
 
-def _linear_eq(node: c.LinearEq, bounds: Bounds) -> list[Operation]:
+def _linear_eq(node: c.LinearEq, bounds: ValueBounds) -> list[Operation]:
     terms, bound = node.terms, node.bound
     outputs = (
         {v: (_isolated(terms, bound, a, v), abs(a) == 1) for a, v in terms} if _are_distinct(node) else {}
@@ -68,22 +68,22 @@ def _isolated(terms: Sequence[tuple[int, int]], bound: int, a: int, v: int) -> S
     return solve
 
 
-def _linear_ne(node: c.LinearNe, bounds: Bounds) -> list[Operation]:
+def _linear_ne(node: c.LinearNe, bounds: ValueBounds) -> list[Operation]:
     terms, bound = node.terms, node.bound
     return [Operation(node.scope(), lambda at: total(at, terms) != bound, {})]
 
 
-def _linear_le_if(node: c.LinearLeIf, bounds: Bounds) -> list[Operation]:
+def _linear_le_if(node: c.LinearLeIf, bounds: ValueBounds) -> list[Operation]:
     terms, bound = node.terms, node.bound
     return [reified(node.literal, lambda at: total(at, terms) <= bound, [v for _, v in terms])]
 
 
-def _linear_eq_if(node: c.LinearEqIf, bounds: Bounds) -> list[Operation]:
+def _linear_eq_if(node: c.LinearEqIf, bounds: ValueBounds) -> list[Operation]:
     terms, bound = node.terms, node.bound
     return [reified(node.literal, lambda at: total(at, terms) == bound, [v for _, v in terms])]
 
 
-def _product(node: c.Product, bounds: Bounds) -> list[Operation]:
+def _product(node: c.Product, bounds: ValueBounds) -> list[Operation]:
     x, y, z = node.x, node.y, node.z
     outputs: Outputs = {}
     if z not in (x, y):
@@ -96,7 +96,7 @@ def _product(node: c.Product, bounds: Bounds) -> list[Operation]:
     return [Operation((x, y, z), lambda at: at[x] * at[y] == at[z], outputs)]
 
 
-def _power(node: c.Power, bounds: Bounds) -> list[Operation]:
+def _power(node: c.Power, bounds: ValueBounds) -> list[Operation]:
     x, y, z = node.x, node.y, node.z
     if bounds.lo[y] < 0 or bounds.magnitude(x) ** min(bounds.hi[y], 64) >= LIMIT:
         raise Unsuitable  # powers too large for int64; most of them are no solution
@@ -110,7 +110,7 @@ def _power(node: c.Power, bounds: Bounds) -> list[Operation]:
     return [Operation((x, y, z), lambda at: solve(at) == at[z], outputs)]
 
 
-def _division(node: c.DivMod, bounds: Bounds) -> list[Operation]:
+def _division(node: c.DivMod, bounds: ValueBounds) -> list[Operation]:
     x, y, q, r = node.x, node.y, node.q, node.r
     if not (bounds.excludes_zero(y) and _are_distinct(node)):
         return [row_by_row(node)]
@@ -125,14 +125,14 @@ def _division(node: c.DivMod, bounds: Bounds) -> list[Operation]:
     ]
 
 
-def _divides(node: c.Divides, bounds: Bounds) -> list[Operation]:
+def _divides(node: c.Divides, bounds: ValueBounds) -> list[Operation]:
     d, x = node.d, node.x
     if not bounds.excludes_zero(d):
         return [row_by_row(node)]
     return [reified(node.literal, lambda at: at[x] % at[d] == 0, (d, x))]
 
 
-def _ceildiv(node: c.CeilDiv, bounds: Bounds) -> list[Operation]:
+def _ceildiv(node: c.CeilDiv, bounds: ValueBounds) -> list[Operation]:
     x, y, q = node.x, node.y, node.q
     if bounds.lo[x] < 0 or bounds.lo[y] < 1:
         return [row_by_row(node)]
@@ -140,11 +140,11 @@ def _ceildiv(node: c.CeilDiv, bounds: Bounds) -> list[Operation]:
     return [Operation((x, y, q), lambda at: -(-at[x] // at[y]) == at[q], outputs)]
 
 
-def _maximum(node: c.Maximum, bounds: Bounds) -> list[Operation]:
+def _maximum(node: c.Maximum, bounds: ValueBounds) -> list[Operation]:
     return _extreme(node.z, node.xs, np.maximum, max)
 
 
-def _minimum(node: c.Minimum, bounds: Bounds) -> list[Operation]:
+def _minimum(node: c.Minimum, bounds: ValueBounds) -> list[Operation]:
     return _extreme(node.z, node.xs, np.minimum, min)
 
 
@@ -161,7 +161,7 @@ def _extreme(z: int, xs: Sequence[int], of_columns: Any, of_integers: Any) -> li
     return [Operation((z, *xs), lambda at: solve(at) == at[z], outputs)]
 
 
-def _absolute(node: c.Absolute, bounds: Bounds) -> list[Operation]:
+def _absolute(node: c.Absolute, bounds: ValueBounds) -> list[Operation]:
     x, z = node.x, node.z
     return [
         Operation(
@@ -170,7 +170,7 @@ def _absolute(node: c.Absolute, bounds: Bounds) -> list[Operation]:
     ]
 
 
-def _member(node: c.Member, bounds: Bounds) -> list[Operation]:
+def _member(node: c.Member, bounds: ValueBounds) -> list[Operation]:
     x, intervals = node.x, node.intervals
     ends = list(zip(intervals[::2], intervals[1::2], strict=True))
 
@@ -187,7 +187,7 @@ def _member(node: c.Member, bounds: Bounds) -> list[Operation]:
     return [reified(node.literal, lies_inside, (x,))]
 
 
-def _clause(node: c.Clause, bounds: Bounds) -> list[Operation]:
+def _clause(node: c.Clause, bounds: ValueBounds) -> list[Operation]:
     literals = node.literals
 
     def test(at: Columns) -> Column:
@@ -199,7 +199,7 @@ def _clause(node: c.Clause, bounds: Bounds) -> list[Operation]:
     return [Operation(node.scope(), test, {})]
 
 
-def _element(node: c.Element, bounds: Bounds) -> list[Operation]:
+def _element(node: c.Element, bounds: ValueBounds) -> list[Operation]:
     table, index, z = node.table, node.index, node.z
     if index == z or bounds.lo[index] < 0 or bounds.hi[index] >= len(table):
         return [row_by_row(node)]
@@ -212,7 +212,7 @@ def _element(node: c.Element, bounds: Bounds) -> list[Operation]:
     return [Operation((index, z), lambda at: solve(at) == at[z], {z: (solve, True)})]
 
 
-def _common(node: c.Gcd | c.Lcm, bounds: Bounds) -> list[Operation]:
+def _common(node: c.Gcd | c.Lcm, bounds: ValueBounds) -> list[Operation]:
     x, y, z = node.x, node.y, node.z
     of_columns, of_integers = (np.gcd, gcd) if isinstance(node, c.Gcd) else (np.lcm, lcm)
 
@@ -224,7 +224,7 @@ def _common(node: c.Gcd | c.Lcm, bounds: Bounds) -> list[Operation]:
     return [Operation((x, y, z), lambda at: solve(at) == at[z], outputs)]
 
 
-def _selection(node: c.Selection, bounds: Bounds) -> list[Operation]:
+def _selection(node: c.Selection, bounds: ValueBounds) -> list[Operation]:
     xs, index, z = node.xs, node.index, node.z
     if z in (index, *xs) or bounds.lo[index] < 0 or bounds.hi[index] >= len(xs):
         return [row_by_row(node)]
@@ -239,7 +239,7 @@ def _selection(node: c.Selection, bounds: Bounds) -> list[Operation]:
     return [Operation(node.scope(), lambda at: solve(at) == at[z], {z: (solve, True)})]
 
 
-def _table(node: c.Table, bounds: Bounds) -> list[Operation]:
+def _table(node: c.Table, bounds: ValueBounds) -> list[Operation]:
     rows = frozenset(node.rows)
     variables = node.variables
 
@@ -250,7 +250,7 @@ def _table(node: c.Table, bounds: Bounds) -> list[Operation]:
     return [reified(node.literal, is_row, variables, COST_OF_ROW)]
 
 
-TRANSLATIONS: dict[type, Callable[[Any, Bounds], list[Operation]]] = {
+TRANSLATIONS: dict[type, Callable[[Any, ValueBounds], list[Operation]]] = {
     c.LinearLe: _linear_le,
     c.LinearEq: _linear_eq,
     c.LinearNe: _linear_ne,
@@ -274,11 +274,11 @@ TRANSLATIONS: dict[type, Callable[[Any, Bounds], list[Operation]]] = {
 }
 
 
-def operations(nodes: Sequence[c.Propagator], bounds: Bounds) -> list[Operation]:
+def operations(nodes: Sequence[c.Propagator], bounds: ValueBounds) -> list[Operation]:
     """The operations of the constraints, within the bounds."""
     found: list[Operation] = []
     for node in nodes:
-        look()
+        check_deadline()
         translate = TRANSLATIONS.get(type(node))
         if translate is None:
             found.append(row_by_row(node))

@@ -15,10 +15,10 @@ import numpy as np
 from constrint.engine.build import Box
 from constrint.preparing.branching import Inputs
 from constrint.propagators import Propagator
-from constrint.settings import DEFAULT, TableSettings
-from constrint.support.deadline import Stopped, look
+from constrint.settings import DEFAULT, EnumerationSettings
+from constrint.support.deadline import Stopped, check_deadline
 from constrint.tables.operation import Unsuitable
-from constrint.tables.rows import Rows, Structure
+from constrint.tables.rows import RowTable, TableStructure
 
 Goals = Sequence[tuple[int, str]]
 
@@ -45,7 +45,7 @@ class Optimum:
         goals: Goals,
         inputs: Inputs,
         most_work: int,
-        rules: TableSettings = DEFAULT.tables,
+        rules: EnumerationSettings = DEFAULT.tables,
     ) -> None:
         self._rules = rules
         self.values: dict[int, int] | None = None
@@ -54,7 +54,7 @@ class Optimum:
         self._depth = 0
         self.is_proven = True
         self._rows = min(rules.first_rows, rules.most_rows)
-        self._structure = Structure(box, nodes, declared, goals, inputs, rules)
+        self._structure = TableStructure(box, nodes, declared, goals, inputs, rules)
         self._declared = set(declared)
         free = [v for v in self._structure.declared if v not in self._structure.defined]
         if not self._is_promising():
@@ -64,7 +64,7 @@ class Optimum:
         self._winner: list[tuple[int, int]] = []
         with np.errstate(all="ignore"):  # dead rows may divide by zero or overflow
             try:
-                self._explore(Rows(self._structure, [v for v, _ in self._goals]))
+                self._explore(RowTable(self._structure, [v for v, _ in self._goals]))
             except Stopped:
                 self.is_proven = False
             if self._best is not None:
@@ -77,7 +77,7 @@ class Optimum:
         is_tight = len(structure.operations) >= rules.operations_of_free * len(free)
         return is_tight or prod([structure.size(v) for v in free]) <= rules.few_rows
 
-    def _explore(self, table: Rows) -> None:
+    def _explore(self, table: RowTable) -> None:
         """Find the best row that extends the rows of a table."""
         self.parts += 1
         while True:
@@ -95,13 +95,13 @@ class Optimum:
             size = self._structure.size(v)
             if size > self._rules.most_rows or self.work + size * table.count > self._most:
                 raise Unsuitable
-            look()
+            check_deadline()
             if size * table.count > self._rows:
                 self._explore_parts(table, v)
                 return
             table.multiply(v, self._structure.values(v))
 
-    def _explore_parts(self, table: Rows, v: int) -> None:
+    def _explore_parts(self, table: RowTable, v: int) -> None:
         """Extend the best rows of a table, then the next best, as long as they may be better."""
         values = self._structure.values(v)
         goal = self._next_goal(table)
@@ -125,7 +125,7 @@ class Optimum:
                 start = end
         self._explore_rows(table, order[start:], v, values)
 
-    def _explore_rows(self, table: Rows, order: Any, v: int, values: Any) -> None:
+    def _explore_rows(self, table: RowTable, order: Any, v: int, values: Any) -> None:
         """Extend rows in their order, each with all values."""
         first = 0
         while first < len(order):
@@ -133,7 +133,7 @@ class Optimum:
             first += len(rows)
             self._explore_part(table, rows, v, values)
 
-    def _explore_part(self, table: Rows, rows: Any, v: int, values: Any) -> None:
+    def _explore_part(self, table: RowTable, rows: Any, v: int, values: Any) -> None:
         self.work += len(rows) * table.width // self._rules.cells_of_row
         part = table.part(rows)
         self._prune(part)
@@ -147,7 +147,7 @@ class Optimum:
             self._depth -= 1
             self._rows = min(self._rules.most_rows, 2 * self._rows)
 
-    def _ordered(self, table: Rows) -> tuple[Any, list[int]]:
+    def _ordered(self, table: RowTable) -> tuple[Any, list[int]]:
         """The rows, best first by the known goals, and the end of each group of equal ones."""
         keys = [column if sign > 0 else -column for column, sign in self._known(table) if _is_array(column)]
         if not keys:
@@ -158,14 +158,14 @@ class Optimum:
             differs |= np.diff(key[order]) != 0
         return order, [*(differs.nonzero()[0] + 1).tolist(), table.count]
 
-    def _next_goal(self, table: Rows) -> tuple[int, str] | None:
+    def _next_goal(self, table: RowTable) -> tuple[int, str] | None:
         """The first goal that is not known, if it is a variable of the model."""
         for v, direction in self._goals:
             if table.at[v] is None:
                 return (v, direction) if v in self._declared else None
         return None
 
-    def _known(self, table: Rows) -> list[tuple[Any, int]]:
+    def _known(self, table: RowTable) -> list[tuple[Any, int]]:
         """The columns of the leading known goals, each with 1 if less is better, else -1."""
         known = []
         for v, direction in self._goals:
@@ -174,7 +174,7 @@ class Optimum:
             known.append((table.column(v), 1 if direction == "min" else -1))
         return known
 
-    def _prune(self, table: Rows) -> None:
+    def _prune(self, table: RowTable) -> None:
         """Drop the rows that cannot improve on the best row so far."""
         if self._best is None or not table.count:
             return
@@ -188,7 +188,7 @@ class Optimum:
         table.keep(better if len(known) == len(self._goals) else better | equal)
         table.compress()
 
-    def _take_best(self, table: Rows) -> None:
+    def _take_best(self, table: RowTable) -> None:
         """Record the best row of a table without open variables; all its rows improve on the last best."""
         rows = np.arange(table.count)
         best = []
@@ -207,7 +207,7 @@ class Optimum:
 
     def _completed(self, declared: Sequence[int]) -> dict[int, int]:
         """The values of all variables, completed from those that the best row still had."""
-        table = Rows(self._structure, ())
+        table = RowTable(self._structure, ())
         for v, value in self._winner:
             table.learn(v, value)
         table.settle()

@@ -18,8 +18,8 @@ import numpy as np
 from constrint.engine.build import Box
 from constrint.preparing.branching import Inputs, dependents
 from constrint.propagators import Propagator
-from constrint.settings import DEFAULT, TableSettings
-from constrint.tables.operation import LIMIT, Bounds, Column, Operation, Unsuitable
+from constrint.settings import DEFAULT, EnumerationSettings
+from constrint.tables.operation import LIMIT, Column, Operation, Unsuitable, ValueBounds
 from constrint.tables.operations import operations
 
 
@@ -30,7 +30,7 @@ class NotCopied:
 NOT_COPIED = NotCopied()
 
 
-class Structure:
+class TableStructure:
     """The constant data of a search by tables.
 
     Attributes:
@@ -51,11 +51,11 @@ class Structure:
         declared: Iterable[int],
         goals: Sequence[tuple[int, str]],
         inputs: Inputs,
-        rules: TableSettings = DEFAULT.tables,
+        rules: EnumerationSettings = DEFAULT.tables,
     ) -> None:
         self.box = box
         self.rules = rules
-        self.operations: list[Operation] = operations(nodes, Bounds(box.lo, box.hi))
+        self.operations: list[Operation] = operations(nodes, ValueBounds(box.lo, box.hi))
         self.users: list[list[int]] = [[] for _ in box.lo]
         for number, operation in enumerate(self.operations):
             for v in operation.scope:
@@ -134,7 +134,7 @@ class Structure:
         return np.array(values, dtype=np.int64)
 
 
-class Rows:
+class RowTable:
     """Rows over one structure.
 
     Attributes:
@@ -144,7 +144,7 @@ class Rows:
         most: The most work; operations that go row by row raise `Unsuitable` before they exceed it.
     """
 
-    def __init__(self, structure: Structure, kept: Iterable[int]) -> None:
+    def __init__(self, structure: TableStructure, kept: Iterable[int]) -> None:
         box = structure.box
         self.structure = structure
         self.at: list[Column] = [lo if lo == hi else None for lo, hi in zip(box.lo, box.hi, strict=True)]
@@ -169,9 +169,9 @@ class Rows:
             self._open.append(sum([at[v] is None for v in operation.scope]))
             self._note(number)
 
-    def part(self, rows: Any) -> Rows:
+    def part(self, rows: Any) -> RowTable:
         """A table of the rows with these numbers; the table must be settled."""
-        other = object.__new__(Rows)
+        other = object.__new__(RowTable)
         other.structure = self.structure
         self._copy_all()
         other.at = self.at.copy()

@@ -13,11 +13,11 @@ from constrint import expr as e
 from constrint.expr.domain import Domain
 from constrint.expr.global_expr import Relation
 from constrint.expr.sums import Linear
-from constrint.verification.store import Constraint
-from constrint.verification.terms import FALSE, TRUE, Terms, UnreadError, in_lowest_terms
+from constrint.verification.store import ProofConstraint
+from constrint.verification.terms import FALSE, TRUE, ProofTerms, UnreadError, in_lowest_terms
 
 
-class Conditions(Terms):
+class ModelConditions(ProofTerms):
     """The constraints for conditions that hold, and the literals of others."""
 
     def require(self, node: e.BoolExpr) -> None:
@@ -45,7 +45,7 @@ class Conditions(Terms):
             self._clause([self.literal(node)])
 
     def _post(self, name: str, arguments: dict[str, Any]) -> None:
-        self.fact(Constraint.of(name, arguments))
+        self.fact(ProofConstraint.of(name, arguments))
 
     def _clause(self, literals: Iterable[int]) -> None:
         self._post("Clause", {"literals": list(dict.fromkeys(literals))})
@@ -250,7 +250,7 @@ class Conditions(Terms):
         terms, common = in_lowest_terms(linear)
         return terms, -(-linear.constant // common)
 
-    def _normal(self, constraint: Constraint) -> tuple[Any, int] | None:
+    def _normal(self, constraint: ProofConstraint) -> tuple[Any, int] | None:
         """The key of what a literal compares with 0; None where an equation has no solution."""
         arguments = constraint.arguments
         total = Linear({}, -arguments["bound"])
@@ -264,13 +264,13 @@ class Conditions(Terms):
 
 
 _RELATIONS: dict[str, Callable[..., None]] = {
-    "all_different": Conditions._all_different,
-    "circuit": Conditions._circuit,
-    "subcircuit": Conditions._subcircuit,
-    "inverse": Conditions._inverse,
-    "no_overlap": Conditions._no_overlap,
-    "cumulative": Conditions._cumulative,
-    "diffn": Conditions._rectangles,
-    "short_table": Conditions._short_table,
+    "all_different": ModelConditions._all_different,
+    "circuit": ModelConditions._circuit,
+    "subcircuit": ModelConditions._subcircuit,
+    "inverse": ModelConditions._inverse,
+    "no_overlap": ModelConditions._no_overlap,
+    "cumulative": ModelConditions._cumulative,
+    "diffn": ModelConditions._rectangles,
+    "short_table": ModelConditions._short_table,
 }
 """The global constraints that are translated."""

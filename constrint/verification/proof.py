@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterable
 from constrint.errors import ConstrintError
 from constrint.frontends.text.text import read_model
 from constrint.modelling.declarations import Declarations
-from constrint.support.deadline import look
+from constrint.support.deadline import check_deadline
 from constrint.verification.bounds import Atom, Rejected
-from constrint.verification.groups import Group, State
+from constrint.verification.groups import CheckState, StepGroup
 from constrint.verification.lines import (
     clause_of,
     constraint_of,
@@ -28,8 +28,8 @@ from constrint.verification.lines import (
 )
 from constrint.verification.objectives import Objective, check_objective
 from constrint.verification.report import Report
-from constrint.verification.search import Search
-from constrint.verification.settings import Settings
+from constrint.verification.search import ProofSearch
+from constrint.verification.settings import CheckerSettings
 from constrint.verification.written import Written
 
 HEAD = "constrint proof 2"
@@ -55,7 +55,9 @@ class NotTheModelError(Exception):
     """A proof is about another model than the one given."""
 
 
-def verify(model: Declarations | None, proof: Iterable[str], settings: Settings | None = None) -> Report:
+def verify(
+    model: Declarations | None, proof: Iterable[str], settings: CheckerSettings | None = None
+) -> Report:
     """Check a proof; returns what it proves.
 
     Args:
@@ -67,10 +69,10 @@ def verify(model: Declarations | None, proof: Iterable[str], settings: Settings 
         RejectedAtError: A step does not follow.
         NotTheModelError: The proof is about another model.
     """
-    checker = Checker(model, settings or Settings())
+    checker = Checker(model, settings or CheckerSettings())
     number = 0
     for number, line in enumerate(proof, 1):
-        look()
+        check_deadline()
         try:
             checker.step(line.rstrip("\n"))
         except Rejected as why:
@@ -85,15 +87,15 @@ def verify(model: Declarations | None, proof: Iterable[str], settings: Settings 
 class Checker:
     """Follows a proof line by line."""
 
-    def __init__(self, model: Declarations | None, settings: Settings) -> None:
+    def __init__(self, model: Declarations | None, settings: CheckerSettings) -> None:
         self._given = model
         self._settings = settings
         self.report = Report()
         self._has_begun = False
         self._written: Written | None = None
-        self._base: State | None = None
-        self._group: Group | None = None
-        self._search: Search | None = None
+        self._base: CheckState | None = None
+        self._group: StepGroup | None = None
+        self._search: ProofSearch | None = None
         self._objectives: dict[int, Objective] = {}
         self._is_infeasible = False
         self._steps: dict[str, Callable[[str], None]] = {
@@ -157,39 +159,39 @@ class Checker:
         self._objectives.clear()
         self._is_infeasible = False
         self._search = None
-        self._base = State(self._written, self._settings, self.report)
-        self._group = Group()
+        self._base = CheckState(self._written, self._settings, self.report)
+        self._group = StepGroup()
 
     def _from(self, rest: str) -> None:
         self._must_precede_search("from")
         self._end_group()
-        self._group = Group("lowering", None if rest == "goals" else int(rest))
+        self._group = StepGroup("lowering", None if rest == "goals" else int(rest))
 
     def _presolve(self, rest: str) -> None:
         self._must_precede_search("presolve")
         self._end_group()
-        self._group = Group(f"presolve {rest}")
+        self._group = StepGroup(f"presolve {rest}")
 
     def _must_precede_search(self, step: str) -> None:
         """Refuse a step about all solutions where only better ones are looked at."""
         if self._search is not None:
             raise Rejected(f"{step} stands after the beginning of a search")
 
-    def _state(self) -> State:
+    def _state(self) -> CheckState:
         if self._search is not None:
             return self._search.state
         if self._base is None:
             raise Rejected("a step stands before lowering")
         return self._base
 
-    def _end_group(self, is_last: bool = False) -> State:
+    def _end_group(self, is_last: bool = False) -> CheckState:
         state = self._state()
         group, self._group = self._group, None
         if group is not None:
             state.take(group, is_last)
         return state
 
-    def _open_group(self) -> Group:
+    def _open_group(self) -> StepGroup:
         if self._group is None:
             raise Rejected("a step stands outside of lowering, presolve and the beginning of a search")
         return self._group
@@ -222,7 +224,7 @@ class Checker:
         self._must_precede_search("objective")
         number, direction, v, factor, constant = objective_of(rest)
         state = self._end_group()
-        self._group = Group("lowering")
+        self._group = StepGroup("lowering")
         objective = Objective(number, direction, v, factor, constant)
         check_objective(objective, state)
         self._objectives[number] = objective
@@ -251,10 +253,10 @@ class Checker:
             raise Rejected("a search for any solution, where the model has a goal")
         before = [self._objectives[i] for i in range(number or 0)]
         objective = None if number is None else self._objectives[number]
-        self._search = Search(self._base.copy(), objective, before)
-        self._group = Group("decomposition")
+        self._search = ProofSearch(self._base.copy(), objective, before)
+        self._group = StepGroup("decomposition")
 
-    def _running(self) -> Search:
+    def _running(self) -> ProofSearch:
         self._end_group()
         if self._search is None:
             raise Rejected("a step of a search stands before it")

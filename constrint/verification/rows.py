@@ -96,7 +96,7 @@ def normal(terms: Terms) -> tuple[tuple[tuple[int, int], ...], int]:
 
 
 @dataclass(slots=True)
-class Sum:
+class RowsOfSum:
     """All constraints over one sum: what they say of it together decides their literals.
 
     Attributes:

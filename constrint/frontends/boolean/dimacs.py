@@ -20,7 +20,7 @@ def read_cnf(text: str, filename: str = "<cnf>", budget: Budget | None = None) -
         ParseError: The text is not valid; has the line.
         LimitExceeded: The model is beyond the limits.
     """
-    return _Reader(Statements(text, filename, budget or Budget()), "cnf").read()
+    return _DimacsReader(Statements(text, filename, budget or Budget()), "cnf").read()
 
 
 def read_wcnf(text: str, filename: str = "<wcnf>", budget: Budget | None = None) -> Declarations:
@@ -30,10 +30,10 @@ def read_wcnf(text: str, filename: str = "<wcnf>", budget: Budget | None = None)
         ParseError: The text is not valid; has the line.
         LimitExceeded: The model is beyond the limits.
     """
-    return _Reader(Statements(text, filename, budget or Budget()), "wcnf").read()
+    return _DimacsReader(Statements(text, filename, budget or Budget()), "wcnf").read()
 
 
-class _Reader:
+class _DimacsReader:
     def __init__(self, parts: Statements, kind: Kind) -> None:
         self.parts = parts
         self.kind = kind

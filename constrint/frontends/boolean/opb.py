@@ -28,10 +28,10 @@ def read_opb(text: str, filename: str = "<opb>", budget: Budget | None = None) -
         ParseError: The text is not valid; has the line.
         LimitExceeded: The model is beyond the limits.
     """
-    return _Reader(Statements(text, filename, budget or Budget())).read()
+    return _OpbReader(Statements(text, filename, budget or Budget())).read()
 
 
-class _Reader:
+class _OpbReader:
     def __init__(self, parts: Statements) -> None:
         self.parts = parts
         self.costs: list[tuple[int, IntExpr]] = []

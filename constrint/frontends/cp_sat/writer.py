@@ -23,7 +23,7 @@ def to_cp_sat(model: Declarations) -> Any:
     Raises:
         ModelError: The model has several goals, unbounded variables, or something without a counterpart.
     """
-    return _Writer(PlainForm(model, "CP-SAT's model", has_fractions=True)).model
+    return _CpSatWriter(PlainForm(model, "CP-SAT's model", has_fractions=True)).model
 
 
 def write_cp_sat(model: Declarations) -> str:
@@ -31,7 +31,7 @@ def write_cp_sat(model: Declarations) -> str:
     return str(to_cp_sat(model).proto)
 
 
-class _Writer(ObjectWriter):
+class _CpSatWriter(ObjectWriter):
     def __init__(self, form: PlainForm) -> None:
         super().__init__(form)
         self.model: Any = cp_model.CpModel()
@@ -108,20 +108,20 @@ class _Writer(ObjectWriter):
         self.model.add_forbidden_assignments(variables, node.rows).only_enforce_if(literal.negated())
 
 
-_RULES: dict[type, Callable[[_Writer, Any], Any]] = {
+_RULES: dict[type, Callable[[_CpSatWriter, Any], Any]] = {
     c.LinearLe: lambda w, n: w.model.add(w.sum(n.terms) <= n.bound),
     c.LinearEq: lambda w, n: w.model.add(w.sum(n.terms) == n.bound),
     c.LinearNe: lambda w, n: w.ne(n.terms, n.bound),
-    c.LinearLeIf: _Writer.le_if,
-    c.LinearEqIf: _Writer.eq_if,
+    c.LinearLeIf: _CpSatWriter.le_if,
+    c.LinearEqIf: _CpSatWriter.eq_if,
     c.Product: lambda w, n: w.model.add_multiplication_equality(w.of(n.z), w.all((n.x, n.y))),
     c.Maximum: lambda w, n: w.model.add_max_equality(w.of(n.z), w.all(n.xs)),
     c.Minimum: lambda w, n: w.model.add_min_equality(w.of(n.z), w.all(n.xs)),
     c.Absolute: lambda w, n: w.model.add_abs_equality(w.of(n.z), w.of(n.x)),
-    c.Member: _Writer.member,
+    c.Member: _CpSatWriter.member,
     c.Clause: lambda w, n: w.model.add_bool_or([w.literal(one) for one in n.literals]),
     c.Element: lambda w, n: w.model.add_element(w.of(n.index), list(n.table), w.of(n.z)),
     c.Selection: lambda w, n: w.model.add_element(w.of(n.index), w.all(n.xs), w.of(n.z)),
-    c.Table: _Writer.table,
+    c.Table: _CpSatWriter.table,
     c.AllDifferent: lambda w, n: w.model.add_all_different(w.all([v for _, v, _ in n.views])),
 }

@@ -39,10 +39,10 @@ _COPIES = {"int_div": 6, "int_mod": 6, "int_pow": 12, "int_pow_fixed": 12}
 
 def build(document: Document) -> FlatModel:
     """The model of a document; raises `ParseError` for unsupported items."""
-    return _Builder(document).build()
+    return _ModelBuilder(document).build()
 
 
-class _Builder:
+class _ModelBuilder:
     def __init__(self, document: Document) -> None:
         self.document = document
         self.model = Declarations(document.filename)

@@ -14,7 +14,7 @@ from constrint.expr.walk import Depths
 from constrint.frontends.constants import name_of, nearest, subtrees
 from constrint.frontends.text import global_calls
 from constrint.frontends.text.indexing import IndexReader
-from constrint.frontends.text.meanings import Array, Enumeration, Items, Template, Value, kind_of
+from constrint.frontends.text.meanings import Array, EnumerationType, Items, Template, Value, kind_of
 from constrint.frontends.text.syntax import Source
 from constrint.globals import GLOBALS
 from constrint.support.limits import Budget, LimitExceeded
@@ -234,7 +234,7 @@ class CallReader(IndexReader):
         if arguments[0].data == "comprehension":
             return Const(len(self.expanded(arguments[0], self.value)))
         value = self.value(arguments[0])
-        if isinstance(value, tuple | Enumeration):
+        if isinstance(value, tuple | EnumerationType):
             return Const(len(value))
         if isinstance(value, Items):
             return Const(len(value.items))

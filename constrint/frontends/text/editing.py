@@ -23,11 +23,11 @@ from constrint.frontends.text.data import ENDINGS, read_data
 from constrint.frontends.text.declared_names import declared_by
 from constrint.frontends.text.global_calls import NAMES
 from constrint.frontends.text.includes import Folders
-from constrint.frontends.text.meanings import Array, Enumeration, Items, Template, Value, kind_of
+from constrint.frontends.text.meanings import Array, EnumerationType, Items, Template, Value, kind_of
 from constrint.frontends.text.parameters import GivenNames
 from constrint.frontends.text.simple import Parsed, Statement, statements, whole
 from constrint.frontends.text.syntax import LONGEST_KNOWN
-from constrint.frontends.text.text import Reader
+from constrint.frontends.text.text import TextReader
 from constrint.globals import GLOBALS
 from constrint.support.limits import Budget, LimitExceeded, recursion_room
 
@@ -78,7 +78,7 @@ class Survey:
         self._lines: list[int] = []  # of the statements
         self._failed: set[str] = set()
         folders = Folders(filename if Path(filename).parent.is_dir() else None)
-        self._reader = Reader(self._source, self._given(filename, budget), budget, folders)
+        self._reader = TextReader(self._source, self._given(filename, budget), budget, folders)
         try:
             with recursion_room(budget.frames):
                 self._read(budget)
@@ -221,7 +221,7 @@ def described(name: str, value: Value) -> str:
         meta = value.body.meta
         body = value.source.text[value.begin + meta.start_pos : value.begin + meta.end_pos]
         return f"{name}({', '.join(value.parameters)}) := {_cut(body)}"
-    if isinstance(value, Enumeration):
+    if isinstance(value, EnumerationType):
         return f"enum {name} := {{{_cut(', '.join(value.labels))}}}"
     if isinstance(value, tuple):
         return f"{name} := {_short(tuple(map(Const, value[:50])))}"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Enumeration:
+class EnumerationType:
     """An enumeration: words for the integers from 0.
 
     Attributes:
@@ -145,7 +145,7 @@ class Template:
     begin: int
 
 
-Value: TypeAlias = IntExpr | tuple[int, ...] | Domain | Array | Items | Enumeration | Template
+Value: TypeAlias = IntExpr | tuple[int, ...] | Domain | Array | Items | EnumerationType | Template
 """The meaning of a name or argument; a tuple is a list or set of constants, a Domain a range."""
 
 KINDS: dict[type, str] = {
@@ -153,7 +153,7 @@ KINDS: dict[type, str] = {
     Domain: "a range",
     Array: "an array",
     Items: "a list",
-    Enumeration: "an enumeration",
+    EnumerationType: "an enumeration",
     Template: "a function",
 }
 

@@ -11,7 +11,7 @@ from constrint.expr import BoolExpr, Comparison, Const, IntExpr
 from constrint.expr.domain import Domain
 from constrint.frontends.constants import as_tree, name_of, subtrees
 from constrint.frontends.text.free_names import count_of, free_names
-from constrint.frontends.text.meanings import Array, Axis, Enumeration, Items, Template, Value, kind_of
+from constrint.frontends.text.meanings import Array, Axis, EnumerationType, Items, Template, Value, kind_of
 from constrint.frontends.text.names import NameReader
 from constrint.support.limits import exceeded
 
@@ -101,7 +101,7 @@ class SequenceReader(NameReader):
                 return None
             self.budget.values(value.size or 0, self.statement_place)
             return value
-        if isinstance(value, tuple | Enumeration):
+        if isinstance(value, tuple | EnumerationType):
             self.budget.elements(len(value), self.statement_place)
             return value if isinstance(value, tuple) else range(len(value))
         return None
@@ -196,7 +196,7 @@ class SequenceReader(NameReader):
         if isinstance(value, tuple):
             self.budget.elements(len(value), partial(self.where, tree))
             return Domain.of_values(value)
-        if isinstance(value, Enumeration):
+        if isinstance(value, EnumerationType):
             return Domain.of_range(0, len(value) - 1)
         found = None if isinstance(value, IntExpr) else self.flat(value)
         if found is None or any(not isinstance(entry, Const) for entry in found):
@@ -296,7 +296,7 @@ class SequenceReader(NameReader):
             return map(Const, value)
         if isinstance(value, tuple):
             return map(Const, value)
-        if isinstance(value, Enumeration):
+        if isinstance(value, EnumerationType):
             return map(Const, range(len(value)))
         if isinstance(value, Items):
             return value.items
@@ -383,7 +383,7 @@ def unusable(reader: NameReader, tree: Node, value: Value) -> ParseError:
         return reader.error(tree, "a list is not a number", hint)
     hints = {
         tuple: f"write {text}[k] or x in {text}",
-        Enumeration: f"write one of its members, or x in {text}",
+        EnumerationType: f"write one of its members, or x in {text}",
         Domain: f"write x in {text}",
         Template: f"call it: {text}(…)",
     }

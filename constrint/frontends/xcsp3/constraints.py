@@ -17,11 +17,11 @@ from constrint.frontends.xcsp3.accepted import refuse_unread
 from constrint.frontends.xcsp3.extremes import extreme, extreme_place, rank_of, ranked_entry
 from constrint.frontends.xcsp3.functions import condition
 from constrint.frontends.xcsp3.numbers import groups, shown
-from constrint.frontends.xcsp3.reader import OPERATORS, Reader
+from constrint.frontends.xcsp3.reader import OPERATORS, PartReader
 from constrint.frontends.xcsp3.variables import text_of
 
 
-def constraint(reader: Reader, node: Element) -> BoolExpr:
+def constraint(reader: PartReader, node: Element) -> BoolExpr:
     """The condition of an element; raises `ModelError` if it is not supported, or is not a constraint."""
     reader.budget.node()
     rule = _RULES.get(node.tag)
@@ -43,12 +43,12 @@ _REIFIED: dict[str, Callable[[BoolExpr, BoolExpr], BoolExpr]] = {
 }
 
 
-def _intension(reader: Reader, node: Element) -> BoolExpr:
+def _intension(reader: PartReader, node: Element) -> BoolExpr:
     part = node.find("function")
     return condition(text_of(node if part is None else part), reader.variables.variable, reader.budget)
 
 
-def _extension(reader: Reader, node: Element) -> BoolExpr:
+def _extension(reader: PartReader, node: Element) -> BoolExpr:
     args = reader.listed(node)
     supports, conflicts = node.find("supports"), node.find("conflicts")
     text = text_of(conflicts if supports is None else supports)
@@ -57,7 +57,7 @@ def _extension(reader: Reader, node: Element) -> BoolExpr:
     return found if supports is not None else ~found
 
 
-def _tuples(reader: Reader, text: str, width: int) -> tuple[list[list[int]], list[list[int | None]]]:
+def _tuples(reader: PartReader, text: str, width: int) -> tuple[list[list[int]], list[list[int | None]]]:
     rows: list[list[int]] = []
     starred: list[list[int | None]] = []
     if width == 1 and "(" not in text:
@@ -73,7 +73,7 @@ def _tuples(reader: Reader, text: str, width: int) -> tuple[list[list[int]], lis
     return rows, starred
 
 
-def _all_different(reader: Reader, node: Element) -> BoolExpr:
+def _all_different(reader: PartReader, node: Element) -> BoolExpr:
     excepted = text_of(node.find("except"))
     if node.find("matrix") is not None:
         rows, free = _rectangle(reader, node), reader.integers(excepted)
@@ -88,7 +88,7 @@ def _all_different(reader: Reader, node: Element) -> BoolExpr:
     return _values_differ(reader, reader.listed(node), reader.integers(excepted))
 
 
-def _rectangle(reader: Reader, node: Element) -> list[list[IntExpr]]:
+def _rectangle(reader: PartReader, node: Element) -> list[list[IntExpr]]:
     """Rows of equal length, which is not 0."""
     rows = reader.rows(node)
     if len({len(row) for row in rows}) != 1 or not rows[0]:
@@ -96,7 +96,7 @@ def _rectangle(reader: Reader, node: Element) -> list[list[IntExpr]]:
     return rows
 
 
-def _values_differ(reader: Reader, args: Sequence[IntExpr], free: Sequence[int]) -> BoolExpr:
+def _values_differ(reader: PartReader, args: Sequence[IntExpr], free: Sequence[int]) -> BoolExpr:
     """All different, except for some values that may occur more than once."""
     if not free:
         return g.all_different(args) if args else all_of([])
@@ -107,7 +107,7 @@ def _differ(xs: Sequence[IntExpr], ys: Sequence[IntExpr]) -> BoolExpr:
     return Or(tuple([Comparison("!=", x, y) for x, y in zip(xs, ys, strict=True)]))
 
 
-def _all_equal(reader: Reader, node: Element) -> BoolExpr:
+def _all_equal(reader: PartReader, node: Element) -> BoolExpr:
     free = reader.integers(text_of(node.find("except")))
     args = reader.listed(node)
     if not free:
@@ -123,7 +123,7 @@ def _all_equal(reader: Reader, node: Element) -> BoolExpr:
     )
 
 
-def _ordered(reader: Reader, node: Element) -> BoolExpr:
+def _ordered(reader: PartReader, node: Element) -> BoolExpr:
     args = reader.listed(node)
     operator = text_of(node.find("operator")) or node.get("case") or "le"
     if operator not in OPERATORS:
@@ -135,7 +135,7 @@ def _ordered(reader: Reader, node: Element) -> BoolExpr:
     return all_of([compare(x + gap, y) for x, gap, y in zip(args, lengths, args[1:], strict=False)])
 
 
-def _lex(reader: Reader, node: Element) -> BoolExpr:
+def _lex(reader: PartReader, node: Element) -> BoolExpr:
     rows = reader.rows(node)
     operator = text_of(node.find("operator"))
     if operator in ("gt", "ge"):
@@ -149,7 +149,7 @@ def _lex(reader: Reader, node: Element) -> BoolExpr:
     return all_of([compare(a, b) for one in lists for a, b in pairwise(one)])
 
 
-def _sum(reader: Reader, node: Element) -> BoolExpr:
+def _sum(reader: PartReader, node: Element) -> BoolExpr:
     args = reader.listed(node)
     part = node.find("coeffs")
     coefficients = reader.terms(text_of(part)) if part is not None else [Const(1)] * len(args)
@@ -159,14 +159,14 @@ def _sum(reader: Reader, node: Element) -> BoolExpr:
     return reader.compared(total, text_of(node.find("condition")))
 
 
-def _count(reader: Reader, node: Element) -> BoolExpr:
+def _count(reader: PartReader, node: Element) -> BoolExpr:
     args, values = reader.listed(node), reader.terms(text_of(node.find("values")))
     reader.combine(len(args), 2 + 3 * len(values))
     number = sum_([1 * any_of([x == value for value in values]) for x in args])
     return reader.compared(number, text_of(node.find("condition")))
 
 
-def _n_values(reader: Reader, node: Element) -> BoolExpr:
+def _n_values(reader: PartReader, node: Element) -> BoolExpr:
     args, excepted = reader.listed(node), node.find("except")
     if excepted is None:
         return reader.compared(g.nvalue(args), text_of(node.find("condition")))
@@ -176,7 +176,7 @@ def _n_values(reader: Reader, node: Element) -> BoolExpr:
     return reader.compared(sum_([1 * one for one in new]), text_of(node.find("condition")))
 
 
-def _cardinality(reader: Reader, node: Element) -> BoolExpr:
+def _cardinality(reader: PartReader, node: Element) -> BoolExpr:
     args, part = reader.listed(node), node.find("values")
     values = reader.terms(text_of(part))
     reader.combine(len(values), 6 * len(args))
@@ -190,7 +190,7 @@ def _cardinality(reader: Reader, node: Element) -> BoolExpr:
     return all_of(parts)
 
 
-def _occurrences(reader: Reader, node: Element) -> list[str]:
+def _occurrences(reader: PartReader, node: Element) -> list[str]:
     """The number of occurrences of each value: integers, ranges or variables, one word each."""
     words: list[str] = []
     for word in text_of(node.find("occurs")).split():
@@ -204,14 +204,14 @@ def _occurrences(reader: Reader, node: Element) -> list[str]:
     return words
 
 
-def _occurs(reader: Reader, count: IntExpr, word: str) -> BoolExpr:
+def _occurs(reader: PartReader, count: IntExpr, word: str) -> BoolExpr:
     low, dots, high = word.partition("..")
     if dots and "[" not in word:
         return (count >= reader.integer(low)) & (count <= reader.integer(high))
     return count == reader.term(word)
 
 
-def _element(reader: Reader, node: Element) -> BoolExpr:
+def _element(reader: PartReader, node: Element) -> BoolExpr:
     part = node.find("index")
     wanted, value = node.find("condition"), node.find("value")
     matrix = node.find("matrix")
@@ -236,7 +236,7 @@ def _element(reader: Reader, node: Element) -> BoolExpr:
     return is_wanted(element(args, index))
 
 
-def _matrix_element(reader: Reader, node: Element, matrix: Element) -> BoolExpr:
+def _matrix_element(reader: PartReader, node: Element, matrix: Element) -> BoolExpr:
     index = node.find("index")
     if index is not None and rank_of(index) != "any":
         raise ModelError("a rank of the index of a matrix is not supported")
@@ -259,7 +259,7 @@ def _matrix_element(reader: Reader, node: Element, matrix: Element) -> BoolExpr:
     return chosen == reader.term(text_of(value))
 
 
-def _instantiation(reader: Reader, node: Element) -> BoolExpr:
+def _instantiation(reader: PartReader, node: Element) -> BoolExpr:
     args = reader.listed(node)
     values: list[int | None] = []  # a star leaves a variable as it is
     for word in text_of(node.find("values")).split():
@@ -269,7 +269,7 @@ def _instantiation(reader: Reader, node: Element) -> BoolExpr:
     return all_of([x == value for x, value in zip(args, values, strict=True) if value is not None])
 
 
-def _clause(reader: Reader, node: Element) -> BoolExpr:
+def _clause(reader: PartReader, node: Element) -> BoolExpr:
     tests = []
     for word in text_of(node.find("list") if node.find("list") is not None else node).split():
         negated = word.startswith("not(")
@@ -280,7 +280,7 @@ def _clause(reader: Reader, node: Element) -> BoolExpr:
     return any_of(tests)
 
 
-_RULES: dict[str, Callable[[Reader, Element], BoolExpr]] = {
+_RULES: dict[str, Callable[[PartReader, Element], BoolExpr]] = {
     "intension": _intension,
     "extension": _extension,
     "allDifferent": _all_different,

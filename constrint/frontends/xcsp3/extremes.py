@@ -9,7 +9,7 @@ from constrint.errors import ModelError
 from constrint.expr import BoolExpr, Const, IntExpr
 from constrint.expr.functions import all_of, any_of, max_, min_
 from constrint.frontends.xcsp3.numbers import shown
-from constrint.frontends.xcsp3.reader import Reader
+from constrint.frontends.xcsp3.reader import PartReader
 from constrint.frontends.xcsp3.variables import text_of
 
 RANKS = ("any", "first", "last")
@@ -24,7 +24,7 @@ def rank_of(node: Element) -> str:
 
 
 def at_places(
-    reader: Reader, holds: Sequence[BoolExpr], rank: str, is_place: Callable[[int], BoolExpr]
+    reader: PartReader, holds: Sequence[BoolExpr], rank: str, is_place: Callable[[int], BoolExpr]
 ) -> BoolExpr:
     """The condition that a place is where something holds: any such place, the first or the last.
 
@@ -43,10 +43,10 @@ def at_places(
     return any_of(ways)
 
 
-def extreme(greatest: bool) -> Callable[[Reader, Element], BoolExpr]:
+def extreme(greatest: bool) -> Callable[[PartReader, Element], BoolExpr]:
     """The rule of <maximum> or <minimum>, whose <index> is a place of that value."""
 
-    def rule(reader: Reader, node: Element) -> BoolExpr:
+    def rule(reader: PartReader, node: Element) -> BoolExpr:
         args, index, wanted = reader.listed(node), node.find("index"), node.find("condition")
         top = (max_ if greatest else min_)(args)
         parts = [] if wanted is None else [reader.compared(top, text_of(wanted))]
@@ -61,10 +61,10 @@ def extreme(greatest: bool) -> Callable[[Reader, Element], BoolExpr]:
     return rule
 
 
-def extreme_place(greatest: bool) -> Callable[[Reader, Element], BoolExpr]:
+def extreme_place(greatest: bool) -> Callable[[PartReader, Element], BoolExpr]:
     """The rule of <maximumArg> or <minimumArg>: a condition on the place of that value."""
 
-    def rule(reader: Reader, node: Element) -> BoolExpr:
+    def rule(reader: PartReader, node: Element) -> BoolExpr:
         args, text = reader.listed(node), text_of(node.find("condition"))
         start = reader.attribute(node.find("list"), "startIndex")
         top = (max_ if greatest else min_)(args)
@@ -77,7 +77,7 @@ def extreme_place(greatest: bool) -> Callable[[Reader, Element], BoolExpr]:
 
 
 def ranked_entry(
-    reader: Reader,
+    reader: PartReader,
     entries: Sequence[IntExpr],
     index: IntExpr,
     rank: str,

@@ -109,7 +109,7 @@ def expression(text: str, leaf: Leaf, budget: Budget) -> IntExpr:
     Raises:
         ModelError: The text is not valid.
     """
-    return _Reader(text, leaf, budget).expression()
+    return _IntensionReader(text, leaf, budget).expression()
 
 
 def condition(text: str, leaf: Leaf, budget: Budget) -> BoolExpr:
@@ -145,7 +145,7 @@ def _size(call: _Call) -> int:
     return times * sum(call.sizes) + first + len(call.args)
 
 
-class _Reader:
+class _IntensionReader:
     """Reads one expression from left to right; the grammar is one rule, and open calls are on a stack."""
 
     def __init__(self, text: str, leaf: Leaf, budget: Budget) -> None:

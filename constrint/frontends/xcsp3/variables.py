@@ -25,7 +25,7 @@ def text_of(element: Element | None) -> str:
     return "" if element is None or element.text is None else element.text.strip()
 
 
-class Variables:
+class XcspVariables:
     """The variables of an instance.
 
     Attributes:

@@ -19,10 +19,10 @@ def write_xcsp3(model: Declarations) -> str:
     Raises:
         ModelError: The model has several goals, unbounded variables, or something without a counterpart.
     """
-    return _Writer(PlainForm(model, "XCSP3")).text()
+    return _XcspWriter(PlainForm(model, "XCSP3")).text()
 
 
-class _Writer:
+class _XcspWriter:
     def __init__(self, form: PlainForm) -> None:
         self.form = form
         self.ids = identifiers(form.names)
@@ -140,7 +140,7 @@ class _Writer:
         )
 
 
-_RULES: dict[type, Callable[[_Writer, Any], None]] = {
+_RULES: dict[type, Callable[[_XcspWriter, Any], None]] = {
     c.LinearLe: lambda w, n: w.linear(n.terms, "le", n.bound),
     c.LinearEq: lambda w, n: w.linear(n.terms, "eq", n.bound),
     c.LinearNe: lambda w, n: w.linear(n.terms, "ne", n.bound),
@@ -150,11 +150,11 @@ _RULES: dict[type, Callable[[_Writer, Any], None]] = {
     c.Maximum: lambda w, n: w.extreme("max", n),
     c.Minimum: lambda w, n: w.extreme("min", n),
     c.Absolute: lambda w, n: w.post(f"eq({w.of(n.z)},abs({w.of(n.x)}))"),
-    c.Member: _Writer.member,
+    c.Member: _XcspWriter.member,
     c.Clause: lambda w, n: w.clause(n.literals),
     c.Element: lambda w, n: w.element(" ".join(map(str, n.table)), n.index, n.z),
     c.Selection: lambda w, n: w.element(w.all(n.xs), n.index, n.z),
-    c.Table: _Writer.table,
+    c.Table: _XcspWriter.table,
     c.AllDifferent: lambda w, n: w.constraints.append(
         f"<allDifferent> {w.all(v for _, v, _ in n.views)} </allDifferent>"
     ),

@@ -12,10 +12,10 @@ from constrint.jumping import moves
 from constrint.jumping.build import SAFE_SCORE, build, values
 from constrint.jumping.compiled import CompiledJumps
 from constrint.jumping.layout import HEAVIEST, UNLIMITED, VIOLATED, WORK, Jumps
-from constrint.jumping.rows import Rows
+from constrint.jumping.rows import SeparableRows
 from constrint.preparing.prepared import Prepared
 from constrint.presolve import Root
-from constrint.search.jumping import JumpingRun, jumping_run
+from constrint.search.jumping import FeasibilityJumpRun, feasibility_jump_run
 from constrint.settings import DEFAULT
 from constrint.support.deadline import Deadline, Stopped, until
 
@@ -36,7 +36,7 @@ def long_sum(count: int) -> Model:
 
 
 def test_variables_taken_out_of_a_long_row_share_the_rest_of_it():
-    rows = Rows(root_of(long_sum(400)))
+    rows = SeparableRows(root_of(long_sum(400)))
     (slacks,) = rows.slacks
     assert len(slacks.taken) > 390
     assert any(row.functions is slacks.others for row in rows.rows)
@@ -45,7 +45,7 @@ def test_variables_taken_out_of_a_long_row_share_the_rest_of_it():
 @pytest.mark.parametrize("seed", range(6))
 def test_variables_taken_out_get_values_with_which_their_row_holds(seed):
     root = root_of(long_sum(30))
-    rows = Rows(root)
+    rows = SeparableRows(root)
     assert rows.slacks
     state = build(rows, seed, {v: (7 * v + seed) % 11 - 2 for v in range(len(root.box.lo))})
     assert moves.jump(state, 100_000) == 0
@@ -65,8 +65,8 @@ def test_constraints_of_too_many_entries_are_not_begun(monkeypatch, kind):
     )
     m.settings = DEFAULT.with_fields(local_search={"most_entries": 3_000})
     root = root_of(m)
-    monkeypatch.setattr(Rows, "_equals", None)  # it would be called for each entry
-    rows = Rows(root)
+    monkeypatch.setattr(SeparableRows, "_equals", None)  # it would be called for each entry
+    rows = SeparableRows(root)
     assert not rows.is_small
     assert rows.left_out == len(root.nodes)
 
@@ -85,7 +85,7 @@ def hub(count: int, most: int) -> Model:
 def test_steps_are_short_however_many_rows_a_variable_is_in(most):
     m = hub(400, most)
     m.settings = DEFAULT.with_fields(local_search={"work_of_step": 2_000})
-    rows = Rows(root_of(m))
+    rows = SeparableRows(root_of(m))
     state = build(rows, 1, {})
     most_rows = max(b - a for a, b in zip(state.first, state.first[1:], strict=False))
     assert most_rows > 700
@@ -102,7 +102,7 @@ def test_looking_for_a_value_is_work():
     m = Model()
     x, y = m.int_var("x", 0, 1000), m.int_vars("y", 200, 0, 1000)
     m.add(*(x <= 2 * one for one in y), *(3 * y[i] + y[i + 1] != 5 for i in range(199)), y[0] + y[1] >= 9)
-    state = build(Rows(root_of(m)), 1, {})
+    state = build(SeparableRows(root_of(m)), 1, {})
     v = max(range(len(state.value)), key=lambda v: state.first[v + 1] - state.first[v])
     state.scalar[WORK] = 0
     moves.best_of_wide(state, v)
@@ -110,7 +110,7 @@ def test_looking_for_a_value_is_work():
 
 
 def test_building_ends_at_the_deadline():
-    rows = Rows(root_of(hub(50, 100)))
+    rows = SeparableRows(root_of(hub(50, 100)))
     with until(Deadline(-1.0)), pytest.raises(Stopped):
         build(rows, 0, {})
 
@@ -119,7 +119,7 @@ def test_scores_fit_into_64_bits():
     m = Model()
     x = m.int_vars("x", 3, 0, 1 << 20)
     m.add(*(900 * x[0] + i * x[1] - x[2] >= (1 << 28) + i for i in range(700)), x[0] != x[1])
-    rows = Rows(root_of(m))
+    rows = SeparableRows(root_of(m))
     assert rows.left_out == 0
     state = build(rows, 0, {})
     heaviest = state.scalar[HEAVIEST]
@@ -135,15 +135,15 @@ def test_domains_beyond_64_bits_have_no_notes_of_holes():
     m = Model()
     x, y = m.int_var("x", -(2**63), 2**63 - 1), m.int_vars("y", 3, 0, 9)
     m.add(x != 5, y[0] + y[1] == y[2] + 1, 2 * y[0] != y[1])
-    rows = Rows(root_of(m))
+    rows = SeparableRows(root_of(m))
     state = build(rows, 0, {})
     assert CompiledJumps(Jumps(*map(list, state))).run(1_000) == moves.jump(state, 1_000) == 0
 
 
-def run_of(model: Model, **options) -> JumpingRun:
+def run_of(model: Model, **options) -> FeasibilityJumpRun:
     prepared = Prepared(model, [], [], may_postpone=True)
     assert prepared.root is not None
-    run = jumping_run(prepared, prepared.root, options_of(**options), perf_counter(), None)
+    run = feasibility_jump_run(prepared, prepared.root, options_of(**options), perf_counter(), None)
     assert run is not None
     return run
 

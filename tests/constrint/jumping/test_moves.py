@@ -25,11 +25,11 @@ from constrint.jumping.layout import (
     WORK,
     Jumps,
 )
-from constrint.jumping.rows import Rows
+from constrint.jumping.rows import SeparableRows
 from constrint.preparing.prepared import Prepared
 from constrint.preparing.search import GaveUp
 from constrint.search import portfolio
-from constrint.search.jumping import JumpingRun, jumping_run
+from constrint.search.jumping import FeasibilityJumpRun, feasibility_jump_run
 from constrint.settings import DEFAULT
 from constrint.support.deadline import Pace, Paused
 
@@ -60,7 +60,7 @@ def states(count: int, first: int = 5_000) -> Iterator[Jumps]:
     for seed, model in enumerate([*map(drawn, range(first, first + count)), wide()]):
         root = Prepared(model, [], [], may_postpone=True).root
         if root is not None:
-            yield build(Rows(root), seed, {})
+            yield build(SeparableRows(root), seed, {})
 
 
 def wide() -> Model:
@@ -150,7 +150,7 @@ def test_weights_stay_small():
     root = Prepared(m, [], [], may_postpone=True).root
     if root is None:
         pytest.fail("presolve proves it: the test needs another model")
-    s = build(Rows(root), 0, {})
+    s = build(SeparableRows(root), 0, {})
     s.scalar[HEAVIEST] = 40
     moves.jump(s, 100_000)
     assert s.scalar[VIOLATED] > 0
@@ -176,10 +176,10 @@ def planted(count: int, seed: int) -> Model:
     return m
 
 
-def run_of(model: Model, **options) -> JumpingRun | None:
+def run_of(model: Model, **options) -> FeasibilityJumpRun | None:
     prepared = Prepared(model, [], [], may_postpone=True)
     assert prepared.root is not None
-    return jumping_run(prepared, prepared.root, options_of(**options), perf_counter(), None)
+    return feasibility_jump_run(prepared, prepared.root, options_of(**options), perf_counter(), None)
 
 
 def test_it_finds_a_solution_alone(filled):
@@ -233,13 +233,13 @@ def test_points_that_lead_nowhere_end_it():
 
 def test_the_portfolio_finds_first_solutions_with_it(monkeypatch, filled):
     made = []
-    plain = portfolio.AlternatingRun._jumper
+    plain = portfolio.PortfolioRun._jumper
 
     def noted(self):
         made.append(plain(self))
         return made[-1]
 
-    monkeypatch.setattr(portfolio.AlternatingRun, "_jumper", noted)
+    monkeypatch.setattr(portfolio.PortfolioRun, "_jumper", noted)
     model, other = planted(150, 8), planted(150, 8)
     model.settings = other.settings = DEFAULT.with_fields(portfolio={"alone": 0})
     found = model.solve(learn="auto", seed=1)

@@ -11,13 +11,13 @@ from random_models import draw_model
 from constrint import Model, all_different, element, global_cardinality, max_, min_, sum_
 from constrint.jumping.build import build, values
 from constrint.jumping.layout import VIOLATED
-from constrint.jumping.rows import Rows
+from constrint.jumping.rows import SeparableRows
 from constrint.preparing.prepared import Prepared
 
 MOST_POINTS = 400
 
 
-def points(rows: Rows, seed: int):
+def points(rows: SeparableRows, seed: int):
     """All points of a root's box, or some of them, with values of named literals that fit."""
     box = rows.box
     domains = [box.values[v] or range(box.lo[v], box.hi[v] + 1, box.step[v]) for v in range(len(box.lo))]
@@ -37,7 +37,7 @@ def points(rows: Rows, seed: int):
 
 def compare(root, seed: int) -> tuple[int, int]:
     """The number of points that fulfil all, and of those that do not; they are told apart by both."""
-    rows = Rows(root)
+    rows = SeparableRows(root)
     right = wrong = 0
     for point in points(rows, seed):
         state = build(rows, seed, point)
@@ -61,7 +61,7 @@ def test_random_models():
             continue
         good, bad = compare(root, seed)
         right, wrong = right + good, wrong + bad
-        complete += Rows(root).left_out == 0
+        complete += SeparableRows(root).left_out == 0
     assert min(right, wrong) > 500
     assert complete > 50
 
@@ -97,13 +97,13 @@ def test_each_kind_of_constraint(kind):
     right, wrong = compare(root, 7)
     assert wrong > 0
     assert right + wrong > 100
-    assert (Rows(root).left_out == 0) == (kind != "extremes")
+    assert (SeparableRows(root).left_out == 0) == (kind != "extremes")
 
 
 def test_sums_beyond_reach_have_no_row():
     m = Model()
     x = m.int_vars("x", 3, 0, 10)
     m.add(2**40 * x[0] - 3 * x[1] <= 2**41, x[0] + x[1] == x[2])
-    rows = Rows(Prepared(m, [], []).root)
+    rows = SeparableRows(Prepared(m, [], []).root)
     assert rows.left_out + len(rows.rows) >= 1
     assert all(function.size(0, 10) < 2**32 for row in rows.rows for function in row.functions.values())

@@ -12,7 +12,7 @@ from proved import is_proved
 from constrint import IntExpr, Model, Status, element, max_, min_, sum_
 from constrint.learning import analyse, session
 from constrint.learning.layout import NOTHING, PREMISES
-from constrint.learning.normal import Translation
+from constrint.learning.normal import NormalTranslation
 from constrint.learning.trail import value_before
 
 
@@ -160,7 +160,7 @@ def test_every_explanation_implies_what_it_explains(monkeypatch):
 
         check("explain_propagator", holds, ls, p, b, k, at, sorted(set(node.scope())))
 
-    class Noting(Translation):
+    class Noting(NormalTranslation):
         def __init__(self, *given, **named):
             super().__init__(*given, **named)
             nodes.append(self)

@@ -18,7 +18,7 @@ from constrint.learning import follow
 from constrint.learning.build import Guide
 from constrint.learning.build import build as build_learner
 from constrint.learning.layout import CONFLICTS, COUNTED, FOLLOWS, LEVEL, MEMBERS, NOTHING
-from constrint.learning.normal import Normal
+from constrint.learning.normal import LearningNormalForm
 from constrint.learning.trail import back_to, raise_bound
 from constrint.preparing.branching import VALUE_RULES as VALUES
 from constrint.preparing.branching import VARIABLE_RULES, ValueSelector, VariableSelector
@@ -33,7 +33,7 @@ def following(domains, entries, groups, replaced=()):
         m.int_var(f"x{i}", values=domain)
     root = Prepared(m, (), ()).root
     n = len(root.box.lo)
-    normal = Normal(replaced=dict(replaced))
+    normal = LearningNormalForm(replaced=dict(replaced))
     guide = Guide([1] * n, [0] * n, root.box.lo, [0] * n, entries, groups)
     ls = build_learner(normal, [], root.box, guide)
     ls.scalar[FOLLOWS] = 1

@@ -28,7 +28,7 @@ from known_solutions import TALLY, Solutions, TooMany, Wrong, solutions_of
 import constrint as ci
 from constrint.engine.build import Box
 from constrint.learning.decompose import Decomposition
-from constrint.learning.normal import Contradiction, Translation, atom_of
+from constrint.learning.normal import ContradictoryRoot, NormalTranslation, atom_of
 from constrint.preparing.prepared import Prepared
 from constrint.presolve import Root, better_than, is_linear
 from constrint.presolve.breaking import without_symmetries
@@ -154,10 +154,10 @@ def check_decomposition(root: Root, known: Solutions) -> Solutions:
 def _check_translation(root: Root, known: Solutions, selects: bool) -> None:
     """Every row, clause, resource, extreme and replacement of a translation holds in every solution."""
     try:
-        normal = Translation(
+        normal = NormalTranslation(
             root.nodes, root.box, [] if known.goal is None else [known.goal[0]], selects=selects
         ).normal
-    except Contradiction:
+    except ContradictoryRoot:
         if len(known.rows):
             raise Wrong("translation: a contradiction in a model with solutions") from None
         return

@@ -31,9 +31,9 @@ from constrint.preparing.prepared import Prepared
 from constrint.preparing.restart_rules import Restarts
 from constrint.preparing.search import GaveUp, Search
 from constrint.presolve import Root
-from constrint.relaxation.program import OPTIMAL, Program
-from constrint.relaxation.rows import Relaxation, Row, relaxed
-from constrint.search.depth_first import Run
+from constrint.relaxation.program import OPTIMAL, RelaxationProgram
+from constrint.relaxation.rows import LpRow, Relaxation, relaxed
+from constrint.search.depth_first import DepthFirstRun
 from constrint.search.relaxed import RelaxedRun
 from constrint.search.weights import on_domains
 from constrint.store.domains import contains
@@ -222,7 +222,7 @@ def watch_branching(prepared: Prepared, root: Root, known: Solutions, rng: Rando
         )
         most = root.settings.portfolio.most_matched
         root = replace(root, nodes=[on_domains(node, root.box, most) for node in root.nodes], settled=None)
-    run = Run(prepared, root, options, perf_counter(), known.goal)
+    run = DepthFirstRun(prepared, root, options, perf_counter(), known.goal)
     _drive(run, known, "branching")
 
 
@@ -243,7 +243,7 @@ def watch_relaxation(prepared: Prepared, root: Root, known: Solutions, rng: Rand
     _check_rows(relaxation, added, known)
 
 
-def _drive(run: Run, known: Solutions, what: str) -> None:
+def _drive(run: DepthFirstRun, known: Solutions, what: str) -> None:
     """Run a search to its end, node by node."""
     known.wanted[:] = True
     for _ in range(MOST_LOOKS):
@@ -266,7 +266,7 @@ def _drive(run: Run, known: Solutions, what: str) -> None:
             return
 
 
-def _check_rows(relaxation: Relaxation, rows: list[Row], known: Solutions) -> None:
+def _check_rows(relaxation: Relaxation, rows: list[LpRow], known: Solutions) -> None:
     """Rows hold in every solution, for some choice of the columns that belong to no variable."""
     columns = relaxation.columns
     free = [j for j, v in enumerate(columns.variable) if v < 0]
@@ -281,16 +281,16 @@ def _check_rows(relaxation: Relaxation, rows: list[Row], known: Solutions) -> No
             _between(known, total, row)
     if chosen:
         for solution, column in zip(known.rows, values, strict=True):
-            program = Program(chosen, len(columns.variable), 0, 1)
+            program = RelaxationProgram(chosen, len(columns.variable), 0, 1)
             lower, upper = column.copy(), column.copy()
             lower[free], upper[free] = 0, 1
             # The cost's own bounds are left out of a program: they are a row here.
-            program.add([Row({0: 1}, int(lower[0]), int(upper[0]))])
+            program.add([LpRow({0: 1}, int(lower[0]), int(upper[0]))])
             if program.solve(lower, upper) != OPTIMAL:
                 raise Wrong(f"rows of tables rule out {solution.tolist()}")
 
 
-def _between(known: Solutions, total: np.ndarray[Any, Any], row: Row) -> None:
+def _between(known: Solutions, total: np.ndarray[Any, Any], row: LpRow) -> None:
     if row.low is not None:
         known.all_hold(total >= row.low, f"relaxed-row {row}")
     if row.high is not None:

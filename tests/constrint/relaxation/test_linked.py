@@ -90,7 +90,7 @@ def test_linked_members_raise_the_bound_and_never_above_the_optimum(monkeypatch)
     m, cost = ordered(6)
     best = m.solve(minimize=cost, learn=False).objective
     with_links = bound_of(m, cost)
-    monkeypatch.setattr(linked.Links, "state", lambda links: None)
+    monkeypatch.setattr(linked.EquationLinks, "state", lambda links: None)
     assert bound_of(m, cost) < with_links <= best
 
 

@@ -16,7 +16,7 @@ from random_models import build, draw_model
 from shared_models import endless
 
 from constrint import InternalError, Model, Status
-from constrint.learning.exchange import Exchange, tell
+from constrint.learning.exchange import ClauseExchange, tell
 from constrint.learning.session import LearningRun
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
@@ -42,13 +42,13 @@ def hasty(monkeypatch):
 def heard(monkeypatch):
     """Sizes of the clauses that learning searches were told."""
     sizes: list[int] = []
-    hear = Exchange.hear
+    hear = ClauseExchange.hear
 
     def noted(self, clauses):
         sizes.extend(map(len, clauses))
         hear(self, clauses)
 
-    monkeypatch.setattr(Exchange, "hear", noted)
+    monkeypatch.setattr(ClauseExchange, "hear", noted)
     return sizes
 
 
@@ -169,7 +169,7 @@ class _Member:
 
 
 def asked():
-    return rounds.Asked((0, "min"), frozenset([0]), rounds.Deadline())
+    return rounds.RoundGoal((0, "min"), frozenset([0]), rounds.Deadline())
 
 
 def test_failures_in_threads_are_told():

@@ -16,7 +16,7 @@ from constrint.learning import decompose
 from constrint.preparing.prepared import Prepared
 from constrint.propagators import LinearEq, LinearLe
 from constrint.relaxation.highs import has_highs
-from constrint.search.portfolio import AlternatingRun
+from constrint.search.portfolio import PortfolioRun
 from constrint.settings import DEFAULT, using
 
 MODELS = int(os.environ.get("CONSTRINT_LOWERED", "120"))
@@ -47,13 +47,13 @@ def joined(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """How often each kind of member was made."""
     count: Counter[str] = Counter()
     for name in MEMBERS:
-        made: Callable[..., Any] = getattr(AlternatingRun, name)
+        made: Callable[..., Any] = getattr(PortfolioRun, name)
 
         def noted(self: Any, *given: Any, name: str = name, made: Callable[..., Any] = made) -> Any:
             count[name] += 1
             return made(self, *given)
 
-        monkeypatch.setattr(AlternatingRun, name, noted)
+        monkeypatch.setattr(PortfolioRun, name, noted)
     return count
 
 

@@ -85,7 +85,7 @@ def test_counts_are_those_of_the_values_and_equal_in_compiled_code() -> None:
                 x = random.choice([random.randint(lo, hi), lo + 1, hi - 1, (lo + hi) // 2])
                 arrays = [np.array(cells, np.int64) for cells in state]
                 told = narrowed(state, v, kind, x, modulus)
-                assert compiled.bound(native.Structure(arrays).address)(v, kind, x, modulus) == told
+                assert compiled.bound(native.NativeStructure(arrays).address)(v, kind, x, modulus) == told
                 assert [array.tolist() for array in arrays] == list(state), (seed, v, kind)
                 if not told & 1:
                     break

@@ -18,11 +18,11 @@ from random_models import draw_model
 import constrint as ci
 from constrint.preparing.prepared import Prepared
 from constrint.propagators import REGISTRY
-from constrint.settings import DEFAULT, TableSettings, using
+from constrint.settings import DEFAULT, EnumerationSettings, using
 from constrint.tables import operation, operations, optimum
 from constrint.tables.operation import Unsuitable
 from constrint.tables.optimum import Optimum
-from constrint.tables.rows import Rows, Structure
+from constrint.tables.rows import RowTable, TableStructure
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "benchmarks" / "solver"))
 
@@ -43,8 +43,8 @@ KIND_NAMES = [kind.__name__ for kind in KINDS]
 def solutions_of(instance: Instance) -> set[tuple[int, ...]]:
     """All solutions of an instance, by one table."""
     numbers = range(len(instance.domains))
-    structure = Structure(box_of(instance.domains), [instance.node], numbers, [], {})
-    table = Rows(structure, numbers)
+    structure = TableStructure(box_of(instance.domains), [instance.node], numbers, [], {})
+    table = RowTable(structure, numbers)
     with np.errstate(all="ignore"):
         table.settle()
         while table.count and (v := table.next()) is not None:
@@ -91,7 +91,7 @@ def test_every_constraint_over_columns_against_its_definition(kind):
 @pytest.mark.parametrize("kind", KINDS, ids=KIND_NAMES)
 @pytest.mark.parametrize("rows", [16, 8192])
 def test_optima_of_every_constraint_against_brute_force(kind, rows):
-    rules = TableSettings(most_rows=rows, lazy_rows=rows // 8)
+    rules = EnumerationSettings(most_rows=rows, lazy_rows=rows // 8)
     solved = 0
     for seed in range(40):
         instance = draw_instance(kind, seed)
@@ -258,7 +258,7 @@ def test_equations_that_define_each_other_leave_free_variables() -> None:
     prepared = Prepared(model, [], [])
     root = prepared.root
     assert root is not None
-    structure = Structure(root.box, root.nodes, list(prepared.variables.values()), [], {})
+    structure = TableStructure(root.box, root.nodes, list(prepared.variables.values()), [], {})
     assert len(structure.free()) == 24
 
 
@@ -270,7 +270,7 @@ def test_a_table_stops_before_rows_of_tasks_exceed_its_work() -> None:
     root = prepared.root
     assert root is not None
     numbers = list(prepared.variables.values())
-    table = Rows(Structure(root.box, root.nodes, numbers, [], {}), numbers)
+    table = RowTable(TableStructure(root.box, root.nodes, numbers, [], {}), numbers)
     table.most = 1000
 
     def explore() -> None:
