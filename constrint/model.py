@@ -14,7 +14,7 @@ from constrint.answers.alternatives import Alternatives
 from constrint.errors import LimitError, ModelError
 from constrint.expr import BoolExpr, IntExpr
 from constrint.expr.arrays import ExprArray
-from constrint.frontends.exchange import ImportExport
+from constrint.frontends.import_export import ImportExport
 from constrint.modelling.objectives import Direction, Target, Units, as_goals, goals_of, in_written_order
 from constrint.modelling.result import Result, Status
 from constrint.modelling.threads import of_copy
@@ -122,8 +122,8 @@ class Model(ImportExport, Alternatives):
         """
         deadline = started(time_limit)
         from constrint.answers.assumptions import best_assuming
-        from constrint.answers.options import options_of
         from constrint.answers.presented import PresentedGoals
+        from constrint.answers.search_arguments import options_of
 
         check_function(on_solution, "on_solution")
         if hint is not None:
@@ -190,9 +190,9 @@ class Model(ImportExport, Alternatives):
             executor: As for `solve`.
         """
         deadline = started(time_limit)
-        from constrint.answers.options import options_of
+        from constrint.answers.search_arguments import options_of
         from constrint.answers.several import Solutions
-        from constrint.search.enumeration import AllSolutions
+        from constrint.search.all_solutions import AllSolutions
         from constrint.search.projected import projection_of
 
         check_limit(limit)
@@ -281,7 +281,7 @@ class Model(ImportExport, Alternatives):
         """
         deadline = started(time_limit)
         from constrint.answers.counting import count_solutions
-        from constrint.answers.options import options_of
+        from constrint.answers.search_arguments import options_of
 
         options = options_of(
             time_limit=time_limit, engine=engine, on_solution=on_solution, workers=workers, executor=executor
@@ -350,7 +350,7 @@ class Model(ImportExport, Alternatives):
         """
         deadline = started(time_limit)
         from constrint.answers.conflict import find_conflict
-        from constrint.answers.options import options_of
+        from constrint.answers.search_arguments import options_of
         from constrint.search.solver import Solver
 
         assumed = self.copy()

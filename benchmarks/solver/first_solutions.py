@@ -23,8 +23,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from environment import environment
 
 from constrint import IntExpr, Model, sum_
-from constrint.jumping import compiled as jumping
-from constrint.learning import compiled as learning
+from constrint.learning import compiled_learning as learning
+from constrint.local_search import compiled_jumps as jumping
 from constrint.search.portfolio import PortfolioRun
 
 Instance = tuple[Model, IntExpr | None]

@@ -175,8 +175,8 @@ class Alternatives(Declarations):
         """
         from dataclasses import replace
 
-        from constrint.answers.options import options_of
         from constrint.answers.presented import PresentedGoals
+        from constrint.answers.search_arguments import options_of
         from constrint.answers.subsets import amount_of
         from constrint.modelling.soft import Soft, soft
         from constrint.search.solver import Solver

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from constrint.answers.options import options_of
+from constrint.answers.search_arguments import options_of
 from constrint.errors import UnboundedError
 from constrint.modelling.conflict import Conflict
 from constrint.modelling.declarations import Declarations

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from constrint.modelling.ownership import check_variables
-from constrint.search.enumeration import AllSolutions
+from constrint.search.all_solutions import AllSolutions
 from constrint.search.projected import projection_of
 
 if TYPE_CHECKING:

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from math import floor
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from constrint.answers.options import options_of
 from constrint.answers.presented import PresentedGoals
+from constrint.answers.search_arguments import options_of
 from constrint.answers.several import Front
 from constrint.expr import And, BoolExpr, Comparison, IntExpr, Not, Or, as_expr
 from constrint.expr.functions import min_, sum_
 from constrint.modelling.blocking import blocking
 from constrint.modelling.result import Result, Status
-from constrint.search.enumeration import AllSolutions
+from constrint.search.all_solutions import AllSolutions
 from constrint.search.solver import Solver
 from constrint.support.deadline import Deadline
 

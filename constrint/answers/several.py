@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, overload
 
-from constrint.answers.options import options_of
 from constrint.answers.presented import PresentedGoals
+from constrint.answers.search_arguments import options_of
 from constrint.errors import shown
 from constrint.expr import BoolExpr, Comparison, IntExpr, Or, as_expr, linear
 from constrint.modelling.objectives import Goal, Units
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped] # stubs are a package of their own
 
     from constrint.modelling.declarations import Declarations
-    from constrint.search.enumeration import AllSolutions
+    from constrint.search.all_solutions import AllSolutions
 
 
 class Solutions(Iterator[Result]):

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeAlias, TypeVar, overload
 
-from constrint.answers.options import options_of
+from constrint.answers.search_arguments import options_of
 from constrint.errors import UnboundedError
 from constrint.expr import BoolVar, Comparison, IntExpr, Not, Or, Sum, definedness
 from constrint.expr.functions import max_

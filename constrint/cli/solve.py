@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 from constrint.answers.conflict import find_conflict
 from constrint.answers.counting import count_solutions
-from constrint.answers.options import options_of
+from constrint.answers.search_arguments import options_of
 from constrint.errors import LimitError, printable
 from constrint.model import Model
 from constrint.modelling.conflict import Conflict, labelled, shown

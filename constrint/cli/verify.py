@@ -42,8 +42,8 @@ def verify(
     Exit codes: 0 the proof holds, 1 it is rejected (with the line and the reason), 2 bad input.
     """
     from constrint.support.deadline import Stopped, until
-    from constrint.verification.proof import NotTheModelError, RejectedAtError
-    from constrint.verification.proof import verify as check
+    from constrint.verification.checker import NotTheModelError, RejectedAtError
+    from constrint.verification.checker import verify as check
     from constrint.verification.settings import CheckerSettings
 
     model = load(file, replace(reading, data=data), budget)

@@ -17,8 +17,8 @@ import numpy as np
 
 from constrint.diagrams.diagram import Diagram, Layer, smallest_type
 from constrint.diagrams.evaluate import Frame, Parts
-from constrint.diagrams.intervals import bounds
 from constrint.diagrams.joins import Join, Step, join, number_rows
+from constrint.diagrams.term_bounds import bounds
 from constrint.diagrams.terms import BOOL, FLOAT, Array, Term, Terms, Unsupported
 from constrint.support.deadline import Deadline, Stopped, check_deadline, until
 from constrint.support.limits import recursion_room

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from constrint.diagrams.boxed_domains import MOST_VALUES, boxed_domains, is_wide, listed
 from constrint.diagrams.diagram import Diagram, Layer, smallest_type
-from constrint.diagrams.domains import MOST_VALUES, boxed_domains, is_wide, listed
 from constrint.diagrams.evaluate import Frame, Parts
 from constrint.diagrams.layers import EdgeBudget, LayerBuilder, TooLargeDiagram, planning
 from constrint.diagrams.order import VariableOrder, components

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from constrint.diagrams.restrictions import Parameters, Restriction, split
-from constrint.diagrams.symbols import Symbol, tree_of, watched
 from constrint.diagrams.terms import BOOL, OBJECT, Array, Term, Terms
+from constrint.diagrams.traced_symbols import Symbol, tree_of, watched
 from constrint.errors import ModelError
 from constrint.support.deadline import check_deadline
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from constrint import expr as e
-from constrint.diagrams import functions
+from constrint.diagrams import term_functions
 from constrint.diagrams.terms import Term, Terms, Unsupported
 from constrint.globals import Function, Relation
 from constrint.support.deadline import check_deadline
@@ -116,7 +116,7 @@ def _function(translator: Translator, node: e.IntExpr) -> Term:
     parts = node.decomposed()
     if parts is not None:
         return translator.term(translator.kept(parts))
-    return functions.apply(translator.terms, type(node), translator.args(node.children))
+    return term_functions.apply(translator.terms, type(node), translator.args(node.children))
 
 
 _RULES: dict[type, Callable[[Translator, Any], Term]] = {
@@ -128,7 +128,7 @@ _RULES: dict[type, Callable[[Translator, Any], Term]] = {
         [a for a, _ in node.terms], translator.args(node.children), node.constant
     ),
     e.Mul: lambda translator, node: translator.terms.mul(translator.args(node.args)),
-    e.Element: lambda translator, node: functions.element(
+    e.Element: lambda translator, node: term_functions.element(
         translator.terms, node.values, translator.term(node.index)
     ),
     e.Comparison: _held(

@@ -14,8 +14,8 @@ from struct import pack_into
 from typing import Any, cast
 
 from constrint.engine import cache, claims, native
-from constrint.engine.build import full
 from constrint.engine.fixpoint import FAILED, INTERRUPTED, STABLE
+from constrint.engine.state_arrays import full
 from constrint.store.state import (
     EXHAUSTED,
     LEVEL,

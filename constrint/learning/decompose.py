@@ -30,7 +30,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import combinations
 
-from constrint.engine.build import Box
+from constrint.engine.state_arrays import Box
 from constrint.learning.normal import is_known
 from constrint.learning.pairs import PairFunctions
 from constrint.learning.values import ValueParts

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from constrint.learning.added_rows import AddedRow, AddedRows, row_of
 from constrint.learning.entries import Atom
 from constrint.learning.layout import CONFLICTS, HAS_SOLUTION, LOOK_AT, Learner
-from constrint.learning.rows import AddedRow, AddedRows, row_of
+from constrint.relaxation.lp_rows import LpRow as RelaxedRow
+from constrint.relaxation.lp_rows import Relaxation
 from constrint.relaxation.program import INFEASIBLE, OPTIMAL, DualProof, RelaxationProgram
-from constrint.relaxation.rows import LpRow as RelaxedRow
-from constrint.relaxation.rows import Relaxation
 from constrint.settings import LearningSettings
 
 if TYPE_CHECKING:

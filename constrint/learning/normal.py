@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from constrint.engine.build import Box
+from constrint.engine.state_arrays import Box
 from constrint.learning.entries import NO_VARIABLE, Atom, Extreme, reached, selected
 from constrint.propagators import (
     Absolute,

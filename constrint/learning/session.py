@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 from constrint.engine import background_compile as compiling
 from constrint.engine import cache
-from constrint.engine.build import Branch
-from constrint.engine.build import build as build_state
 from constrint.engine.select import GREATEST
+from constrint.engine.state_arrays import Branch
+from constrint.engine.state_arrays import build as build_state
 from constrint.errors import InternalError
 from constrint.learning import decide, loop
-from constrint.learning.build import NEVER_LOOK, Guide, build, grow, units
+from constrint.learning.clause_exchange import Clause, ClauseExchange
 from constrint.learning.decompose import Decomposition
-from constrint.learning.exchange import Clause, ClauseExchange
 from constrint.learning.layout import (
     BROKEN,
     BUDGET,
@@ -39,6 +38,7 @@ from constrint.learning.layout import (
 from constrint.learning.layout import (
     GOAL as GOAL_CELL,
 )
+from constrint.learning.learner_arrays import NEVER_LOOK, Guide, build, grow, units
 from constrint.learning.normal import ContradictoryRoot, LearningNormalForm, NormalTranslation, atom_of
 from constrint.learning.trail import raise_bound
 from constrint.modelling.result import Statistics
@@ -46,19 +46,19 @@ from constrint.preparing.branching import directions
 from constrint.preparing.checks import Assignment, check
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
-from constrint.preparing.search import GaveUp
+from constrint.preparing.search_protocol import GaveUp
 from constrint.presolve import Root
 from constrint.relaxation.highs import has_highs
 from constrint.store.state import State
 from constrint.support.deadline import Deadline, Pace, Paused
 
 if TYPE_CHECKING:
-    from constrint.learning.compiled import CompiledLearning
+    from constrint.learning.compiled_learning import CompiledLearning
     from constrint.learning.duals import Duals
     from constrint.learning.entries import Atom
     from constrint.preparing.proof import Proof
-    from constrint.relaxation.rows import LpRow as RelaxedRow
-    from constrint.relaxation.rows import Relaxation
+    from constrint.relaxation.lp_rows import LpRow as RelaxedRow
+    from constrint.relaxation.lp_rows import Relaxation
 
 # Tiers: 0/1 variables, other variables of the model, the objective, functions. Functions follow from the
 # model's variables; deciding them first would enumerate their ranges, which may be wide.
@@ -66,7 +66,7 @@ NARROW, WIDE, GOAL, LAST = 0, 1, 2, 3
 
 
 def _load() -> None:
-    from constrint.learning.compiled import load
+    from constrint.learning.compiled_learning import load
 
     load()
 
@@ -176,7 +176,7 @@ class LearningRun:
     def _hand_over(self) -> None:
         compiling.obtain(PART, _load, self._deadline)
         with compiling.loading(self._deadline):
-            from constrint.learning.compiled import CompiledLearning
+            from constrint.learning.compiled_learning import CompiledLearning
 
             self._session = CompiledLearning(self._ls, self._state)
         self._pace = Pace(self._rules.compiled_slice, self._deadline)
@@ -294,7 +294,7 @@ class LearningRun:
         self._ls.scalar[LOOK_AT] = NEVER_LOOK
         if not has_highs() or self._goal is None:
             return
-        from constrint.relaxation.rows import relaxed
+        from constrint.relaxation.lp_rows import relaxed
 
         relaxation = relaxed(self._given)
         if relaxation is not None and relaxation.is_about(self._goal[0]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from constrint.engine.build import Box
+from constrint.engine.state_arrays import Box
 from constrint.propagators import (
     AllDifferent,
     AllDifferentBounds,

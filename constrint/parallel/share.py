@@ -19,10 +19,10 @@ from constrint.engine import cache, native
 from constrint.engine.background_compile import LOADING
 from constrint.engine.fixpoint import enqueue_all
 from constrint.frontends.json.model import number
-from constrint.parallel.walker import SubtreeSearch
+from constrint.parallel.subtree_search import SubtreeSearch
 from constrint.parallel.workers import check_version, own_version
 from constrint.preparing.checks import check_solution
-from constrint.preparing.search import GaveUp
+from constrint.preparing.search_protocol import GaveUp
 from constrint.search.sliced import SearchLimits
 from constrint.search.subtree import Subtree, left_of
 from constrint.store.state import (

@@ -26,7 +26,7 @@ from constrint.parallel.workers import AHEAD, Workers
 from constrint.preparing.checks import Assignment, check
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
-from constrint.preparing.search import GaveUp, Interrupted
+from constrint.preparing.search_protocol import GaveUp, Interrupted
 from constrint.presolve import Root
 from constrint.search.depth_first import DepthFirstRun
 from constrint.search.subtree import Subtree

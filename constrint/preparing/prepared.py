@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from constrint.engine.build import Branch
 from constrint.engine.select import AS_BEST, AS_BEST_OR_GREATEST, GREATEST, IN_ORDER, LEAST
+from constrint.engine.state_arrays import Branch
 from constrint.errors import InternalError, ModelError, UnboundedError
 from constrint.expr import BoolVar, Const, IntExpr
 from constrint.expr.evaluation import SharedValues, is_light

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from constrint.engine.build import Box
+from constrint.engine.state_arrays import Box
 from constrint.lowering.variables import TRUE
 from constrint.presolve.root import Root
 from constrint.presolve.structure import DIFFERENT, ColouredStructure

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from constrint.engine.build import Box
+from constrint.engine.state_arrays import Box
 from constrint.propagators import LinearEq, LinearLe, Propagator
 from constrint.settings import DEFAULT, PresolveSettings
 from constrint.support.deadline import check_deadline

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from math import ceil, floor
 from typing import TYPE_CHECKING, TypeAlias
 
-from constrint.engine.build import LIMIT
+from constrint.engine.state_arrays import LIMIT
 from constrint.lowering.problem import Infeasible
 from constrint.propagators import (
     Absolute,

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from constrint.engine.build import Box, Branch, build, grow
 from constrint.engine.dfs import run
+from constrint.engine.state_arrays import Box, Branch, build, grow
 from constrint.lowering.problem import Infeasible
 from constrint.propagators import (
     Absolute,

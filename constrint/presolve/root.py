@@ -9,9 +9,9 @@ from itertools import accumulate
 from operator import eq, sub
 from typing import TYPE_CHECKING
 
-from constrint.engine.build import LIMIT, Box, Branch, build, can_resume, decided
 from constrint.engine.cache import is_loaded
 from constrint.engine.fixpoint import FAILED, INTERRUPTED, fixpoint
+from constrint.engine.state_arrays import LIMIT, Box, Branch, build, can_resume, decided
 from constrint.lowering.problem import Infeasible, NeedsWiderBounds, Problem
 from constrint.presolve.boxes import box_of
 from constrint.presolve.cliques import with_cliques
@@ -22,8 +22,8 @@ from constrint.presolve.equations import keep_classes, narrower_classes
 from constrint.presolve.factors import list_factors
 from constrint.presolve.joint import joint_bounds
 from constrint.presolve.modular import check_modulo
+from constrint.presolve.parallel_rows import tightened, without_parallel
 from constrint.presolve.residues import check_residues
-from constrint.presolve.rows import tightened, without_parallel
 from constrint.propagators import LinearEq, LinearLe, Propagator
 from constrint.settings import DEFAULT, PresolveSettings, Settings
 from constrint.store.domains import set_hi, set_lo

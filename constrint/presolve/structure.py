@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from constrint.engine.build import Box
+from constrint.engine.state_arrays import Box
 from constrint.propagators import (
     AllDifferent,
     AllDifferentBounds,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from constrint.engine.build import Box
+from constrint.engine.state_arrays import Box
 from constrint.propagators import LinearEqIf, Propagator
 from constrint.settings import DEFAULT
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from constrint.relaxation.columns import total
-from constrint.relaxation.rows import LpRow, Relaxation
+from constrint.relaxation.lp_rows import LpRow, Relaxation
 
 if TYPE_CHECKING:
     import numpy as np

@@ -13,12 +13,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import gcd
 
-from constrint.engine.build import LIMIT
+from constrint.engine.state_arrays import LIMIT
 from constrint.presolve import Root
 from constrint.presolve.joint import Row, connected, rows_of, system
 from constrint.propagators import LinearLe
-from constrint.relaxation.bounds import program_of
 from constrint.relaxation.highs import has_highs
+from constrint.relaxation.proven_bounds import program_of
 
 SCALES = (1024, 64)  # denominators to which multipliers are rounded
 

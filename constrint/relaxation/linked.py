@@ -13,7 +13,7 @@ from itertools import product
 from math import prod
 
 from constrint import propagators as c
-from constrint.engine.build import Box
+from constrint.engine.state_arrays import Box
 from constrint.propagators import Propagator
 from constrint.relaxation.columns import ONE, Columns, ColumnSum, total
 from constrint.settings import RelaxationSettings

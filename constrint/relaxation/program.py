@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from constrint.relaxation.rows import LpRow
+from constrint.relaxation.lp_rows import LpRow
 from constrint.support.deadline import present
 
 if TYPE_CHECKING:

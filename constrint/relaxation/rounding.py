@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from math import gcd, isqrt
 from typing import TYPE_CHECKING, Any
 
-from constrint.relaxation.rows import LpRow, Relaxation, Terms
+from constrint.relaxation.lp_rows import LpRow, Relaxation, Terms
 
 if TYPE_CHECKING:
     import numpy as np

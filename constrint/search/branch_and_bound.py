@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from constrint.errors import UnboundedError
 from constrint.lowering.problem import Infeasible
 from constrint.preparing.checks import Assignment, check
-from constrint.preparing.search import GaveUp, Interrupted
+from constrint.preparing.search_protocol import GaveUp, Interrupted
 from constrint.presolve import better_than, is_linear
 from constrint.search.depth_first import DepthFirstRun
 from constrint.search.polling import at_point, polled
@@ -17,7 +17,7 @@ from constrint.support.deadline import Stopped
 
 if TYPE_CHECKING:
     from constrint.preparing.prepared import Prepared
-    from constrint.preparing.search import Search
+    from constrint.preparing.search_protocol import Search
     from constrint.presolve import Root
     from constrint.search.solver import Solver
     from constrint.search.warm_start import WarmStart

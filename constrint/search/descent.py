@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
+from constrint.enumeration.swept import Swept, sweep
 from constrint.errors import UnboundedError
 from constrint.lowering.problem import NeedsWiderBounds
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
-from constrint.preparing.search import GaveUp
+from constrint.preparing.search_protocol import GaveUp
 from constrint.presolve import Root
 from constrint.search.choose import Method
 from constrint.search.depth_first import DepthFirstRun
-from constrint.tables.swept import Swept, sweep
 
 
 def answered_early(

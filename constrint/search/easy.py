@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sized
 from typing import TYPE_CHECKING
 
-from constrint.engine.build import Branch, build
 from constrint.engine.select import GREATEST, IN_ORDER, LEAST
+from constrint.engine.state_arrays import Branch, build
 from constrint.errors import ModelError, UnboundedError, Undefined
 from constrint.expr import BoolVar, IntExpr
 from constrint.expr.evaluation import SharedValues
 from constrint.preparing.checks import Assignment, check, first_violated
-from constrint.preparing.search import GaveUp
+from constrint.preparing.search_protocol import GaveUp
 from constrint.propagators import Clause, LinearEq, LinearLe
 from constrint.search.sliced import SearchLimits, Stepper
 from constrint.store.state import SOLUTION

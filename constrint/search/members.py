@@ -14,9 +14,9 @@ from constrint.search.sliced import WORK_OF_NODE
 
 if TYPE_CHECKING:
     from constrint.learning.session import LearningRun
+    from constrint.relaxation.lp_rows import LpRow, Relaxation
     from constrint.relaxation.point import Point
-    from constrint.relaxation.rows import LpRow, Relaxation
-    from constrint.search.jumping import FeasibilityJumpRun
+    from constrint.search.feasibility_jump import FeasibilityJumpRun
     from constrint.search.relaxed import RelaxedRun
     from constrint.settings import PortfolioSettings
 

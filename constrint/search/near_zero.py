@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from constrint.engine.build import Box
+from constrint.engine.state_arrays import Box
 from constrint.presolve import Root
 from constrint.presolve.equations import parametrised
 from constrint.propagators import LinearEq, Propagator

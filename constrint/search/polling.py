@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from itertools import combinations, product
 from typing import TYPE_CHECKING, TypeAlias
 
-from constrint.engine.build import Box
+from constrint.engine.state_arrays import Box
 from constrint.errors import ModelError, Undefined
 from constrint.expr import IntExpr
 from constrint.expr.evaluation import is_light

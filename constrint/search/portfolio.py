@@ -20,7 +20,7 @@ from constrint.modelling.result import Statistics
 from constrint.preparing.branching import Brancher
 from constrint.preparing.checks import Assignment, check
 from constrint.preparing.restart_rules import Restarts
-from constrint.preparing.search import GaveUp
+from constrint.preparing.search_protocol import GaveUp
 from constrint.presolve.breaking import SymmetryBroken, without_symmetries
 from constrint.search.depth_first import DepthFirstRun
 from constrint.search.members import (
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from constrint.preparing.options import Options
     from constrint.preparing.prepared import Prepared
     from constrint.presolve import Root
+    from constrint.relaxation.lp_rows import LpRow, Relaxation
     from constrint.relaxation.point import Point
-    from constrint.relaxation.rows import LpRow, Relaxation
     from constrint.settings.portfolio import Kind
 
 
@@ -321,7 +321,7 @@ class PortfolioRun:
 
     def _jumper(self) -> CountingMember | None:
         """The local search for a first solution; None where constraints have no rows for it."""
-        from constrint.search.jumping import feasibility_jump_run
+        from constrint.search.feasibility_jump import feasibility_jump_run
 
         run = feasibility_jump_run(self.prepared, self._root, self._options, self._started, self._goal)
         if run is None:

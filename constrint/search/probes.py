@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from math import isqrt
 from typing import TYPE_CHECKING
 
-from constrint.engine.build import LIMIT, Box
+from constrint.engine.state_arrays import LIMIT, Box
 from constrint.errors import UnboundedError
 from constrint.lowering.problem import Infeasible, NeedsWiderBounds
 from constrint.preparing.checks import Assignment
-from constrint.preparing.search import GaveUp
+from constrint.preparing.search_protocol import GaveUp
 from constrint.search.depth_first import DepthFirstRun
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class Probes:
 
     def _bound_jointly(self) -> bool:
         """Bound the objective by all constraints that imply linear ones; False if nothing is left."""
-        from constrint.relaxation.bounds import safe_bounds
+        from constrint.relaxation.proven_bounds import safe_bounds
 
         box, v = self.root.box, self.goal[0]
         try:

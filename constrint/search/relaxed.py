@@ -20,15 +20,15 @@ from constrint.engine.select import choose_value
 from constrint.preparing.branching import PLAIN
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
-from constrint.preparing.search import GaveUp
+from constrint.preparing.search_protocol import GaveUp
 from constrint.presolve import Root
+from constrint.relaxation.column_bounds import ColumnBounds
 from constrint.relaxation.cuts import cuts
-from constrint.relaxation.domains import ColumnBounds
 from constrint.relaxation.highs import has_highs
+from constrint.relaxation.lp_rows import LpRow, Relaxation, relaxed
 from constrint.relaxation.point import Point
 from constrint.relaxation.program import INFEASIBLE, OPTIMAL, DualProof, RelaxationProgram
 from constrint.relaxation.rounding import Rounding
-from constrint.relaxation.rows import LpRow, Relaxation, relaxed
 from constrint.search.depth_first import DepthFirstRun
 from constrint.store.domains import contains, fix, remove, set_hi, set_lo
 from constrint.store.state import (

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from constrint.preparing.search import GaveUp
+from constrint.preparing.search_protocol import GaveUp
 from constrint.search.members import PortfolioMember
 from constrint.support.deadline import Deadline, Paused, Stopped, until
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from constrint.engine import background_compile as compiling
 from constrint.engine import cache, dfs
-from constrint.engine.build import grow
+from constrint.engine.state_arrays import grow
 from constrint.modelling.result import Statistics
-from constrint.preparing.search import GaveUp
+from constrint.preparing.search_protocol import GaveUp
 from constrint.settings import DEFAULT, Settings
 from constrint.store.state import (
     BOUND,

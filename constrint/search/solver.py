@@ -12,6 +12,7 @@ from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from constrint.enumeration.swept import Swept
 from constrint.errors import ModelError, UnboundedError
 from constrint.lowering.problem import HUGE_BITS, NeedsWiderBounds
 from constrint.modelling.result import Result, Statistics, Status
@@ -19,7 +20,7 @@ from constrint.preparing.branching import PLAIN
 from constrint.preparing.checks import Assignment, bounded, values_of
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import WIDEST_BITS, Prepared
-from constrint.preparing.search import GaveUp, Interrupted, Search
+from constrint.preparing.search_protocol import GaveUp, Interrupted, Search
 from constrint.presolve import Root
 from constrint.presolve.breaking import without_symmetries
 from constrint.search.branch_and_bound import BranchAndBound
@@ -31,7 +32,6 @@ from constrint.search.near_zero import nearby_roots
 from constrint.search.portfolio import PortfolioRun
 from constrint.search.warm_start import WarmStart, hinted_solution, is_as_good, near_hints, restricted
 from constrint.support.deadline import Deadline, Stopped, until
-from constrint.tables.swept import Swept
 
 if TYPE_CHECKING:
     from constrint.modelling.declarations import Declarations
@@ -158,7 +158,7 @@ class Solver:
                 raise ModelError("the proof grew too long: bounds creep in small steps; bound the variables")
             raise ModelError("a proof needs numbers that fit int64: bound the variables")
         if method == "side by side" and not is_every:
-            from constrint.search.side_by_side import ThreadedPortfolio
+            from constrint.search.threaded_portfolio import ThreadedPortfolio
 
             return ThreadedPortfolio(prepared, root, options, started, goal)
         if options.sharing is not None:

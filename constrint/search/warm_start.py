@@ -10,13 +10,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from constrint.engine.build import Box
+from constrint.engine.state_arrays import Box
 from constrint.errors import UnboundedError
 from constrint.expr import IntExpr
 from constrint.lowering.problem import NeedsWiderBounds
 from constrint.preparing.branching import PLAIN
 from constrint.preparing.checks import Assignment
-from constrint.preparing.search import GaveUp
+from constrint.preparing.search_protocol import GaveUp
 from constrint.search.depth_first import DepthFirstRun
 from constrint.search.easy import is_solution
 

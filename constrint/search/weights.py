@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from constrint.engine.build import Box
+from constrint.engine.state_arrays import Box
 from constrint.learning.size import parts
 from constrint.presolve import Root
 from constrint.propagators import (

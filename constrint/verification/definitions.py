@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from constrint.verification.bounds import Bounds, Domain, Rejected
 from constrint.verification.intervals import REACHED
+from constrint.verification.linear_rows import least, negative
 from constrint.verification.meanings import DEFINITIONS, FUNCTIONS, Values
-from constrint.verification.rows import least, negative
 from constrint.verification.store import ProofConstraint
 
 TRUTHS = frozenset(

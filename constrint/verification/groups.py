@@ -9,12 +9,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from constrint.verification.bounds import Domain, Rejected, between, common, size
-from constrint.verification.conditions import ModelConditions
 from constrint.verification.definitions import check_defines
 from constrint.verification.implied import follows
 from constrint.verification.intervals import Partial
 from constrint.verification.known import KnownConstraints
 from constrint.verification.meanings import Values
+from constrint.verification.model_conditions import ModelConditions
 from constrint.verification.report import Report
 from constrint.verification.settings import CheckerSettings
 from constrint.verification.solutions import ListedSolutions

@@ -10,8 +10,8 @@ from constrint.expr.sums import Linear
 from constrint.verification.bounds import Atom, literal_atom, opposite
 from constrint.verification.cases import are_disjoint, holds_in_all_cases, takes_all_values
 from constrint.verification.known import KnownConstraints, key_of
+from constrint.verification.linear_rows import negative, normal
 from constrint.verification.meanings import DEFINITIONS
-from constrint.verification.rows import negative, normal
 from constrint.verification.store import ConstraintStore, ProofConstraint
 
 Case = tuple[list[Atom], list[ProofConstraint]]

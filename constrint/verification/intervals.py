@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from constrint.verification.bounds import Bounds, Contradiction
+from constrint.verification.linear_rows import least, negative
 from constrint.verification.meanings import Arguments
-from constrint.verification.rows import least, negative
 
 Interval: TypeAlias = tuple[int, int]
 

@@ -21,9 +21,9 @@ from constrint.verification.bounds import (
     size,
 )
 from constrint.verification.circuits import Literals, go_round, literals
+from constrint.verification.linear_rows import RowsOfSum, by_row, normal
 from constrint.verification.listing import listed
 from constrint.verification.meanings import Arguments, scope
-from constrint.verification.rows import RowsOfSum, by_row, normal
 from constrint.verification.settings import CheckerSettings
 from constrint.verification.windows import is_known, share
 

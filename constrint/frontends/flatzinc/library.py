@@ -12,8 +12,8 @@ from typing import TypeVar
 from constrint.expr import BoolExpr, IntExpr
 from constrint.expr.builders import table
 from constrint.expr.functions import all_of, sum_
-from constrint.frontends.flatzinc.arguments import Arguments
 from constrint.frontends.flatzinc.builtins import Relation
+from constrint.frontends.flatzinc.typed_arguments import Arguments
 from constrint.globals import (
     all_different,
     all_different_except,

@@ -18,8 +18,8 @@ from constrint.expr.position import Span
 from constrint.expr.written import KEYWORDS
 from constrint.frontends.nodes import Node
 from constrint.frontends.nodes import Token as Word
+from constrint.frontends.parse_tables import Tables
 from constrint.frontends.parsers import parser_of, tables_of
-from constrint.frontends.tables import Tables
 from constrint.support.limits import Budget
 
 if TYPE_CHECKING:

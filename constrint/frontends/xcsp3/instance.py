@@ -10,8 +10,8 @@ from constrint.errors import ModelError, ParseError
 from constrint.expr import IntExpr
 from constrint.expr.functions import max_, min_, sum_
 from constrint.frontends.xcsp3.accepted import DESCRIBING, refuse_attributes
-from constrint.frontends.xcsp3.constraints import constraint
-from constrint.frontends.xcsp3.functions import product_of
+from constrint.frontends.xcsp3.core_constraints import constraint
+from constrint.frontends.xcsp3.intension import product_of
 from constrint.frontends.xcsp3.numbers import shown
 from constrint.frontends.xcsp3.reader import PartReader
 from constrint.frontends.xcsp3.tree import XmlElement, parse

@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element
 from constrint.errors import ModelError
 from constrint.expr import BoolExpr, Const, IntExpr
 from constrint.expr.domain import Domain
-from constrint.frontends.xcsp3.functions import expression
+from constrint.frontends.xcsp3.intension import expression
 from constrint.frontends.xcsp3.numbers import count_of, domain_of, groups, integer, integers, shown, words_of
 from constrint.frontends.xcsp3.variables import XcspVariables, text_of
 from constrint.support.limits import Budget

@@ -17,7 +17,7 @@ from known_solutions import TALLY, Solutions, Wrong
 from constrint import Model
 from constrint.learning.layout import LEVEL
 from constrint.learning.session import LearningRun
-from constrint.relaxation.rows import LpRow
+from constrint.relaxation.lp_rows import LpRow
 from constrint.search.depth_first import DepthFirstRun
 from constrint.search.relaxed import RelaxedRun
 from constrint.store.domains import set_lo

@@ -19,12 +19,12 @@ from random_models import RandomModel, build, draw_model, draw_stride_model
 
 from constrint import Model, ModelError, Status, sum_
 from constrint.cli.main import app
-from constrint.learning import build as learn_build
 from constrint.learning import heap, restarts, session, trail
+from constrint.learning import learner_arrays as learn_build
 from constrint.learning.layout import DECISION, TRAIL
 from constrint.learning.normal import NormalTranslation
 from constrint.settings import DEFAULT
-from constrint.verification.proof import RejectedAtError
+from constrint.verification.checker import RejectedAtError
 
 BLOCK = 100
 

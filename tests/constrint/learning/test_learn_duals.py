@@ -13,12 +13,12 @@ from linked_models import draw_linked
 from random_models import build, draw_model
 
 from constrint import Model, Status, all_different, circuit, element, sum_
-from constrint.answers.options import options_of
+from constrint.answers.search_arguments import options_of
 from constrint.errors import ModelError
 from constrint.learning import duals, session
+from constrint.learning.added_rows import AddedRow, AddedRows
 from constrint.learning.duals import ColumnPlaces, Duals
 from constrint.learning.layout import LEVEL, QUEUE_HEAD, QUEUE_TAIL, TRAIL, Learner
-from constrint.learning.rows import AddedRow, AddedRows
 from constrint.modelling.objectives import as_goals
 from constrint.preparing.prepared import Prepared
 from constrint.relaxation.program import DualProof

@@ -9,7 +9,7 @@ import pytest
 from linked_models import LinkedModel, best_of, draw_linked
 
 from constrint import Model, Status, lex_less, table
-from constrint.engine.build import Box
+from constrint.engine.state_arrays import Box
 from constrint.learning.normal import NormalTranslation
 from constrint.propagators import Clause, LinearLeIf, Propagator
 

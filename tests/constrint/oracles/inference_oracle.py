@@ -26,7 +26,7 @@ from inference_watchers import (
 from known_solutions import TALLY, Solutions, TooMany, Wrong, solutions_of
 
 import constrint as ci
-from constrint.engine.build import Box
+from constrint.engine.state_arrays import Box
 from constrint.learning.decompose import Decomposition
 from constrint.learning.normal import ContradictoryRoot, NormalTranslation, atom_of
 from constrint.preparing.prepared import Prepared

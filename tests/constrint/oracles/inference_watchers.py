@@ -11,7 +11,7 @@ import numpy as np
 from known_solutions import TALLY, Solutions, Wrong
 
 from constrint.learning.analyse import explain
-from constrint.learning.exchange import tell
+from constrint.learning.clause_exchange import tell
 from constrint.learning.layout import (
     ARENA,
     AT_MOST,
@@ -29,10 +29,10 @@ from constrint.preparing.branching import Brancher
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
 from constrint.preparing.restart_rules import Restarts
-from constrint.preparing.search import GaveUp, Search
+from constrint.preparing.search_protocol import GaveUp, Search
 from constrint.presolve import Root
+from constrint.relaxation.lp_rows import LpRow, Relaxation, relaxed
 from constrint.relaxation.program import OPTIMAL, RelaxationProgram
-from constrint.relaxation.rows import LpRow, Relaxation, relaxed
 from constrint.search.depth_first import DepthFirstRun
 from constrint.search.relaxed import RelaxedRun
 from constrint.search.weights import on_domains

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from constrint import Model
-from constrint.engine.build import Branch
-from constrint.engine.build import build as build_state
-from constrint.learning.build import Guide
-from constrint.learning.build import build as build_learner
+from constrint.engine.state_arrays import Branch
+from constrint.engine.state_arrays import build as build_state
+from constrint.learning.learner_arrays import Guide
+from constrint.learning.learner_arrays import build as build_learner
 from constrint.learning.normal import LearningNormalForm
 from constrint.preparing.prepared import Prepared
 

@@ -106,7 +106,7 @@ LOWERED = hasty(least_turn=20).with_fields(
         "units_of_program": 1.0,  # so that its turns are not all of the search
     },
     neighbourhoods={"failures": 2, "failures_of_whole": 2, "whole_every": 3},  # 2 grows, 1 does not
-    tables={
+    enumeration={
         "share_of_arithmetic": 0.0,
         "least_combinations": 1,
         "most_rows": 64,
@@ -133,6 +133,6 @@ answer them.
 
 SEARCHED = LOWERED.with_fields(
     search={"least_range": 1 << 60, "most_polled_variables": 0},
-    tables={"least_combinations": 1 << 60},
+    enumeration={"least_combinations": 1 << 60},
 )
 """The same without tables, probes and polls, so that long searches answer."""

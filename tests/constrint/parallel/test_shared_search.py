@@ -15,7 +15,7 @@ from shared_models import GREAT, Backwards, Drawn, Here, draw, queens, rows
 import constrint as ci
 from constrint.modelling.result import Status
 from constrint.parallel import share
-from constrint.parallel.walker import SubtreeSearch
+from constrint.parallel.subtree_search import SubtreeSearch
 from constrint.preparing.branching import ValueSelector, VariableSelector
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared

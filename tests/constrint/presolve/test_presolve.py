@@ -11,7 +11,7 @@ from math import gcd
 import pytest
 
 from constrint import Model, Status, UnboundedError, max_
-from constrint.engine.build import Box
+from constrint.engine.state_arrays import Box
 from constrint.lowering.problem import Infeasible
 from constrint.presolve.diophantine import Affine, System
 from constrint.presolve.joint import joint_bounds

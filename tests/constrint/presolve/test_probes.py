@@ -9,7 +9,7 @@ import random
 import pytest
 
 from constrint import Model, Status, max_, min_
-from constrint.engine.build import Box
+from constrint.engine.state_arrays import Box
 from constrint.presolve import Root
 from constrint.presolve.joint import relaxed_bounds
 from constrint.search import probes

@@ -191,7 +191,7 @@ def test_a_proof_keeps_all_solutions(tmp_path, monkeypatch, with_proof):
     assert bool(asked) is not with_proof
 
 
-def test_the_search_that_alternates_proves_by_symmetry(monkeypatch):
+def test_the_portfolio_proves_by_symmetry(monkeypatch):
     from constrint.search import portfolio
 
     asked = []

@@ -18,7 +18,7 @@ from lowered_nodes import draw_node, draw_posting
 import constrint as ci
 from constrint import propagators as constraints
 from constrint.engine import compiled, dfs, fixpoint
-from constrint.engine.build import grow
+from constrint.engine.state_arrays import grow
 from constrint.store.state import State
 
 KINDS = sorted(constraints.REGISTRY, key=lambda kind: kind.kind)

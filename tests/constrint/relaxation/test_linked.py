@@ -9,11 +9,11 @@ import pytest
 from test_relaxation import checked
 
 from constrint import Model, all_different, element, if_then_else, sum_
-from constrint.answers.options import options_of
+from constrint.answers.search_arguments import options_of
 from constrint.modelling.objectives import as_goals
 from constrint.preparing.prepared import Prepared
 from constrint.relaxation import linked
-from constrint.relaxation.rows import relaxed
+from constrint.relaxation.lp_rows import relaxed
 from constrint.search.relaxed import relaxed_run
 from constrint.support.deadline import Paused
 

@@ -11,13 +11,13 @@ import pytest
 from random_models import build, draw_model
 
 from constrint import Model, all_different, circuit, element, global_cardinality, inverse, sum_, table
-from constrint.answers.options import options_of
+from constrint.answers.search_arguments import options_of
 from constrint.modelling.objectives import as_goals
 from constrint.preparing.prepared import Prepared
+from constrint.relaxation.column_bounds import ColumnBounds
 from constrint.relaxation.cuts import cuts
-from constrint.relaxation.domains import ColumnBounds
+from constrint.relaxation.lp_rows import LpRow, Relaxation, relaxed
 from constrint.relaxation.program import OPTIMAL, RelaxationProgram
-from constrint.relaxation.rows import LpRow, Relaxation, relaxed
 from constrint.search.depth_first import DepthFirstRun
 from constrint.search.relaxed import RelaxedRun, relaxed_run
 

@@ -11,13 +11,13 @@ from random_models import build, draw_model
 from test_relaxation import broken, led, points
 
 from constrint import Model, sum_
-from constrint.answers.options import options_of
+from constrint.answers.search_arguments import options_of
 from constrint.modelling.objectives import as_goals
 from constrint.preparing.prepared import Prepared
-from constrint.relaxation.domains import ColumnBounds
+from constrint.relaxation.column_bounds import ColumnBounds
+from constrint.relaxation.lp_rows import relaxed
 from constrint.relaxation.program import OPTIMAL, RelaxationProgram
 from constrint.relaxation.rounding import Rounding
-from constrint.relaxation.rows import relaxed
 from constrint.search.depth_first import DepthFirstRun
 from constrint.settings import DEFAULT
 

@@ -11,16 +11,16 @@ import pytest
 from lowered import hasty
 
 from constrint import Model, Status, element, sum_
-from constrint.answers.options import options_of
-from constrint.engine.build import Box, Branch
-from constrint.engine.build import build as build_state
+from constrint.answers.search_arguments import options_of
 from constrint.engine.select import AS_BEST
+from constrint.engine.state_arrays import Box, Branch
+from constrint.engine.state_arrays import build as build_state
 from constrint.modelling.objectives import as_goals
 from constrint.preparing.prepared import Prepared
 from constrint.relaxation.columns import Columns
 from constrint.relaxation.highs import has_highs
 from constrint.relaxation.point import Point
-from constrint.search import portfolio as alternate
+from constrint.search import portfolio
 from constrint.search.depth_first import DepthFirstRun
 from constrint.search.lns import Neighbourhoods
 from constrint.search.relaxed import relaxed_run
@@ -305,9 +305,9 @@ def test_portfolios_with_led_neighbourhoods_against_brute_force(monkeypatch, tur
 def test_a_relaxation_that_had_no_turn_yet_stays(monkeypatch, turns):
     """The local search joins earlier, and its turn may come before that of the relaxation."""
     joined = []
-    run = alternate.PortfolioRun._relaxation
+    run = portfolio.PortfolioRun._relaxation
     monkeypatch.setattr(
-        alternate.PortfolioRun,
+        portfolio.PortfolioRun,
         "_relaxation",
         lambda self, *goal: (joined.append(run(self, *goal)), joined[-1])[1],
     )

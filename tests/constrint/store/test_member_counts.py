@@ -9,8 +9,8 @@ import pytest
 
 from constrint import Brancher, Model, Status, all_different
 from constrint.engine import making, native
-from constrint.engine.build import WIDEST_BITSET, WIDEST_PLAIN_BITSET, Box, Branch, build, full, grow
 from constrint.engine.select import ANY_VALUE, FEWEST, MOST, choose_value, select_between
+from constrint.engine.state_arrays import WIDEST_BITSET, WIDEST_PLAIN_BITSET, Box, Branch, build, full, grow
 from constrint.preparing.branching import VariableSelector
 from constrint.store.domains import (
     contains,

@@ -11,7 +11,7 @@ from drawn_proofs import KINDS, draw, goals_of, mutants, proof_of
 from global_models import assignments, holds, value
 
 import constrint as ci
-from constrint.verification.proof import NotTheModelError, RejectedAtError, verify
+from constrint.verification.checker import NotTheModelError, RejectedAtError, verify
 from constrint.verification.settings import CheckerSettings
 
 MODELS = int(os.environ.get("CONSTRINT_PROOFS", "20"))

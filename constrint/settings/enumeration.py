@@ -6,7 +6,7 @@ from constrint.settings.record import Record
 
 
 class EnumerationSettings(Record):
-    """Settings of `constrint.tables`, and of its choice in `search.choose`.
+    """Settings of `constrint.enumeration`, and of its choice in `search.choose`.
 
     Tables win the tiling of 1 x 512 four times, 3 to 5 ms instead of up to 29 by search, and lose 14 times on
     a bin packing that they don't solve; so they are tried for little, and where products, quotients and the

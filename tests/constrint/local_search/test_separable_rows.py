@@ -9,9 +9,9 @@ import pytest
 from random_models import draw_model
 
 from constrint import Model, all_different, element, global_cardinality, max_, min_, sum_
-from constrint.jumping.build import build, values
-from constrint.jumping.layout import VIOLATED
-from constrint.jumping.rows import SeparableRows
+from constrint.local_search.jump_arrays import build, values
+from constrint.local_search.layout import VIOLATED
+from constrint.local_search.separable_rows import SeparableRows
 from constrint.preparing.prepared import Prepared
 
 MOST_POINTS = 400

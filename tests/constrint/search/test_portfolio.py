@@ -1,4 +1,4 @@
-"""`learn="auto"`: alternating searches give the same answers as each search alone, for any turn length."""
+"""`learn="auto"`: a portfolio gives the answers of each of its searches alone, for turns of any length."""
 
 from __future__ import annotations
 

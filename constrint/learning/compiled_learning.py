@@ -7,8 +7,8 @@ from typing import Any, cast
 
 from constrint.engine import cache, native
 from constrint.engine.compiled import loaded_or_made
-from constrint.learning.build import full
 from constrint.learning.layout import PART, Learner
+from constrint.learning.learner_arrays import full
 from constrint.store.state import State
 
 

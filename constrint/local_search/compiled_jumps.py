@@ -7,12 +7,12 @@ from typing import cast
 
 from constrint.engine import cache, native
 from constrint.engine.compiled import loaded_or_made
-from constrint.jumping.layout import PART, Jumps
+from constrint.local_search.layout import PART, Jumps
 
 
 def _made() -> bytes:
     from constrint.engine.making import code_of
-    from constrint.jumping.moves import jump
+    from constrint.local_search.moves import jump
 
     return code_of(jump, PART)
 

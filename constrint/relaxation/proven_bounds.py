@@ -18,7 +18,7 @@ FAR = 1 << 60  # numbers from here on are near the ends of int64
 
 def program_of(rows: Sequence[Row], root: Root, v: int, sign: int) -> tuple[RelaxationProgram, list[int]]:
     """A program that minimises ``sign * v`` over rows, and the variable of each of its columns."""
-    from constrint.relaxation import rows as relaxed
+    from constrint.relaxation import lp_rows as relaxed
     from constrint.relaxation.program import RelaxationProgram
 
     inner = sorted({x for terms, _, _ in rows for _, x in terms})

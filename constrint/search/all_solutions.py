@@ -13,7 +13,7 @@ from constrint.lowering.problem import NeedsWiderBounds
 from constrint.modelling.result import Result, Status
 from constrint.preparing.checks import Assignment
 from constrint.preparing.prepared import WIDEST_BITS
-from constrint.preparing.search import GaveUp
+from constrint.preparing.search_protocol import GaveUp
 from constrint.search.depth_first import DepthFirstRun
 from constrint.search.near_zero import nearby_roots
 from constrint.search.projected import projected, solutions

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from constrint.preparing.options import Engine, Learning
-    from constrint.preparing.search import SearchFactory
+    from constrint.preparing.search_protocol import SearchFactory
 
 # The default brancher of searches that restart: failure weights lead each restart elsewhere.
 LED_BY_FAILURES = Brancher("dom_w_deg", "best_so_far")

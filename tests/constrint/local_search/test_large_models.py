@@ -7,15 +7,15 @@ from time import perf_counter
 import pytest
 
 from constrint import Model, all_different, global_cardinality, sum_
-from constrint.answers.options import options_of
-from constrint.jumping import moves
-from constrint.jumping.build import SAFE_SCORE, build, values
-from constrint.jumping.compiled import CompiledJumps
-from constrint.jumping.layout import HEAVIEST, UNLIMITED, VIOLATED, WORK, Jumps
-from constrint.jumping.rows import SeparableRows
+from constrint.answers.search_arguments import options_of
+from constrint.local_search import moves
+from constrint.local_search.compiled_jumps import CompiledJumps
+from constrint.local_search.jump_arrays import SAFE_SCORE, build, values
+from constrint.local_search.layout import HEAVIEST, UNLIMITED, VIOLATED, WORK, Jumps
+from constrint.local_search.separable_rows import SeparableRows
 from constrint.preparing.prepared import Prepared
 from constrint.presolve import Root
-from constrint.search.jumping import FeasibilityJumpRun, feasibility_jump_run
+from constrint.search.feasibility_jump import FeasibilityJumpRun, feasibility_jump_run
 from constrint.settings import DEFAULT
 from constrint.support.deadline import Deadline, Stopped, until
 

@@ -16,13 +16,13 @@ from differential_checks import wrong_answers
 from random_models import draw_model
 
 import constrint as ci
+from constrint.enumeration import operation, operations, optimum
+from constrint.enumeration.operation import Unsuitable
+from constrint.enumeration.optimum import Optimum
+from constrint.enumeration.row_table import RowTable, TableStructure
 from constrint.preparing.prepared import Prepared
 from constrint.propagators import REGISTRY
 from constrint.settings import DEFAULT, EnumerationSettings, using
-from constrint.tables import operation, operations, optimum
-from constrint.tables.operation import Unsuitable
-from constrint.tables.optimum import Optimum
-from constrint.tables.rows import RowTable, TableStructure
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "benchmarks" / "solver"))
 
@@ -32,7 +32,7 @@ from tiling_model import Shape, Words, tiling
 @pytest.fixture(autouse=True)
 def however_small() -> Iterator[None]:
     """Small models go through tables here, which search alone would answer."""
-    with using(DEFAULT.with_fields(tables={"least_combinations": 64})):
+    with using(DEFAULT.with_fields(enumeration={"least_combinations": 64})):
         yield
 
 
@@ -145,7 +145,7 @@ def test_random_models_by_tables(block, monkeypatch):
     original = optimum.Optimum._explore
     monkeypatch.setattr(optimum.Optimum, "_explore", lambda *args: used.append(1) or original(*args))
     for seed in range(50_000 + 50 * block, 50_050 + 50 * block):
-        with using(DEFAULT.with_fields(tables=smallest)):
+        with using(DEFAULT.with_fields(enumeration=smallest)):
             assert wrong_answers(draw_model(seed), from_text=seed % 2 == 0) == [], f"seed {seed}"
     assert len(used) > 50
 
@@ -169,7 +169,7 @@ def test_tilings_by_tables_and_by_search_are_the_same(shape):
     searched = m.solve(prefer=preferences, engine="interpreted")
     assert searched.statistics.engine == "interpreted"
     assert result.values == searched.values
-    m.settings = m.settings.with_fields(tables={"most_rows": 256})
+    m.settings = m.settings.with_fields(enumeration={"most_rows": 256})
     in_parts = m.solve(prefer=preferences)
     assert in_parts.statistics.nodes > 1
     assert in_parts.values == result.values
@@ -178,7 +178,7 @@ def test_tilings_by_tables_and_by_search_are_the_same(shape):
 def test_too_much_work_goes_on_as_search():
     m, preferences = tiling_model(SHAPES[0])
     best = m.solve(prefer=preferences)
-    m.settings = DEFAULT.with_fields(tables={"most_work": 1000})
+    m.settings = DEFAULT.with_fields(enumeration={"most_work": 1000})
     searched = m.solve(prefer=preferences)
     assert searched.statistics.engine != "tables"
     assert searched.values == best.values

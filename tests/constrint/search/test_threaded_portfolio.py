@@ -16,11 +16,11 @@ from random_models import build, draw_model
 from shared_models import endless
 
 from constrint import InternalError, Model, Status
-from constrint.learning.exchange import ClauseExchange, tell
+from constrint.learning.clause_exchange import ClauseExchange, tell
 from constrint.learning.session import LearningRun
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
-from constrint.preparing.search import GaveUp
+from constrint.preparing.search_protocol import GaveUp
 from constrint.search import rounds
 from constrint.search.rounds import Turn
 from constrint.settings import DEFAULT, using
@@ -194,7 +194,7 @@ def test_failures_in_threads_are_told():
 
 
 def test_a_proof_that_another_search_refutes_is_an_error():
-    from constrint.search.side_by_side import _is_proven
+    from constrint.search.threaded_portfolio import _is_proven
 
     wrong = rounds.Round([_Member(None), _Member({}, Paused())], asked())
     wrong.run(None)

@@ -9,11 +9,11 @@ from time import perf_counter
 import pytest
 
 from constrint import Model, Status, all_different, global_cardinality, sum_
-from constrint.answers.options import options_of
-from constrint.jumping import moves
-from constrint.jumping.build import build
-from constrint.jumping.compiled import CompiledJumps
-from constrint.jumping.layout import (
+from constrint.answers.search_arguments import options_of
+from constrint.local_search import moves
+from constrint.local_search.compiled_jumps import CompiledJumps
+from constrint.local_search.jump_arrays import build
+from constrint.local_search.layout import (
     CHOSEN,
     HEAVIEST,
     PLAIN,
@@ -25,11 +25,11 @@ from constrint.jumping.layout import (
     WORK,
     Jumps,
 )
-from constrint.jumping.rows import SeparableRows
+from constrint.local_search.separable_rows import SeparableRows
 from constrint.preparing.prepared import Prepared
-from constrint.preparing.search import GaveUp
+from constrint.preparing.search_protocol import GaveUp
 from constrint.search import portfolio
-from constrint.search.jumping import FeasibilityJumpRun, feasibility_jump_run
+from constrint.search.feasibility_jump import FeasibilityJumpRun, feasibility_jump_run
 from constrint.settings import DEFAULT
 from constrint.support.deadline import Pace, Paused
 

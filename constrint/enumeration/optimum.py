@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from constrint.engine.build import Box
+from constrint.engine.state_arrays import Box
+from constrint.enumeration.operation import Unsuitable
+from constrint.enumeration.row_table import RowTable, TableStructure
 from constrint.preparing.branching import Inputs
 from constrint.propagators import Propagator
 from constrint.settings import DEFAULT, EnumerationSettings
 from constrint.support.deadline import Stopped, check_deadline
-from constrint.tables.operation import Unsuitable
-from constrint.tables.rows import RowTable, TableStructure
 
 Goals = Sequence[tuple[int, str]]
 
@@ -45,7 +45,7 @@ class Optimum:
         goals: Goals,
         inputs: Inputs,
         most_work: int,
-        rules: EnumerationSettings = DEFAULT.tables,
+        rules: EnumerationSettings = DEFAULT.enumeration,
     ) -> None:
         self._rules = rules
         self.values: dict[int, int] | None = None

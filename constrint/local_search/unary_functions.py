@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from constrint.engine.build import Box
-from constrint.jumping.layout import UNLIMITED
+from constrint.engine.state_arrays import Box
+from constrint.local_search.layout import UNLIMITED
 
 
 @dataclass(slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from constrint.engine.build import Box
+from constrint.engine.state_arrays import Box
 from constrint.learning.analyse import DEEPEST
 from constrint.learning.circuits import FIXED_ARC, NO_ARC, ROOM_OF_NODE
 from constrint.learning.clauses import RANKS, attach

@@ -13,22 +13,22 @@ from typing import TYPE_CHECKING
 
 from constrint.engine import background_compile as compiling
 from constrint.engine import cache
-from constrint.jumping.build import build, values
-from constrint.jumping.layout import PART, STEPS, WORK
-from constrint.jumping.moves import jump, scatter
-from constrint.jumping.rows import SeparableRows
+from constrint.local_search.jump_arrays import build, values
+from constrint.local_search.layout import PART, STEPS, WORK
+from constrint.local_search.moves import jump, scatter
+from constrint.local_search.separable_rows import SeparableRows
 from constrint.modelling.result import Statistics
 from constrint.preparing.branching import Brancher
 from constrint.preparing.checks import Assignment
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
-from constrint.preparing.search import GaveUp
+from constrint.preparing.search_protocol import GaveUp
 from constrint.presolve import Root
 from constrint.search.depth_first import DepthFirstRun
 from constrint.support.deadline import Deadline, Pace, Paused
 
 if TYPE_CHECKING:
-    from constrint.jumping.compiled import CompiledJumps
+    from constrint.local_search.compiled_jumps import CompiledJumps
 
 WORK_OF_UNIT = 16  # of the local search's work
 VARIABLES_OF_LOOK = 1_000  # that are given random values between two looks at the clock
@@ -73,7 +73,7 @@ class FeasibilityJumpRun:
             self._hand_over()
 
     def _hand_over(self) -> None:
-        from constrint.jumping.compiled import CompiledJumps, load
+        from constrint.local_search.compiled_jumps import CompiledJumps, load
 
         compiling.obtain(PART, load, self._deadline)
         with compiling.loading(self._deadline):

@@ -14,8 +14,8 @@ from constrint.expr.builders import table
 from constrint.expr.functions import all_of, any_of, element, sum_
 from constrint.frontends.xcsp3 import automata, placing
 from constrint.frontends.xcsp3.accepted import refuse_unread
-from constrint.frontends.xcsp3.extremes import extreme, extreme_place, rank_of, ranked_entry
-from constrint.frontends.xcsp3.functions import condition
+from constrint.frontends.xcsp3.intension import condition
+from constrint.frontends.xcsp3.list_extremes import extreme, extreme_place, rank_of, ranked_entry
 from constrint.frontends.xcsp3.numbers import groups, shown
 from constrint.frontends.xcsp3.reader import OPERATORS, PartReader
 from constrint.frontends.xcsp3.variables import text_of

@@ -16,7 +16,6 @@ from constrint.errors import ModelError
 from constrint.expr import BoolExpr, Const, IntExpr, IntVar, as_bool
 from constrint.expr.domain import Domain
 from constrint.expr.functions import sum_
-from constrint.frontends.flatzinc.arguments import Arguments
 from constrint.frontends.flatzinc.builtins import CONDITIONS, FUNCTIONS, member, relation
 from constrint.frontends.flatzinc.document import Declaration, Document, Item, Name, Value, shortened
 from constrint.frontends.flatzinc.flat_model import FlatModel as FlatModel
@@ -24,6 +23,7 @@ from constrint.frontends.flatzinc.flat_model import Output as Output
 from constrint.frontends.flatzinc.library import GLOBALS
 from constrint.frontends.flatzinc.sets import Sets
 from constrint.frontends.flatzinc.solve_item import read_outputs, read_solve_item
+from constrint.frontends.flatzinc.typed_arguments import Arguments
 from constrint.modelling.declarations import Declarations
 from constrint.modelling.symbols import SetExpr
 from constrint.support.limits import LimitExceeded

@@ -38,11 +38,11 @@ def sweep(prepared: Prepared, root: Root) -> Swept | None:
     those of the parts together, as each goal is a variable of one part.
     """
     goals = [*prepared.goals, *prepared.preferences]
-    from constrint.tables.operation import Unsuitable
-    from constrint.tables.optimum import Optimum
+    from constrint.enumeration.operation import Unsuitable
+    from constrint.enumeration.optimum import Optimum
 
     values: dict[int, int] = {}
-    rules = root.settings.tables
+    rules = root.settings.enumeration
     is_proven = has_solution = True
     work = parts = improvements = 0
     try:

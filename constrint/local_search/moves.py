@@ -6,7 +6,7 @@ get heavier.
 
 from __future__ import annotations
 
-from constrint.jumping.layout import (
+from constrint.local_search.layout import (
     ANYWAY,
     CHOSEN,
     HEAVIEST,

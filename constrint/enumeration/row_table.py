@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from constrint.engine.build import Box
+from constrint.engine.state_arrays import Box
+from constrint.enumeration.operation import LIMIT, Column, Operation, Unsuitable, ValueBounds
+from constrint.enumeration.operations import operations
 from constrint.preparing.branching import Inputs, dependents
 from constrint.propagators import Propagator
 from constrint.settings import DEFAULT, EnumerationSettings
-from constrint.tables.operation import LIMIT, Column, Operation, Unsuitable, ValueBounds
-from constrint.tables.operations import operations
 
 
 class NotCopied:
@@ -51,7 +51,7 @@ class TableStructure:
         declared: Iterable[int],
         goals: Sequence[tuple[int, str]],
         inputs: Inputs,
-        rules: EnumerationSettings = DEFAULT.tables,
+        rules: EnumerationSettings = DEFAULT.enumeration,
     ) -> None:
         self.box = box
         self.rules = rules

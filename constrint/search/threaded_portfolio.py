@@ -17,7 +17,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from constrint.errors import InternalError
-from constrint.learning.exchange import tell
+from constrint.learning.clause_exchange import tell
 from constrint.search.members import NeighbourhoodMember, TreeSearchMember
 from constrint.search.portfolio import PortfolioRun
 from constrint.search.rounds import FoundSolution, Round, RoundGoal, Turn
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from constrint.preparing.checks import Assignment
     from constrint.preparing.options import Options
     from constrint.preparing.prepared import Prepared
-    from constrint.preparing.search import Search
+    from constrint.preparing.search_protocol import Search
     from constrint.presolve import Root
 
 

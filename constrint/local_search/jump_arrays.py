@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from constrint.engine.build import Box
-from constrint.jumping.functions import UnaryFunction
-from constrint.jumping.layout import (
+from constrint.engine.state_arrays import Box
+from constrint.local_search.layout import (
     ANYWAY,
     HEAVIEST,
     MEMBERS,
@@ -23,8 +22,9 @@ from constrint.jumping.layout import (
     WORK_OF_STEP,
     Jumps,
 )
-from constrint.jumping.moves import MASK, note
-from constrint.jumping.rows import SeparableRows
+from constrint.local_search.moves import MASK, note
+from constrint.local_search.separable_rows import SeparableRows
+from constrint.local_search.unary_functions import UnaryFunction
 from constrint.support.deadline import check_deadline
 
 SAFE_SCORE = 1 << 59  # a bound of scores: they fit into 64 bits, below `UNLIMITED`

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from constrint.engine.build import Box
+from constrint.engine.state_arrays import Box
 from constrint.errors import ModelError
 from constrint.expr.sums import Linear
 from constrint.frontends.formats import written

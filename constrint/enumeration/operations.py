@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from constrint import propagators as c
-from constrint.support.deadline import check_deadline
-from constrint.tables.operation import (
+from constrint.enumeration.operation import (
     COST_OF_ROW,
     LIMIT,
     Column,
@@ -31,6 +30,7 @@ from constrint.tables.operation import (
     rows_of,
     total,
 )
+from constrint.support.deadline import check_deadline
 
 
 def _linear_le(node: c.LinearLe, bounds: ValueBounds) -> list[Operation]:

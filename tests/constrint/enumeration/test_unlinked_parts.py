@@ -9,8 +9,8 @@ import random
 import pytest
 
 import constrint as ci
+from constrint.enumeration import swept
 from constrint.preparing.prepared import Prepared
-from constrint.tables import swept
 
 MODELS = int(os.environ.get("CONSTRINT_PARTS", "150"))
 

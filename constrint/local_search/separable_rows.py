@@ -10,9 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from constrint import propagators as c
-from constrint.engine.build import Box
-from constrint.jumping.functions import LiteralMeaning, RowSlacks, SeparableRow, Slack, UnaryFunction
-from constrint.jumping.layout import UNLIMITED, WIDTH
+from constrint.engine.state_arrays import Box
+from constrint.local_search.layout import UNLIMITED, WIDTH
+from constrint.local_search.unary_functions import (
+    LiteralMeaning,
+    RowSlacks,
+    SeparableRow,
+    Slack,
+    UnaryFunction,
+)
 from constrint.presolve import Root
 from constrint.propagators import Propagator
 from constrint.support.deadline import check_deadline
