@@ -207,11 +207,11 @@ class CpSatTranslation:
         self.variables: dict[int, Any] = {}
         self.prepared = prepared
         self.box = root.box
-        used = {v for node in root.nodes for v in node.scope()} | set(prepared.variables.values())
+        used = {v for node in root.propagators for v in node.scope()} | set(prepared.variables.values())
         for v in sorted(used | {v for v, _ in prepared.goals}):
             check_deadline()
             self.variables[v] = self._variable(v)
-        for node in root.nodes:
+        for node in root.propagators:
             check_deadline()
             RULES.get(type(node), listed)(self, node)
         for variable, v in prepared.variables.items():

@@ -114,12 +114,12 @@ def _bitset(values: tuple[int, ...] | None, lo: int, hi: int, step: int, words: 
     return place
 
 
-def build(box: Box, nodes: Sequence[Propagator], branch: Branch, huge: int = LIMIT) -> State:
+def build(box: Box, propagators: Sequence[Propagator], branch: Branch, huge: int = LIMIT) -> State:
     """Make the state of a search that starts at the root with every propagator queued.
 
     Args:
         box: Root domain of each variable; explicit values must span at most WIDEST_BITSET steps.
-        nodes: The propagators.
+        propagators: The propagators.
         branch: Decision variables and rules.
         huge: The bound that means "no bound"; its square root already counts as one.
     """
@@ -128,10 +128,10 @@ def build(box: Box, nodes: Sequence[Propagator], branch: Branch, huge: int = LIM
         _bitset(values, lo, hi, step, words) if lo < hi else -1
         for lo, hi, step, values in zip(box.lo, box.hi, box.step, box.values, strict=True)
     ]
-    watch_start, watch_constraint, watch_mask = _watches(len(box.lo), nodes)
+    watch_start, watch_constraint, watch_mask = _watches(len(box.lo), propagators)
     start = [0]
     args: Cells = []
-    for node in nodes:
+    for node in propagators:
         check_deadline()
         args += node.encode()
         if node.trailed:
@@ -142,13 +142,13 @@ def build(box: Box, nodes: Sequence[Propagator], branch: Branch, huge: int = LIM
         watch_start=watch_start,
         watch_constraint=watch_constraint,
         watch_mask=watch_mask,
-        kind=[node.kind for node in nodes],
+        kind=[node.kind for node in propagators],
         start=start,
-        priority=[node.priority for node in nodes],
-        idempotent=[int(node.idempotent) for node in nodes],
+        priority=[node.priority for node in propagators],
+        idempotent=[int(node.idempotent) for node in propagators],
         args=args,
-        **_fresh(box, hole, words, len(nodes)),
-        **_decisions(len(box.lo), len(nodes), branch, huge),
+        **_fresh(box, hole, words, len(propagators)),
+        **_decisions(len(box.lo), len(propagators), branch, huge),
     )
     queue_all(state)
     return state
@@ -246,7 +246,7 @@ LEVELS = [name for name in State._fields if name.startswith(("level_", "refuted_
 """Space for levels and for the decisions refuted at them."""
 
 
-def _decisions(n: int, nodes: int, branch: Branch, huge: int) -> dict[str, Cells]:
+def _decisions(n: int, propagators: int, branch: Branch, huge: int) -> dict[str, Cells]:
     """The decision variables, their rules, ranks and scores, and the scalars at the start."""
     decided = len(branch.variables)
     degree = list(branch.degrees) or [1] * decided
@@ -258,7 +258,7 @@ def _decisions(n: int, nodes: int, branch: Branch, huge: int) -> dict[str, Cells
     ranked = _ranking(branch, [end for end, _ in groups])
     return {
         **ranked,
-        "scalar": _scalars(nodes, branch, huge, len(ranked["rank_tree"]) // 2),
+        "scalar": _scalars(propagators, branch, huge, len(ranked["rank_tree"]) // 2),
         "branch": list(branch.variables),
         "branch_value": list(branch.values),
         "degree": degree,
@@ -303,10 +303,10 @@ def _entries(n: int, branch: Branch) -> Cells:
     return entry
 
 
-def _watches(n: int, nodes: Sequence[Propagator]) -> tuple[Cells, Cells, Cells]:
+def _watches(n: int, propagators: Sequence[Propagator]) -> tuple[Cells, Cells, Cells]:
     """The watch lists of all variables, one after the other."""
     watching: list[Cells] = [[] for _ in range(n)]  # constraint and mask alternate
-    for c, node in enumerate(nodes):
+    for c, node in enumerate(propagators):
         check_deadline()
         for v, mask in node.watches():
             own = watching[v]

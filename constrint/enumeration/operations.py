@@ -274,24 +274,24 @@ TRANSLATIONS: dict[type, Callable[[Any, ValueBounds], list[Operation]]] = {
 }
 
 
-def operations(nodes: Sequence[c.Propagator], bounds: ValueBounds) -> list[Operation]:
+def operations(propagators: Sequence[c.Propagator], bounds: ValueBounds) -> list[Operation]:
     """The operations of the constraints, within the bounds."""
     found: list[Operation] = []
-    for node in nodes:
+    for node in propagators:
         check_deadline()
         translate = TRANSLATIONS.get(type(node))
         if translate is None:
             found.append(row_by_row(node))
         else:
             found += translate(node, bounds)
-    return found + _quotients(nodes)
+    return found + _quotients(propagators)
 
 
-def _quotients(nodes: Sequence[c.Propagator]) -> list[Operation]:
+def _quotients(propagators: Sequence[c.Propagator]) -> list[Operation]:
     """Pairs of inequalities ``low <= sum - d q < low + d``, which determine q."""
     upper: dict[frozenset[tuple[int, int]], int] = {}
     found = []
-    for node in nodes:
+    for node in propagators:
         if type(node) is not c.LinearLe:
             continue
         terms, bound = node.terms, node.bound

@@ -40,7 +40,7 @@ class Optimum:
     def __init__(
         self,
         box: Box,
-        nodes: Sequence[Propagator],
+        propagators: Sequence[Propagator],
         declared: Sequence[int],
         goals: Goals,
         inputs: Inputs,
@@ -54,7 +54,7 @@ class Optimum:
         self._depth = 0
         self.is_proven = True
         self._rows = min(rules.first_rows, rules.most_rows)
-        self._structure = TableStructure(box, nodes, declared, goals, inputs, rules)
+        self._structure = TableStructure(box, propagators, declared, goals, inputs, rules)
         self._declared = set(declared)
         free = [v for v in self._structure.declared if v not in self._structure.defined]
         if not self._is_promising():

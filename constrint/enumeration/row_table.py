@@ -47,7 +47,7 @@ class TableStructure:
     def __init__(
         self,
         box: Box,
-        nodes: Sequence[Propagator],
+        propagators: Sequence[Propagator],
         declared: Iterable[int],
         goals: Sequence[tuple[int, str]],
         inputs: Inputs,
@@ -55,7 +55,7 @@ class TableStructure:
     ) -> None:
         self.box = box
         self.rules = rules
-        self.operations: list[Operation] = operations(nodes, ValueBounds(box.lo, box.hi))
+        self.operations: list[Operation] = operations(propagators, ValueBounds(box.lo, box.hi))
         self.users: list[list[int]] = [[] for _ in box.lo]
         for number, operation in enumerate(self.operations):
             for v in operation.scope:
@@ -72,7 +72,7 @@ class TableStructure:
                     self.settled[v] = box.hi[v] if first.get(v) == "max" else box.lo[v]
         self.defined = self._defined(inputs)
         self.weights: dict[int, float] = {}
-        reached = dependents(len(box.lo), nodes, inputs)
+        reached = dependents(len(box.lo), propagators, inputs)
         for v in self.declared:
             weight = sqrt(self.size(v)) / (1 + reached[v]) ** 2
             self.weights[v] = weight * rules.weight_of_defined if v in self.defined else weight

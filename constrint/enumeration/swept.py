@@ -46,11 +46,11 @@ def sweep(prepared: Prepared, root: Root) -> Swept | None:
     is_proven = has_solution = True
     work = parts = improvements = 0
     try:
-        for nodes, numbers in watched(_linked(prepared, root, [v for v, _ in goals])):
+        for propagators, numbers in watched(_linked(prepared, root, [v for v, _ in goals])):
             own = set(numbers)
             found = Optimum(
                 root.box,
-                nodes,
+                propagators,
                 numbers,
                 [goal for goal in goals if goal[0] in own],
                 prepared.inputs,
@@ -92,7 +92,7 @@ def _linked(
         return v
 
     firsts = []
-    for node in root.nodes:
+    for node in root.propagators:
         first = -1
         for v in node.scope():
             if lo[v] < hi[v]:
@@ -104,8 +104,8 @@ def _linked(
     numbers: dict[int, list[int]] = {}
     for v in dict.fromkeys([*prepared.variables.values(), *goals]):
         numbers.setdefault(leader_of(v) if lo[v] < hi[v] else -1, []).append(v)
-    nodes: dict[int, list[Propagator]] = {}
-    for node, first in zip(root.nodes, firsts, strict=True):
-        nodes.setdefault(first if first < 0 else leader_of(first), []).append(node)
-    for which in dict.fromkeys([*nodes, *numbers]):
-        yield nodes.get(which, []), numbers.get(which, [])
+    propagators: dict[int, list[Propagator]] = {}
+    for node, first in zip(root.propagators, firsts, strict=True):
+        propagators.setdefault(first if first < 0 else leader_of(first), []).append(node)
+    for which in dict.fromkeys([*propagators, *numbers]):
+        yield propagators.get(which, []), numbers.get(which, [])

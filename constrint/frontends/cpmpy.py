@@ -30,7 +30,7 @@ class _CpmpyWriter(ObjectWriter):
         self.model: Any = cp.Model()
         for v in form.used():
             self.variables[v] = self._variable(v)
-        for node in form.nodes:
+        for node in form.propagators:
             self.model += _RULES[type(node)](self, node)
         if form.goal is not None:
             v, direction = form.goal

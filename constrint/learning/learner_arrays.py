@@ -213,7 +213,7 @@ class Guide:
 
 def build(
     normal: LearningNormalForm,
-    nodes: Sequence[Propagator],
+    constraints: Sequence[Propagator],
     box: Box,
     guide: Guide,
     rules: LearningSettings = DEFAULT.learning,
@@ -222,13 +222,13 @@ def build(
 
     Args:
         normal: The problem.
-        nodes: The constraints to whose places `normal.propagators` refers.
+        constraints: The propagators to whose places `normal.propagators` refers.
         box: Root domains.
         guide: How to decide.
         rules: The settings.
     """
     n = len(box.lo)
-    propagators = _propagators(normal, nodes, box)
+    propagators = _propagators(normal, constraints, box)
     bound = [b for v in range(n) for b in (box.lo[v], -box.hi[v])]
     room = rules.first_trail + 4 * n
     cells = sum(HEAD_CELLS + 2 * len(clause) for clause in normal.clauses) + 20 * room
@@ -274,7 +274,7 @@ def build(
     return ls
 
 
-def _propagators(normal: LearningNormalForm, nodes: Sequence[Propagator], box: Box) -> _Propagators:
+def _propagators(normal: LearningNormalForm, constraints: Sequence[Propagator], box: Box) -> _Propagators:
     """The propagators of a problem."""
     propagators = _Propagators()
     for (condition, terms), limit in normal.at_most.items():
@@ -290,7 +290,7 @@ def _propagators(normal: LearningNormalForm, nodes: Sequence[Propagator], box: B
         propagators.extreme(z, entries)
     for place in normal.propagators:
         check_deadline()
-        propagators.propagator(place, nodes[place], box)
+        propagators.propagator(place, constraints[place], box)
     return propagators
 
 

@@ -68,7 +68,7 @@ class LearningNormalForm:
         resources: Tasks and capacity of each resource with variables for starts only.
         circuits: Arcs of each circuit, and whether it may leave out nodes.
         extremes: A bound, and the entries of which one is at least that.
-        propagators: Places, in the list of nodes, of constraints with their own propagators.
+        propagators: Places, in the root's list, of constraints with their own propagators.
         replaced: Replaced variables: the atom that is true if the variable is 1.
         implied: Clauses of literals that sums with several limits imply.
         merged: Those clauses in which members are bounds of one variable, of which one was kept.
@@ -104,7 +104,7 @@ class NormalTranslation:
 
     def __init__(
         self,
-        nodes: Sequence[Propagator],
+        propagators: Sequence[Propagator],
         box: Box,
         kept: Iterable[int],
         deadline: Deadline = NEVER,
@@ -113,18 +113,18 @@ class NormalTranslation:
     ) -> None:
         self.box = box
         self._most_values = most_values
-        self.nodes = nodes
+        self.propagators = propagators
         self.normal = LearningNormalForm()
         self._selects = selects
         self._used = set(kept)
         self._equals: dict[tuple[int, int], int] = {}
-        for node in nodes:
+        for node in propagators:
             self._used.update(_arguments(node))
         self._link_single_bounds()
         self._link_equal_literals()
         # A literal may have been replaced by one that was itself replaced later.
         self.normal.replaced = {v: self.normal.resolved(2 * v) for v in self.normal.replaced}
-        for place, node in enumerate(nodes):
+        for place, node in enumerate(propagators):
             deadline.check()
             self._add(place, node)
 
@@ -144,7 +144,7 @@ class NormalTranslation:
 
     def _link_single_bounds(self) -> None:
         """``literal <-> a x <= bound`` makes the literal an atom of x."""
-        for node in self.nodes:
+        for node in self.propagators:
             if not isinstance(node, LinearLeIf) or len(node.terms) != 1:
                 continue
             v = node.literal >> 1
@@ -158,7 +158,7 @@ class NormalTranslation:
         """Merge literals that binary clauses (of the model, and of sums with several limits) make equal."""
         pairs: set[frozenset[int]] = set()
         ordered = self.normal.implied = self._ordered_literals()
-        for node in self.nodes:
+        for node in self.propagators:
             if isinstance(node, Clause) and len(set(node.literals)) == 2:
                 pairs.add(frozenset(node.literals))
         pairs.update(frozenset(pair) for pair in ordered)
@@ -184,7 +184,7 @@ class NormalTranslation:
     def _ordered_literals(self) -> list[tuple[int, int]]:
         """Clauses between the literals of one sum: a smaller limit implies a greater one."""
         limits: dict[Terms, list[tuple[int, int]]] = defaultdict(list)
-        for node in self.nodes:
+        for node in self.propagators:
             if isinstance(node, LinearLeIf) and node.terms and self._is_open(node.literal):
                 terms = tuple(sorted(node.terms, key=lambda term: term[1]))
                 literal, bound = node.literal, node.bound
@@ -260,7 +260,7 @@ class NormalTranslation:
             return atom_of(2 * v + 1 - value)
         if not self._equals:
             self._equals[NO_VARIABLE] = 0
-            for node in self.nodes:
+            for node in self.propagators:
                 if isinstance(node, LinearEqIf) and len(node.terms) == 1:
                     ((a, x),) = node.terms
                     if node.bound % a == 0:

@@ -50,7 +50,7 @@ class PairFunctions:
         uses: Counter[int] = Counter()
         absolutes: dict[int, int] = {}
         sums: list[LinearEq] = []
-        for node in root.nodes:
+        for node in root.propagators:
             if isinstance(node, LinearEqIf | LinearLeIf) and len(node.terms) == 1:
                 continue
             uses.update(set(node.scope()))
@@ -77,7 +77,7 @@ class PairFunctions:
         return v not in self._of and v not in self._arguments and v not in (x, y)
 
     def of(self, node: Propagator) -> PairFunction | None:
-        """The function that a literal of a node compares with a constant; None for other nodes."""
+        """The function that a literal of a node compares with a constant; None for other literals."""
         if isinstance(node, LinearEqIf | LinearLeIf) and len(node.terms) == 1:
             function = self._of.get(node.terms[0][1])
             # A difference that is at most a constant is what bounds say best.

@@ -76,11 +76,11 @@ class Definitions:
     """The definitions of new variables among new constraints, each after those of the variables it needs."""
 
     def __init__(
-        self, new: Collection[int], fixed: Collection[int], nodes: Sequence[Propagator], may_guess: bool
+        self, new: Collection[int], fixed: Collection[int], propagators: Sequence[Propagator], may_guess: bool
     ) -> None:
         self._may_guess = may_guess
         self._left = dict.fromkeys(v for v in new if v not in fixed)
-        self._nodes = nodes
+        self._propagators = propagators
         self._fixed = [v for v in new if v in fixed]
 
     def __iter__(self) -> Iterator[VariableDefinition | int]:
@@ -108,7 +108,7 @@ class Definitions:
         again = True
         while again:
             again = False
-            for node in self._nodes:
+            for node in self._propagators:
                 for variables in _outputs(node):
                     scope = node.scope()
                     if (
@@ -122,7 +122,7 @@ class Definitions:
 
     def _by_quotient(self) -> Iterator[VariableDefinition]:
         """Quotients by a constant, which two sums define."""
-        for one, other in zip(self._nodes, self._nodes[1:], strict=False):
+        for one, other in zip(self._propagators, self._propagators[1:], strict=False):
             if not (isinstance(one, LinearLe) and isinstance(other, LinearLe)) or not (
                 one.terms and other.terms
             ):
@@ -148,7 +148,7 @@ class Definitions:
         """
         implied: dict[int, list[int]] = {}
         others: dict[int, list[list[int]]] = {}
-        for node in self._nodes:
+        for node in self._propagators:
             for literal in node.literals if isinstance(node, Clause) else ():
                 if literal >> 1 in self._left:
                     rest = [one for one in node.literals if one != literal]  # type: ignore[attr-defined] # a clause

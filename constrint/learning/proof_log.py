@@ -37,35 +37,35 @@ class ProofState:
 
     Attributes:
         domains: The domain of each variable.
-        nodes: The number of each constraint, by its text.
+        numbers: The number of each constraint, by its text.
         count: The number of constraints and definitions.
         seen: The constraints of the problem when it was last looked at.
     """
 
     def __init__(self) -> None:
         self.domains: list[Values] = []
-        self.nodes: dict[str, int] = {}
+        self.numbers: dict[str, int] = {}
         self.count = 0
         self.seen: list[Propagator] = []
 
     def copy(self) -> ProofState:
         """The same, to be added to."""
         new = ProofState()
-        new.domains, new.nodes, new.count = list(self.domains), dict(self.nodes), self.count
+        new.domains, new.numbers, new.count = list(self.domains), dict(self.numbers), self.count
         new.seen = list(self.seen)
         return new
 
     def is_same(self, problem: Problem) -> bool:
         """Whether a problem is as it was told."""
-        return problem.nodes == self.seen and _domains(problem) == self.domains
+        return problem.propagators == self.seen and _domains(problem) == self.domains
 
-    def unseen(self, nodes: Sequence[Propagator]) -> Sequence[Propagator]:
+    def unseen(self, propagators: Sequence[Propagator]) -> Sequence[Propagator]:
         """The constraints that were not there when the problem was last looked at."""
         count = len(self.seen)
-        if nodes[:count] == self.seen:
-            return nodes[count:]
+        if propagators[:count] == self.seen:
+            return propagators[count:]
         seen = {id(node) for node in self.seen}
-        return [node for node in nodes if id(node) not in seen]
+        return [node for node in propagators if id(node) not in seen]
 
 
 class ProofLog:
@@ -95,7 +95,7 @@ class ProofLog:
     def declared(self, problem: Problem, variables: dict[IntExpr, int]) -> None:
         """Write the variables of the model."""
         self._names = {v: str(getattr(variable, "name", "")) for variable, v in variables.items()}
-        self._changes(self._told, problem.nodes, _domains(problem), may_guess=False)
+        self._changes(self._told, problem.propagators, _domains(problem), may_guess=False)
 
     def lowers(self, number: int | None) -> None:
         """Remember which constraint is being lowered."""
@@ -107,7 +107,7 @@ class ProofLog:
         if self._told.is_same(problem):
             return
         self._line(f"from {source}")
-        self._changes(self._told, problem.nodes, _domains(problem), may_guess=False)
+        self._changes(self._told, problem.propagators, _domains(problem), may_guess=False)
 
     def objective(self, direction: str, value: Linear, goal: tuple[int, str]) -> None:
         """Write which variable stands for a target."""
@@ -121,7 +121,7 @@ class ProofLog:
         if self._told.is_same(problem):
             return
         self._line(f"presolve {rule}")
-        self._changes(self._told, problem.nodes, _domains(problem), may_guess=False)
+        self._changes(self._told, problem.propagators, _domains(problem), may_guess=False)
 
     def infeasible(self) -> None:
         """Write that there is no solution."""
@@ -129,15 +129,15 @@ class ProofLog:
             self._line(f"from {self._source}")
         self._line("infeasible")
 
-    def begin(self, box: Box, nodes: Sequence[Propagator], goal: tuple[int, str] | None) -> None:
+    def begin(self, box: Box, propagators: Sequence[Propagator], goal: tuple[int, str] | None) -> None:
         """Write the start of a search: its domains and constraints."""
         self._goal = None if goal is None else self._number(goal)
         self._line("search" if self._goal is None else f"search {self._goal}")
         told = self._told.copy()
         domains = list(zip(box.lo, box.hi, box.step, box.values, strict=True))
-        self._changes(told, nodes, domains, may_guess=True)
-        kept = {_text(node) for node in nodes}
-        dropped = [number for text, number in told.nodes.items() if text not in kept]
+        self._changes(told, propagators, domains, may_guess=True)
+        kept = {_text(node) for node in propagators}
+        dropped = [number for text, number in told.numbers.items() if text not in kept]
         if dropped:
             self._line(f"drop {' '.join(map(str, dropped))}")
 
@@ -147,10 +147,10 @@ class ProofLog:
         return next((number for number in numbers if number not in self._over), numbers[-1])
 
     def _changes(
-        self, told: ProofState, nodes: Sequence[Propagator], domains: list[Values], may_guess: bool
+        self, told: ProofState, propagators: Sequence[Propagator], domains: list[Values], may_guess: bool
     ) -> None:
         """Write the new variables with their definitions, the new constraints, and the narrower domains."""
-        new = {text: node for node in told.unseen(nodes) if (text := _text(node)) not in told.nodes}
+        new = {text: node for node in told.unseen(propagators) if (text := _text(node)) not in told.numbers}
         first = len(told.domains)
         fixed = {v for v in range(first, len(domains)) if domains[v][0] == domains[v][1] or v in self._names}
         defined: set[str] = set()
@@ -161,19 +161,19 @@ class ProofLog:
             if not isinstance(one, int):
                 text = f"{one.kind} {json.dumps(one.arguments)}"
                 self._line(f"define {','.join(map(str, one.variables))} {text}")
-                told.nodes.setdefault(text, told.count)
+                told.numbers.setdefault(text, told.count)
                 told.count += 1
                 defined.add(text)
         for text in new:
             if text not in defined:
                 self._line(f"constraint {text}")
-                told.nodes[text] = told.count
+                told.numbers[text] = told.count
                 told.count += 1
         for v in range(first) if told.domains != domains[:first] else ():
             if told.domains[v] != domains[v]:
                 self._line(f"domain {v} in {_written_domain(domains[v])}")
         told.domains = domains
-        told.seen = list(nodes)
+        told.seen = list(propagators)
 
     def learned(self, atoms: Iterable[Atom]) -> None:
         """Write a learned clause."""

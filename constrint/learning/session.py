@@ -115,20 +115,20 @@ class LearningRun:
         try:
             kept = [] if goal is None else [goal[0]]
             self._normal = NormalTranslation(
-                root.nodes, root.box, kept, self._deadline, selects, rules.most_values
+                root.propagators, root.box, kept, self._deadline, selects, rules.most_values
             ).normal
         except ContradictoryRoot:
             self._normal = LearningNormalForm()
             self._is_over = True
         proof = options.proof
         if proof is not None:
-            proof.begin(root.box, root.nodes, goal)
+            proof.begin(root.box, root.propagators, goal)
             for pair in self._normal.implied:  # the sums that these literals compare say so
                 proof.learned(atom_of(literal) for literal in pair)
             for clause in self._normal.merged:
                 proof.learned(clause)
-        self._state: State = build_state(root.box, root.nodes, Branch(), root.huge)
-        self._ls = build(self._normal, root.nodes, root.box, self._guide(root, parts.equalities), rules)
+        self._state: State = build_state(root.box, root.propagators, Branch(), root.huge)
+        self._ls = build(self._normal, root.propagators, root.box, self._guide(root, parts.equalities), rules)
         self.exchange = ClauseExchange(self._ls, rules.most_told) if exchanges else None
         if goal is not None and proof is None and options.learn is True:
             self._ls.scalar[LOOK_AT] = rules.before_programs

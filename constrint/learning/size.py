@@ -64,13 +64,13 @@ def parts(node: Propagator, box: Box, rules: LearningSettings) -> int:
     return n
 
 
-def cost(nodes: Sequence[Propagator]) -> float:
+def cost(propagators: Sequence[Propagator]) -> float:
     """What a propagation of the engine costs on average, in propagations of a short sum or clause.
 
     Each variable of a constraint wakes it.
     """
     total = woken = 0.0
-    for node in nodes:
+    for node in propagators:
         scope = len(node.scope())
         if isinstance(node, Table):
             price = 1 + len(node.rows) * scope / CELLS_OF_UNIT

@@ -52,10 +52,10 @@ class SeparableRows:
         self.slacks: list[RowSlacks] = []
         self.left_out = 0
         self._entries = 0
-        named = [self._name(node) for node in root.nodes]
+        named = [self._name(node) for node in root.propagators]
         kept = {v for v, one in self.meanings.items() if one.x not in self.meanings}
         self.meanings = {v: self.meanings[v] for v in kept}
-        for v, node in zip(named, root.nodes, strict=True):
+        for v, node in zip(named, root.propagators, strict=True):
             check_deadline()
             if v not in kept and not self._add(node):
                 self.left_out += 1

@@ -241,7 +241,7 @@ class Prepared:
         if phases and not options.is_solution:
             first = len(self.preferences)
             entries[first:] = [(v, AS_BEST if v in phases else rule) for v, rule in entries[first:]]
-        reached = reached_by(len(root.box.lo), root.nodes, self.inputs)
+        reached = reached_by(len(root.box.lo), root.propagators, self.inputs)
         variables = [v for v, _ in entries]
         weighing = brancher.weighing
         return Branch(
@@ -251,7 +251,7 @@ class Prepared:
             groups,
             options.seed,
             weighing,
-            credits_of(variables, reached, len(root.nodes)) if weighing == COUNT_FAILURES else (),
+            credits_of(variables, reached, len(root.propagators)) if weighing == COUNT_FAILURES else (),
             root.settings.search.least_ranked,
         )
 

@@ -41,7 +41,7 @@ class Proof(Protocol):
     def infeasible(self) -> None:
         """Lowering or presolve proved that there is no solution."""
 
-    def begin(self, box: Box, nodes: Sequence[Propagator], goal: tuple[int, str] | None) -> None:
+    def begin(self, box: Box, propagators: Sequence[Propagator], goal: tuple[int, str] | None) -> None:
         """A search starts with these domains and constraints."""
 
     def learned(self, atoms: Iterable[tuple[int, int]]) -> None:

@@ -44,9 +44,9 @@ def without_symmetries(root: Root, goal: tuple[int, str] | None, declared: Itera
         declared: The variables of the model; they come first in the order.
     """
     rules = root.settings.presolve
-    if sum(len(node.scope()) for node in root.nodes) > rules.most_items:
+    if sum(len(node.scope()) for node in root.propagators) > rules.most_items:
         return SymmetryBroken(root, root)
-    structure = ColouredStructure(root.box, root.nodes, goal)
+    structure = ColouredStructure(root.box, root.propagators, goal)
     if sum(len(items) for _, items in structure.facts) > rules.most_items:
         return SymmetryBroken(root, root)
     found = Symmetries(structure, rules).found
@@ -62,7 +62,7 @@ def _order(root: Root, structure: ColouredStructure, declared: Iterable[int]) ->
     """All variables: those whose values are names, first those of a greatest clique; then the declared."""
     widest: tuple[int, ...] = ()
     named = {v for members in structure.groups.values() for v in members}
-    for node in root.nodes:
+    for node in root.propagators:
         if isinstance(node, DIFFERENT) and len(node.views) > len(widest):
             widest = node.scope()
     first = set(widest)
@@ -88,7 +88,7 @@ class _Breaking:
         self._seen: dict[tuple[int, int], list[int]] = {}
         self._literals = {
             (node.terms[0][1], node.bound): node.literal
-            for node in root.nodes
+            for node in root.propagators
             if isinstance(node, LinearEqIf) and len(node.terms) == 1 and node.terms[0][0] == 1
         }
         self._made = 0
@@ -183,6 +183,10 @@ class _Breaking:
         if not self._orders and not self._names:
             return SymmetryBroken(root, root)
         wider = Box(self._lo, self._hi, [*box.step, *[1] * new], [*box.values, *[None] * new])
-        ordered = replace(root, nodes=[*root.nodes, *self._orders], settled=None) if self._orders else root
-        nodes = [*root.nodes, *self._orders, *self._names]
-        return SymmetryBroken(replace(root, box=wider, nodes=nodes, settled=None), ordered)
+        ordered = (
+            replace(root, propagators=[*root.propagators, *self._orders], settled=None)
+            if self._orders
+            else root
+        )
+        propagators = [*root.propagators, *self._orders, *self._names]
+        return SymmetryBroken(replace(root, box=wider, propagators=propagators, settled=None), ordered)

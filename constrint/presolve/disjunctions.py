@@ -35,22 +35,22 @@ class TaskOrder(NamedTuple):
 
 def add_machines(problem: Problem, rules: PresolveSettings = DEFAULT.presolve) -> bool:
     """Add a `NoOverlap` for each clique of tasks that exclude each other; returns whether there is one."""
-    nodes = problem.nodes
-    count = sum([isinstance(node, LinearLeIf | LinearLe) for node in nodes])
+    propagators = problem.propagators
+    count = sum([isinstance(node, LinearLeIf | LinearLe) for node in propagators])
     if not rules.least_tasks <= count <= rules.most_orders:
         return False
-    orders = _orders(nodes, problem.lo, problem.hi)
+    orders = _orders(propagators, problem.lo, problem.hi)
     if len(orders) < rules.least_tasks:
         return False
-    excluding = _excluding(nodes, orders, problem.lo, problem.hi, rules.most_orders)
+    excluding = _excluding(propagators, orders, problem.lo, problem.hi, rules.most_orders)
     if len(excluding) < rules.least_tasks:
         return False
     found = cliques({frozenset(pair) for pair in excluding}, rules.least_tasks)
-    known = {frozenset(node.starts) for node in nodes if isinstance(node, NoOverlap)}
+    known = {frozenset(node.starts) for node in propagators if isinstance(node, NoOverlap)}
     added = [tasks for tasks in found if frozenset(tasks) not in known]
     for tasks in added:
         durations = [_duration(problem, [excluding[x, y] for y in tasks if y != x]) for x in tasks]
-        nodes.append(NoOverlap(tuple(tasks), tuple(durations)))
+        propagators.append(NoOverlap(tuple(tasks), tuple(durations)))
     return bool(added)
 
 
@@ -66,10 +66,12 @@ def _shortest(order: TaskOrder, lo: Sequence[int]) -> int:
     return order.least + (0 if order.duration == CONSTANT else lo[order.duration])
 
 
-def _orders(nodes: Sequence[Propagator], lo: Sequence[int], hi: Sequence[int]) -> dict[int, list[TaskOrder]]:
+def _orders(
+    propagators: Sequence[Propagator], lo: Sequence[int], hi: Sequence[int]
+) -> dict[int, list[TaskOrder]]:
     """The orders that each literal implies by a constraint of its own, of positive duration."""
     orders: dict[int, list[TaskOrder]] = {}
-    for node in nodes:
+    for node in propagators:
         if isinstance(node, LinearLeIf) and len(node.terms) <= 3:
             turned = tuple((-a, v) for a, v in node.terms)
             implied = [(node.literal, node.terms, node.bound), (node.literal ^ 1, turned, -node.bound - 1)]
@@ -113,9 +115,11 @@ def _order(
     return order if _shortest(order, lo) > 0 and len({x, y, order.duration}) == 3 else None
 
 
-def _clauses(nodes: Sequence[Propagator], lo: Sequence[int], hi: Sequence[int]) -> Iterator[tuple[int, int]]:
+def _clauses(
+    propagators: Sequence[Propagator], lo: Sequence[int], hi: Sequence[int]
+) -> Iterator[tuple[int, int]]:
     """Pairs of literals of which one holds."""
-    for node in nodes:
+    for node in propagators:
         if isinstance(node, Clause):
             if len(node.literals) == 2:
                 yield node.literals[0], node.literals[1]
@@ -129,14 +133,14 @@ def _clauses(nodes: Sequence[Propagator], lo: Sequence[int], hi: Sequence[int]) 
 
 
 def _excluding(
-    nodes: Sequence[Propagator],
+    propagators: Sequence[Propagator],
     orders: dict[int, list[TaskOrder]],
     lo: Sequence[int],
     hi: Sequence[int],
     most: int,
 ) -> dict[tuple[int, int], TaskOrder]:
     """For tasks (x, y) that exclude each other the order from x to y, both ways."""
-    clauses = list(_clauses(nodes, lo, hi))
+    clauses = list(_clauses(propagators, lo, hi))
     implied: dict[int, list[TaskOrder]] = {literal: list(known) for literal, known in orders.items()}
     for one, other in clauses:
         for cause, effect in ((one ^ 1, other), (other ^ 1, one)):

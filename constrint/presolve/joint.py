@@ -32,10 +32,10 @@ Terms = tuple[tuple[int, int], ...]
 Row: TypeAlias = "tuple[Terms, Bound, Bound]"
 
 
-def rows_of(nodes: Iterable[Propagator], lo: Sequence[int], hi: Sequence[int]) -> list[Row]:
+def rows_of(propagators: Iterable[Propagator], lo: Sequence[int], hi: Sequence[int]) -> list[Row]:
     """The unconditional linear constraints, as terms between two bounds."""
     rows: list[Row] = []
-    for node in nodes:
+    for node in propagators:
         if isinstance(node, LinearEq):
             rows.append((node.terms, node.bound, node.bound))
         elif isinstance(node, LinearLe):
@@ -83,10 +83,10 @@ def system(rows: Sequence[Row], lo: Sequence[int], hi: Sequence[int], finite: in
     return simplex
 
 
-def implied_rows(nodes: Iterable[Propagator], lo: Sequence[int], hi: Sequence[int]) -> list[Row]:
+def implied_rows(propagators: Iterable[Propagator], lo: Sequence[int], hi: Sequence[int]) -> list[Row]:
     """Linear constraints implied by others: by extremes, absolute values, and products in a box."""
     rows: list[Row] = []
-    for node in nodes:
+    for node in propagators:
         if isinstance(node, Maximum):
             rows += [(((1, x), (-1, node.z)), None, 0) for x in node.xs]
         elif isinstance(node, Minimum):
@@ -102,7 +102,7 @@ def implied_rows(nodes: Iterable[Propagator], lo: Sequence[int], hi: Sequence[in
 
 
 def relaxed_bounds(
-    nodes: Sequence[Propagator],
+    propagators: Sequence[Propagator],
     lo: Sequence[int],
     hi: Sequence[int],
     v: int,
@@ -112,7 +112,7 @@ def relaxed_bounds(
 
     Raises `Infeasible` if the constraints have no rational point.
     """
-    rows = connected(rows_of(nodes, lo, hi) + implied_rows(nodes, lo, hi), {v})
+    rows = connected(rows_of(propagators, lo, hi) + implied_rows(propagators, lo, hi), {v})
     inner = {x for terms, _, _ in rows for _, x in terms}
     if len(rows) < 2 or len(rows) * len(inner) > rules.most_cells_of_joint:
         return None, None
@@ -135,7 +135,7 @@ def relaxed_bounds(
 
 
 def joint_bounds(
-    nodes: Iterable[Propagator],
+    propagators: Iterable[Propagator],
     lo: Sequence[int],
     hi: Sequence[int],
     finite: int,
@@ -145,7 +145,7 @@ def joint_bounds(
     """Bounds of the wanted variables.
 
     Args:
-        nodes: All constraints; only linear ones are used.
+        propagators: All constraints; only linear ones are used.
         lo: Lower bounds by variable.
         hi: Upper bounds by variable.
         finite: A bound of at least this absolute value means "no bound".
@@ -156,7 +156,7 @@ def joint_bounds(
         Infeasible: The linear constraints have no rational point.
     """
     targets = set(wanted)
-    rows = connected(rows_of(nodes, lo, hi), targets)
+    rows = connected(rows_of(propagators, lo, hi), targets)
     inner = sorted({v for terms, _, _ in rows for _, v in terms})
     if not 2 <= len(rows) <= rules.most_rows_of_joint or len(inner) > rules.most_variables_of_joint:
         return {}

@@ -23,15 +23,15 @@ LOOK_EACH = 4096  # rows between two looks at the clock
 Terms = tuple[tuple[int, int], ...]
 
 
-def without_parallel(nodes: Sequence[Propagator]) -> list[Propagator] | None:
-    """The nodes with one row for each set of parallel ones; None where there are none.
+def without_parallel(propagators: Sequence[Propagator]) -> list[Propagator] | None:
+    """The propagators with one row for each set of parallel ones; None where there are none.
 
     Raises:
         Infeasible: Two parallel rows exclude each other.
     """
     first: dict[int, int] = {}  # place of the first row with a signature, which parallel rows share
     places: dict[int, list[int]] = {}  # of all such rows, where there are several
-    for place, node in enumerate(nodes):
+    for place, node in enumerate(propagators):
         if isinstance(node, LinearLe | LinearEq):
             if place % LOOK_EACH == 0:
                 check_deadline()
@@ -42,17 +42,17 @@ def without_parallel(nodes: Sequence[Propagator]) -> list[Propagator] | None:
     replaced: dict[int, list[Propagator]] = {}  # what stands in place of a row
     for some in places.values():
         check_deadline()
-        replaced.update(_merged(nodes, some))
+        replaced.update(_merged(propagators, some))
     if not replaced:
         return None
-    return [new for place, node in enumerate(nodes) for new in replaced.get(place, (node,))]
+    return [new for place, node in enumerate(propagators) for new in replaced.get(place, (node,))]
 
 
-def _merged(nodes: Sequence[Propagator], places: Sequence[int]) -> dict[int, list[Propagator]]:
+def _merged(propagators: Sequence[Propagator], places: Sequence[int]) -> dict[int, list[Propagator]]:
     """What stands in place of the parallel rows among these: the tightest where the first of them was."""
     groups: dict[Terms, list[Between]] = {}
     for place in places:
-        found = _between(place, nodes[place])
+        found = _between(place, propagators[place])
         if found is not None:
             groups.setdefault(found.terms, []).append(found)
     replaced: dict[int, list[Propagator]] = {}
@@ -106,15 +106,17 @@ def _tightest(rows: Sequence[Between]) -> list[Propagator]:
     return kept if lower is None else [*kept, LinearLe(_divided(terms, -1), -lower)]
 
 
-def tightened(nodes: Sequence[Propagator], lo: Sequence[int], hi: Sequence[int]) -> list[Propagator] | None:
-    """The nodes with the least coefficients of 0/1 variables; None where all are.
+def tightened(
+    propagators: Sequence[Propagator], lo: Sequence[int], hi: Sequence[int]
+) -> list[Propagator] | None:
+    """The propagators with the least coefficients of 0/1 variables; None where all are.
 
     Where the row's greatest sum is above its bound by e, no 0/1 variable needs a coefficient beyond e: one
     of its values alone then satisfies the row whatever the others are, and still does with e.
     """
     changed = False
     out: list[Propagator] = []
-    for place, node in enumerate(nodes):
+    for place, node in enumerate(propagators):
         if place % LOOK_EACH == 0:
             check_deadline()
         new: Propagator = node

@@ -48,7 +48,7 @@ class ColouredStructure:
         start: First colour of each vertex.
     """
 
-    def __init__(self, box: Box, nodes: Sequence[Propagator], goal: tuple[int, str] | None) -> None:
+    def __init__(self, box: Box, propagators: Sequence[Propagator], goal: tuple[int, str] | None) -> None:
         self._box = box
         self._goal = goal
         self._count = len(box.lo)
@@ -56,9 +56,9 @@ class ColouredStructure:
         self.values: dict[int, tuple[int, int]] = {}
         self._vertex: dict[tuple[int, int], int] = {}
         self._group: dict[int, int] = {}
-        self._find_groups(nodes)
+        self._find_groups(propagators)
         self.facts: list[Fact] = []
-        for number, node in enumerate(nodes):
+        for number, node in enumerate(propagators):
             self.facts.append(self._fact(number, node))
         self._state_domains()
         self.at: dict[int, list[int]] = {}
@@ -77,10 +77,10 @@ class ColouredStructure:
 
     # Variables whose values are names
 
-    def _find_groups(self, nodes: Sequence[Propagator]) -> None:
+    def _find_groups(self, propagators: Sequence[Propagator]) -> None:
         lo, hi = self._box.lo, self._box.hi
-        ceilings = ceilings_of(nodes, self._goal)
-        parts = [self._comparing(node, ceilings) for node in nodes]
+        ceilings = ceilings_of(propagators, self._goal)
+        parts = [self._comparing(node, ceilings) for node in propagators]
         named = {v for compared, _ in parts for v in compared if lo[v] < hi[v]}
         if self._goal is not None:
             named.discard(self._goal[0])
@@ -233,7 +233,7 @@ class ColouredStructure:
         ]
 
 
-def ceilings_of(nodes: Sequence[Propagator], goal: tuple[int, str] | None) -> set[int]:
+def ceilings_of(propagators: Sequence[Propagator], goal: tuple[int, str] | None) -> set[int]:
     """The goal, where it is to be small and only stands above others: names are then as few as needed.
 
     Of solutions that differ in names alone, a best one is then left; those that are worse may all be lost.
@@ -241,7 +241,7 @@ def ceilings_of(nodes: Sequence[Propagator], goal: tuple[int, str] | None) -> se
     if goal is None or goal[1] != "min":
         return set()
     (z, _) = goal
-    for node in nodes:
+    for node in propagators:
         if z not in node.scope():
             continue
         if isinstance(node, Maximum) and node.z == z and z not in node.xs:

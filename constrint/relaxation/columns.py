@@ -62,7 +62,7 @@ class Columns:
     def __init__(
         self,
         box: Box,
-        nodes: Sequence[Propagator],
+        propagators: Sequence[Propagator],
         most: int,
         most_values: int = DEFAULT.relaxation.most_values,
     ) -> None:
@@ -73,7 +73,7 @@ class Columns:
         self._most_values = most_values
         self._column: dict[tuple[int, int | None], int] = {}
         self.literals: dict[tuple[int, int], int] = {}
-        for node in nodes:
+        for node in propagators:
             if isinstance(node, LinearEqIf) and len(node.terms) == 1 and node.bound % node.terms[0][0] == 0:
                 ((a, x),) = node.terms
                 self.literals.setdefault((x, node.bound // a), node.literal)

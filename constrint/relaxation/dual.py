@@ -26,14 +26,14 @@ SCALES = (1024, 64)  # denominators to which multipliers are rounded
 def with_dual_row(root: Root, v: int, direction: str) -> Root:
     """The root with a row that bounds the objective v by other variables; the same root if there is none."""
     lo, hi = root.box.lo, root.box.hi
-    rows = connected(rows_of(root.nodes, lo, hi), {v})
+    rows = connected(rows_of(root.propagators, lo, hi), {v})
     if root.exact or len(rows) < 2:
         return root
     duals = _multipliers(rows, root, v, direction)
     for scale in SCALES:
         node = _sum_of(rows, duals, scale)
         if node is not None and node.peak(lo, hi) < LIMIT:
-            return replace(root, nodes=[*root.nodes, node])
+            return replace(root, propagators=[*root.propagators, node])
     return root
 
 

@@ -31,7 +31,7 @@ class EquationLinks:
     Attributes:
         columns: The columns of the relaxation.
         box: The root's domains.
-        nodes: The root's constraints.
+        propagators: The root's constraints.
         encoded: The variables with members.
         encode: Gives a variable members.
         between: Adds a row.
@@ -40,7 +40,7 @@ class EquationLinks:
 
     columns: Columns
     box: Box
-    nodes: Sequence[Propagator]
+    propagators: Sequence[Propagator]
     encoded: set[int]
     encode: Callable[[int], None]
     between: Between
@@ -49,8 +49,10 @@ class EquationLinks:
 
     def pass_on(self) -> None:
         """Give members to variables that equations connect with those that have some."""
-        looked_up = {node.index for node in self.nodes if isinstance(node, c.Element)}
-        linked = [node for node in self.nodes if isinstance(node, c.LinearEq | c.LinearEqIf | c.Selection)]
+        looked_up = {node.index for node in self.propagators if isinstance(node, c.Element)}
+        linked = [
+            node for node in self.propagators if isinstance(node, c.LinearEq | c.LinearEqIf | c.Selection)
+        ]
         for _ in range(self.rules.linking_rounds):
             before = len(self.encoded)
             for node in linked:
@@ -103,10 +105,10 @@ class EquationLinks:
 
     def state(self) -> None:
         """Add the rows."""
-        looked_up = {node.index for node in self.nodes if isinstance(node, c.Element)}
+        looked_up = {node.index for node in self.propagators if isinstance(node, c.Element)}
         follows = self._follows()
         implied = self._implied(follows)
-        for node in self.nodes:
+        for node in self.propagators:
             if isinstance(node, c.LinearEq):
                 whole = self._sum(node, looked_up)
                 if whole is not None and all(v in self.encoded for _, v in self._open(node)):
@@ -162,9 +164,9 @@ class EquationLinks:
 
     def _select(self) -> None:
         """Entries at an index have a known value: for indices that differ, each entry is at one of them."""
-        apart = _Apart(self.nodes)
+        apart = _Apart(self.propagators)
         groups: dict[tuple[tuple[int, ...], int], list[list[int]]] = {}
-        for node in self.nodes:
+        for node in self.propagators:
             if isinstance(node, c.Selection) and self._is_fixed(node.z) and node.index in self.encoded:
                 found = groups.setdefault((node.xs, self.box.lo[node.z]), [])
                 for group in found:
@@ -186,7 +188,7 @@ class EquationLinks:
         """Where one literal implies ``z == x`` and its opposite ``z == y``, z has one of both values."""
         equal = {
             node.literal: node
-            for node in self.nodes
+            for node in self.propagators
             if isinstance(node, c.LinearEqIf) and self._offset(node) is not None
         }
         for literal in [literal for literal in follows if literal & 1 == 0]:
@@ -221,7 +223,7 @@ class EquationLinks:
     def _follows(self) -> Follows:
         """The literals that follow from others by binary clauses."""
         follows: Follows = {}
-        for node in self.nodes:
+        for node in self.propagators:
             if not isinstance(node, c.Clause):
                 continue
             left = [literal for literal in node.literals if not self._is_fixed(literal >> 1)]
@@ -239,7 +241,7 @@ class EquationLinks:
     def _implied(self, follows: Follows) -> Callable[[int, int], set[int]]:
         """For members, the literals that follow by conditions on the variable and by binary clauses."""
         conditions: dict[int, list[c.LinearEqIf | c.LinearLeIf]] = {}
-        for node in self.nodes:
+        for node in self.propagators:
             if isinstance(node, c.LinearEqIf | c.LinearLeIf) and len(node.terms) == 1:
                 conditions.setdefault(node.terms[0][1], []).append(node)
         known: dict[tuple[int, int], set[int]] = {}
@@ -273,12 +275,12 @@ class _Apart:
     A variable that is another one plus a constant is compared by that one.
     """
 
-    def __init__(self, nodes: Sequence[Propagator]) -> None:
+    def __init__(self, propagators: Sequence[Propagator]) -> None:
         self._above: dict[int, set[int]] = {}
         self._known: dict[int, set[int]] = {}
         self._sets: list[set[int]] = []
         self._moved: dict[int, tuple[int, int]] = {}
-        for node in nodes:
+        for node in propagators:
             if isinstance(node, c.LinearEq) and len(node.terms) == 2:
                 (a, x), (b, y) = node.terms
                 if a == -b and abs(a) == 1:  # x == y + a * bound

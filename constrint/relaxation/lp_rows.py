@@ -75,30 +75,30 @@ class _RowCollector:
     def __init__(self, root: Root) -> None:
         self._box = root.box
         self._rules = rules = root.settings.relaxation
-        self._columns = Columns(root.box, root.nodes, rules.most_columns, rules.most_values)
+        self._columns = Columns(root.box, root.propagators, rules.most_columns, rules.most_values)
         self.relaxation = Relaxation(self._columns, rules)
         self._encoded: set[int] = set()
         self._tables = 0
         self._known: set[tuple[object, ...]] = set()
         self._entries = 0
-        for node in root.nodes:
+        for node in root.propagators:
             self._encode(node)
         links = EquationLinks(
             self._columns,
             root.box,
-            root.nodes,
+            root.propagators,
             self._encoded,
             self._encode_variable,
             self._between,
             rules,
         )
         links.pass_on()
-        for node in root.nodes:
+        for node in root.propagators:
             check_deadline()
             self._add(node)
         links.state()
         self._exclude(root)
-        for terms, low, high in implied_rows(root.nodes, root.box.lo, root.box.hi):
+        for terms, low, high in implied_rows(root.propagators, root.box.lo, root.box.hi):
             self._between(self._columns.sum(terms), low, high)
 
     def _between(self, whole: ColumnSum, low: int | None, high: int | None) -> None:
@@ -141,7 +141,7 @@ class _RowCollector:
         """At most one of the literals that binary clauses exclude pairwise is true."""
         pairs = {
             frozenset(literal ^ 1 for literal in node.literals)
-            for node in root.nodes
+            for node in root.propagators
             if isinstance(node, c.Clause) and len(node.literals) == 2
         }
         rules = root.settings.presolve

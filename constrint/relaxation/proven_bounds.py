@@ -44,7 +44,7 @@ def safe_bounds(root: Root, v: int) -> tuple[int | None, int | None]:
         Infeasible: The constraints have no rational point.
     """
     lo, hi = root.box.lo, root.box.hi
-    rows = connected(rows_of(root.nodes, lo, hi) + implied_rows(root.nodes, lo, hi), {v})
+    rows = connected(rows_of(root.propagators, lo, hi) + implied_rows(root.propagators, lo, hi), {v})
     cells = len(rows) * len({x for terms, _, _ in rows for _, x in terms})
     entries = sum(len(terms) for terms, _, _ in rows)
     rules = root.settings.relaxation
@@ -53,7 +53,7 @@ def safe_bounds(root: Root, v: int) -> tuple[int | None, int | None]:
         least, most = (_least(rows, root, v, sign) for sign in (1, -1))
         if least is not None and most is not None:
             return least, -most
-    return relaxed_bounds(root.nodes, lo, hi, v, root.settings.presolve)
+    return relaxed_bounds(root.propagators, lo, hi, v, root.settings.presolve)
 
 
 def _is_moderate(row: Row) -> bool:

@@ -162,7 +162,7 @@ class BranchAndBound:
                 resumed = solver.run(self._prepared, root, self._goal, begun=brief)
                 return root, resumed
             left = self._left(root)
-            return (None if left is None else replace(left, nodes=longer.nodes)), None
+            return (None if left is None else replace(left, propagators=longer.propagators)), None
         finally:
             if resumed is None:
                 self._count(brief)

@@ -120,8 +120,8 @@ def _suits_tables(case: Case) -> bool:
 
 def _is_arithmetic(root: Root) -> bool:
     """Whether functions of integers are a good part of the constraints."""
-    count = sum(isinstance(node, ARITHMETIC) for node in root.nodes)
-    return count > 0 and count >= root.settings.enumeration.share_of_arithmetic * len(root.nodes)
+    count = sum(isinstance(node, ARITHMETIC) for node in root.propagators)
+    return count > 0 and count >= root.settings.enumeration.share_of_arithmetic * len(root.propagators)
 
 
 def _suits_descent(case: Case) -> bool:

@@ -83,7 +83,7 @@ def by_diving(prepared: Prepared, root: Root, options: Options) -> Assignment | 
     Each variable takes the end of its domain that satisfies more of the inequalities and equations.
     """
     search = root.settings.search
-    if is_small(prepared.variables, root.nodes, search) or root.exact or options.proof is not None:
+    if is_small(prepared.variables, root.propagators, search) or root.exact or options.proof is not None:
         return None
     rising = _rising(root)
     box = root.box
@@ -97,7 +97,7 @@ def by_diving(prepared: Prepared, root: Root, options: Options) -> Assignment | 
     most = len(variables) + search.more_nodes_of_dive
     limits = SearchLimits(Deadline(search.share_of_dive * outer.left), most, settings=root.settings)
     try:
-        state = build(root.box, root.nodes, branch, root.huge)
+        state = build(root.box, root.propagators, branch, root.huge)
         found = _Dive(state, options.engine, False, limits).solution(prepared)
     except (GaveUp, Stopped, UnboundedError):
         outer.check()
@@ -115,7 +115,7 @@ def is_small(variables: Sized, constraints: Sized, rules: SearchSettings) -> boo
 def _rising(root: Root) -> list[bool]:
     """For each variable whether more constraints are satisfied by its greatest value than by its least."""
     balance = [0] * len(root.box.lo)
-    for node in root.nodes:
+    for node in root.propagators:
         check_deadline()
         if isinstance(node, LinearLe):
             for a, v in node.terms:

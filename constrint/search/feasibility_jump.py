@@ -194,7 +194,7 @@ def feasibility_jump_run(
     if root.exact or options.proof is not None:
         return None
     rows = SeparableRows(root, None if goal is None else goal[0])
-    most = len(root.nodes)
+    most = len(root.propagators)
     if not rows.rows or not rows.is_small or rows.rules.one_left_out * rows.left_out > most:
         return None
     return FeasibilityJumpRun(prepared, root, options, started, goal, rows)

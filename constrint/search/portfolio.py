@@ -185,11 +185,11 @@ class PortfolioRun:
         """End the present turn: choose who is next, and the amount of work."""
         rules = self._rules
         if self._kind is None:
-            self._kind = kind_of(self._root.nodes)
+            self._kind = kind_of(self._root.propagators)
             self._share = rules.weight_of_learning(self._kind)
             self._broken = without_symmetries(self._root, self._goal, self.prepared.variables.values())
             self._alone = alone(self._root, self._kind)
-            self._branching.price = cost(self._root.nodes)
+            self._branching.price = cost(self._root.propagators)
         for member in self._playing:
             member.over()
         if self._kind in ("tours", "others"):
@@ -315,9 +315,9 @@ class PortfolioRun:
         options = replace(self._options, restarts=Restarts("luby"), brancher=LED_BY_FAILURES)
         root = self._broken.root
         most = self._rules.most_matched
-        root = replace(root, nodes=[on_domains(node, root.box, most) for node in root.nodes])
+        root = replace(root, propagators=[on_domains(node, root.box, most) for node in root.propagators])
         run = DepthFirstRun(self.prepared, root, options, self._started, self._goal)
-        self._admit(TreeSearchMember(self._rules.restarting, self._rules, run, cost(root.nodes)))
+        self._admit(TreeSearchMember(self._rules.restarting, self._rules, run, cost(root.propagators)))
 
     def _jumper(self) -> CountingMember | None:
         """The local search for a first solution; None where constraints have no rows for it."""

@@ -87,7 +87,7 @@ class Solver:
         """Search briefly for a solution that is easy to find, unless one is known."""
         if self._easy is None and not self._has_dived:
             self._has_dived = not (
-                root.exact or is_small(prepared.variables, root.nodes, root.settings.search)
+                root.exact or is_small(prepared.variables, root.propagators, root.settings.search)
             )
             self._easy = by_diving(prepared, root, self.options)
             self._stop_if_answered()

@@ -27,14 +27,14 @@ from constrint.settings.portfolio import Kind
 DIFFERENT = (AllDifferent, AllDifferentBounds, AllDifferentDomain)  # permutations are stated twice
 
 
-def kind_of(nodes: list[Propagator]) -> Kind:
+def kind_of(propagators: list[Propagator]) -> Kind:
     """What most constraints are about, which says how well learning suits them.
 
     Learning suits orders of tasks and positions of boxes (conditional sums over two or more variables). It
     does not suit constraints that it explains by all bounds, such as products.
     """
     orders = others = 0
-    for node in nodes:
+    for node in propagators:
         if isinstance(node, LinearLeIf):
             orders += len(node.terms) > 1
         elif isinstance(node, NoOverlap | NoOverlapOptional | Cumulative):
@@ -43,11 +43,11 @@ def kind_of(nodes: list[Propagator]) -> Kind:
             orders += len(node.xs)
         elif isinstance(node, Product | DivMod | Power):
             others += 1
-    if 3 * orders >= len(nodes) and orders > 2 * others:
+    if 3 * orders >= len(propagators) and orders > 2 * others:
         return "schedules"
-    if any(isinstance(node, Circuit | Subcircuit) for node in nodes):
+    if any(isinstance(node, Circuit | Subcircuit) for node in propagators):
         return "tours"
-    return "products" if 8 * others >= len(nodes) else "others"
+    return "products" if 8 * others >= len(propagators) else "others"
 
 
 def alone(root: Root, kind: Kind) -> int:
@@ -55,7 +55,7 @@ def alone(root: Root, kind: Kind) -> int:
     rules = root.settings.portfolio
     stated = {
         (node.scope(), "apart" if isinstance(node, DIFFERENT) else place): node
-        for place, node in enumerate(root.nodes)
+        for place, node in enumerate(root.propagators)
     }
     size = sum(parts(node, root.box, root.settings.learning) for node in stated.values())
     if kind == "schedules":
@@ -77,10 +77,10 @@ def equated(root: Root) -> int | None:
     lo, hi = root.box.lo, root.box.hi
     equations = [
         opened
-        for node in root.nodes
+        for node in root.propagators
         if isinstance(node, LinearEq) and len(opened := [v for v in node.scope() if lo[v] < hi[v]]) > 2
     ]
     rules = root.settings.portfolio
-    if len(equations) < max(rules.least_equations, rules.share_of_equations * len(root.nodes), 1):
+    if len(equations) < max(rules.least_equations, rules.share_of_equations * len(root.propagators), 1):
         return None
     return max(equations, key=len)[0]

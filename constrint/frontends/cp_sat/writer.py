@@ -38,7 +38,7 @@ class _CpSatWriter(ObjectWriter):
         named = [v for v, name in enumerate(form.names) if name]
         for v in [*named, *[v for v in form.used() if not form.names[v]]]:
             self.variables[v] = self._variable(v)
-        for node in form.nodes:
+        for node in form.propagators:
             _RULES[type(node)](self, node)
         if form.goal is not None:
             v, direction = form.goal

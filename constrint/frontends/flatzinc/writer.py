@@ -56,7 +56,7 @@ class _FlatZincWriter:
         """The whole text."""
         form = self.form
         heads = [self._declaration(v) for v in watched(form.used())]
-        for node in watched(form.nodes):
+        for node in watched(form.propagators):
             _RULES[type(node)](self, node)
         goal = "satisfy"
         if form.goal is not None:

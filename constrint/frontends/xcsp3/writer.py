@@ -32,7 +32,7 @@ class _XcspWriter:
         """The whole text."""
         form = self.form
         variables = [f'    <var id="{self.ids[v]}"> {self._domain(v)} </var>' for v in watched(form.used())]
-        for node in watched(form.nodes):
+        for node in watched(form.propagators):
             _RULES[type(node)](self, node)
         kind = "CSP" if form.goal is None else "COP"
         lines = [f'<instance format="XCSP3" type="{kind}">', "  <variables>", *variables, "  </variables>"]

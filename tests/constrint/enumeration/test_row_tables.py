@@ -258,7 +258,7 @@ def test_equations_that_define_each_other_leave_free_variables() -> None:
     prepared = Prepared(model, [], [])
     root = prepared.root
     assert root is not None
-    structure = TableStructure(root.box, root.nodes, list(prepared.variables.values()), [], {})
+    structure = TableStructure(root.box, root.propagators, list(prepared.variables.values()), [], {})
     assert len(structure.free()) == 24
 
 
@@ -270,7 +270,7 @@ def test_a_table_stops_before_rows_of_tasks_exceed_its_work() -> None:
     root = prepared.root
     assert root is not None
     numbers = list(prepared.variables.values())
-    table = RowTable(TableStructure(root.box, root.nodes, numbers, [], {}), numbers)
+    table = RowTable(TableStructure(root.box, root.propagators, numbers, [], {}), numbers)
     table.most = 1000
 
     def explore() -> None:

@@ -147,5 +147,5 @@ def test_solutions_are_those_of_the_definition():
     from constrint.preparing.prepared import Prepared
 
     root = Prepared(m, (), ()).root
-    rows = known_solutions.solutions_of(root.box, root.nodes)
+    rows = known_solutions.solutions_of(root.box, root.propagators)
     assert sorted(map(tuple, rows[:, 1:].tolist())) == [(0, 2), (1, 1), (2, 0)]

@@ -305,7 +305,7 @@ def test_two_orders_of_a_disjunction_are_one_variable():
 
     root = Prepared(m, (), ()).root
     assert root is not None
-    normal = NormalTranslation(root.nodes, root.box, []).normal
+    normal = NormalTranslation(root.propagators, root.box, []).normal
     assert len(normal.replaced) == 1
     assert len(normal.at_most) == 2
     assert normal.clauses == []

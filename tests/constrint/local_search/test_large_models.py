@@ -51,7 +51,7 @@ def test_variables_taken_out_get_values_with_which_their_row_holds(seed):
     assert moves.jump(state, 100_000) == 0
     found = values(rows, state)
     assert all(lo <= x <= hi for lo, x, hi in zip(root.box.lo, found, root.box.hi, strict=True))
-    assert all(node.holds(found) for node in root.nodes)
+    assert all(node.holds(found) for node in root.propagators)
 
 
 @pytest.mark.parametrize("kind", ["counts", "differences"])
@@ -68,7 +68,7 @@ def test_constraints_of_too_many_entries_are_not_begun(monkeypatch, kind):
     monkeypatch.setattr(SeparableRows, "_equals", None)  # it would be called for each entry
     rows = SeparableRows(root)
     assert not rows.is_small
-    assert rows.left_out == len(root.nodes)
+    assert rows.left_out == len(root.propagators)
 
 
 def hub(count: int, most: int) -> Model:

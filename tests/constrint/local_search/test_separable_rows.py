@@ -43,12 +43,12 @@ def compare(root, seed: int) -> tuple[int, int]:
         state = build(rows, seed, point)
         assert all(state.value[v] == x for v, x in point.items())
         found = values(rows, state)
-        holds = all(node.holds(found) for node in root.nodes)
+        holds = all(node.holds(found) for node in root.propagators)
         fulfils = state.scalar[VIOLATED] == 0
         if rows.left_out:
             assert fulfils or not holds
         else:
-            assert fulfils == holds, root.nodes
+            assert fulfils == holds, root.propagators
         right, wrong = right + holds, wrong + (not holds)
     return right, wrong
 

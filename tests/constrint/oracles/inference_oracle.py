@@ -81,7 +81,7 @@ def check_presolve(
     def keep(_: Prepared, root: Root) -> None:
         box = root.box
         copied = Box(list(box.lo), list(box.hi), list(box.step), list(box.values))
-        before.append(replace(root, box=copied, nodes=list(root.nodes)))
+        before.append(replace(root, box=copied, propagators=list(root.propagators)))
 
     prepared = Prepared(model, [] if target is None else [target], (), before_presolve=keep)
     if prepared.root is None:
@@ -94,7 +94,7 @@ def check_presolve(
     lowered = solutions_of(before[0].box, before[0].nodes)
     _same(lowered[:, numbers], rows, "lowering")
     root = prepared.root
-    left = solutions_of(root.box, root.nodes)
+    left = solutions_of(root.box, root.propagators)
     _same(left[:, : lowered.shape[1]], lowered, "presolve")
     goal = prepared.goals[0] if prepared.goals else None
     for row in left[:20]:
@@ -114,10 +114,10 @@ def check_roots(ready: Ready, rng: Random) -> list[tuple[Root, Solutions]]:
     roots = [(root, known)]
     for one in (broken.ordered, broken.root):
         if one is not root:
-            left = solutions_of(one.box, one.nodes)
+            left = solutions_of(one.box, one.propagators)
             _inside(left[:, : known.count], known.rows, "symmetries")
             costs, all_costs = set(known.costs_of(left).tolist()), set(known.costs.tolist())
-            only_best = ceilings_of(root.nodes, goal)  # names that are not the least make a goal worse
+            only_best = ceilings_of(root.propagators, goal)  # names that are not the least make a goal worse
             if min(costs) != min(all_costs) if only_best and costs else costs != all_costs:
                 raise Wrong("symmetries: the last solution of a class is lost")
             roots.append((one, Solutions(left, goal)))
@@ -139,7 +139,7 @@ def check_roots(ready: Ready, rng: Random) -> list[tuple[Root, Solutions]]:
 def check_decomposition(root: Root, known: Solutions) -> Solutions:
     """Check the decomposition for the learning search, and its translation; the solutions of the parts."""
     parts = Decomposition(root)
-    made = solutions_of(parts.root.box, parts.root.nodes)
+    made = solutions_of(parts.root.box, parts.root.propagators)
     _same(made[:, : known.count], known.rows, "decomposition")
     extended = Solutions(made, known.goal)
     for (v, value), literal in parts.literals.items():
@@ -155,7 +155,7 @@ def _check_translation(root: Root, known: Solutions, selects: bool) -> None:
     """Every row, clause, resource, extreme and replacement of a translation holds in every solution."""
     try:
         normal = NormalTranslation(
-            root.nodes, root.box, [] if known.goal is None else [known.goal[0]], selects=selects
+            root.propagators, root.box, [] if known.goal is None else [known.goal[0]], selects=selects
         ).normal
     except ContradictoryRoot:
         if len(known.rows):

@@ -221,7 +221,9 @@ def watch_branching(prepared: Prepared, root: Root, known: Solutions, rng: Rando
             engine="interpreted", learn=False, restarts=Restarts("luby", 2), brancher=Brancher(rule, "auto")
         )
         most = root.settings.portfolio.most_matched
-        root = replace(root, nodes=[on_domains(node, root.box, most) for node in root.nodes], settled=None)
+        root = replace(
+            root, propagators=[on_domains(node, root.box, most) for node in root.propagators], settled=None
+        )
     run = DepthFirstRun(prepared, root, options, perf_counter(), known.goal)
     _drive(run, known, "branching")
 

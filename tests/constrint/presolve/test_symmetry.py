@@ -22,7 +22,9 @@ def exchanges(m: Model, goal=None):
     """The exchanges found: the names of declared variables, and the values, that move."""
     prepared = Prepared(m, [] if goal is None else [goal], [])
     assert prepared.root is not None
-    structure = ColouredStructure(prepared.root.box, prepared.root.nodes, prepared.goals[0] if goal else None)
+    structure = ColouredStructure(
+        prepared.root.box, prepared.root.propagators, prepared.goals[0] if goal else None
+    )
     names = {number: str(v.name) for v, number in prepared.variables.items()}
     return [
         {
@@ -210,4 +212,4 @@ def test_the_portfolio_proves_by_symmetry(monkeypatch):
     result = m.solve(minimize=max_(*x) + 1, learn="auto", engine="interpreted")
     assert result.status is Status.OPTIMAL
     (broken,) = asked
-    assert len(broken.root.nodes) > len(broken.ordered.nodes)
+    assert len(broken.root.propagators) > len(broken.ordered.propagators)

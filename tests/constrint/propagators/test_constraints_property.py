@@ -341,7 +341,7 @@ def test_conditions_lower_to_the_kind_that_they_stand_for():
                     lowering.require(constraint.expr)
             except Infeasible:
                 continue
-            reached = reached or any(type(node) is kind for node in lowering.problem.nodes)
+            reached = reached or any(type(node) is kind for node in lowering.problem.propagators)
         if not reached:
             missing.append(kind.__name__)
     assert missing == []

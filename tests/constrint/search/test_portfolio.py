@@ -131,7 +131,7 @@ def test_the_share_follows_the_structure():
     def kind(m: Model) -> Kind:
         root = Prepared(m, (), ()).root
         assert root is not None
-        return kind_of(root.nodes)
+        return kind_of(root.propagators)
 
     assert kind(job_shop(MT06)) == "schedules"
     m = Model()

@@ -84,6 +84,6 @@ def test_sums_and_permutations_are_decomposed() -> None:
     m.add(sum_((i + 1) * v for i, v in enumerate(b)) <= 9, all_different(x), no_overlap(x, [1, 2, 1]))
     root = Prepared(m, (), ()).root
     assert root is not None
-    kinds = Counter(type(node) for node in decompose.Decomposition(root).root.nodes)
+    kinds = Counter(type(node) for node in decompose.Decomposition(root).root.propagators)
     assert kinds[LinearEq] >= 3  # partial sums of two
     assert kinds[LinearLe] >= 5  # of literals, one for each value
