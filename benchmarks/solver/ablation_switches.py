@@ -178,7 +178,7 @@ SWITCHES: dict[str, Switch] = {
     "way: dual row": Switch({"constrint.search.branch_and_bound:is_linear": _no}),
     "way: state of presolve taken over": Switch({"constrint.presolve.root:can_resume": _no}),
     "way: presolve compiled": Switch({"constrint.presolve.root:is_loaded": _no}),
-    "way: feasibility jumps": Switch({"constrint.search.portfolio:PortfolioRun._jumper": _nothing}),
+    "way: feasibility jumps": Switch({"constrint.search.portfolio:PortfolioRun._feasibility_jump": _nothing}),
     "way: linear relaxation": Switch({"constrint.search.portfolio:PortfolioRun._relaxation": _nothing}),
     "way: neighbourhoods led by the relaxation": Switch(
         {"constrint.search.portfolio:PortfolioRun._point": _nothing}),

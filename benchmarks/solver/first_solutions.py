@@ -157,12 +157,12 @@ def first(build: Callable[[int], Instance], seed: int, **how: Any) -> float | No
 
 def without(build: Callable[[int], Instance], seed: int, **how: Any) -> float | None:
     """The same search without jumps."""
-    jumper = PortfolioRun._jumper
-    PortfolioRun._jumper = lambda self: None  # type: ignore[method-assign]
+    jumper = PortfolioRun._feasibility_jump
+    PortfolioRun._feasibility_jump = lambda self: None  # type: ignore[method-assign]
     try:
         return first(build, seed, **how)
     finally:
-        PortfolioRun._jumper = jumper  # type: ignore[method-assign]
+        PortfolioRun._feasibility_jump = jumper  # type: ignore[method-assign]
 
 
 def main() -> None:

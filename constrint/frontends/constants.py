@@ -165,7 +165,7 @@ class ConstantReader:
         """The expression, after a check that its coefficients are not too long."""
         if type(expr) is not Sum:
             return expr
-        self.budget.look_after(len(expr.terms), partial(self.where, tree))
+        self.budget.count_steps(len(expr.terms), partial(self.where, tree))
         digits = _times(self.budget.limits.digits)
         if digits is not None:
             most = max(abs(expr.constant), max([abs(factor) for factor, _ in expr.terms], default=0))

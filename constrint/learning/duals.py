@@ -136,7 +136,7 @@ class Duals:
             self._proven = -(-proof.least // proof.scale)
         ls.scalar[LOOK_AT] = ls.scalar[CONFLICTS]
 
-    def look(self, ls: Learner, worked: int) -> Learner | None:
+    def consult(self, ls: Learner, worked: int) -> Learner | None:
         """Ask at the present node: the learner with the row that is proved, or None without one.
 
         Args:

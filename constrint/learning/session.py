@@ -242,7 +242,7 @@ class LearningRun:
                 self._grow()
                 continue
             if outcome == LOOK:
-                self._look()
+                self._consult()
             if self._is_long():
                 self._hand_over()
         if self._options.proof is not None and not self._is_over:
@@ -300,14 +300,14 @@ class LearningRun:
         if relaxation is not None and relaxation.is_about(self._goal[0]):
             self.consult(relaxation, relaxation.rows)
 
-    def _look(self) -> None:
+    def _consult(self) -> None:
         """Ask the relaxation at the present node, or first make one."""
         duals = self._duals
         if duals is None:
             self._consult_own()
             return
         before = duals.spent
-        ls = duals.look(self._ls, self._worked)
+        ls = duals.consult(self._ls, self._worked)
         if self.allowed is not None:
             self.allowed -= duals.spent - before
         if ls is not None:

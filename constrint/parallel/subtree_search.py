@@ -37,7 +37,7 @@ class SubtreeSearch(Stepper):
         scalar = self._state.scalar
         spent = int(scalar[PROPAGATIONS]) + WORK_OF_NODE * int(scalar[NODES])
         self._limits = replace(self._limits, work=spent + work)
-        self._look = int(scalar[NODES])
+        self._next_work_check = int(scalar[NODES])
 
     def descend(self, subtree: Subtree) -> int | None:
         """Go to the first node of a part; returns the outcome of `dfs.run` if there is one before that.

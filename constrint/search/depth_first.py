@@ -166,7 +166,7 @@ class DepthFirstRun(Stepper):
         """
         self._options = options
         self._limits = replace(self._limits, nodes=None, work=None, failures=None)
-        self._node_look = None
+        self._next_node_check = None
 
     def leave(self) -> tuple[Subtree | None, State, bool]:
         """End a search that gave up.

@@ -131,7 +131,7 @@ class NeighbourhoodMember(TreeSearchMember):
     def over(self) -> None:
         """End a turn, as `PortfolioMember.over`."""
         rules = self.rules
-        faded = max(rules.least_of_near, self.weight * rules.near_fades)
+        faded = max(rules.least_of_lns, self.weight * rules.lns_fades)
         self.weight = self._full if self.found else faded
         super().over()
 

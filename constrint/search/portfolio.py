@@ -1,4 +1,4 @@
-"""`learn="auto"`: branching first; if that proves long, several searches alternate.
+"""The portfolio of searches, `learn="auto"`: a tree search first, and the other members if that proves long.
 
 The others are the learning search and, if there is an objective, a search guided by a linear relaxation and
 one of large neighbourhoods of the best solution; while there is no solution, also one with restarts and a
@@ -48,7 +48,7 @@ LED_BY_FAILURES = Brancher("dom_w_deg", "best_so_far")
 
 
 class PortfolioRun:
-    """A search that alternates between several methods; it follows the protocol `Search`.
+    """A portfolio of searches that take turns, as one search of the protocol `Search`.
 
     Attributes:
         workers: How many members have a turn at the same time.
@@ -89,17 +89,17 @@ class PortfolioRun:
             branching = begun
             branching.go_on(options)
             self._best = begun.best
-        self._branching = TreeSearchMember(1.0, self._rules, branching)
-        self._members: list[PortfolioMember] = [self._branching]
+        self._tree_search = TreeSearchMember(1.0, self._rules, branching)
+        self._members: list[PortfolioMember] = [self._tree_search]
         self._tried: set[str] = set()
         self._joined: list[PortfolioMember] = []  # those that joined, even where they have left
         self._learners: list[LearningMember] = []
         self._relaxed: CountingMember | None = None
-        self._jumping: CountingMember | None = None
-        self._finder: PortfolioMember = self._branching  # the member that found the last solution
-        self._playing: list[PortfolioMember] = [self._branching]  # whose turn it is
+        self._local_search: CountingMember | None = None
+        self._finder: PortfolioMember = self._tree_search  # the member that found the last solution
+        self._playing: list[PortfolioMember] = [self._tree_search]  # whose turn it is
         self._has_solution = False  # whether one of the members has found one
-        self._branching.begin(0)
+        self._tree_search.begin(0)
 
     def value(self, v: int) -> int:
         """Value of a variable in the last solution."""
@@ -107,7 +107,7 @@ class PortfolioRun:
 
     def goal_bounds(self) -> tuple[int, int]:
         """Proven bounds of the objective of any better solution; (0, 0) without an objective."""
-        low, high = self._branching.run.goal_bounds()
+        low, high = self._tree_search.run.goal_bounds()
         for learner in self._learners:
             least, most = learner.run.goal_bounds()
             low, high = max(low, least), min(high, most)
@@ -189,14 +189,16 @@ class PortfolioRun:
             self._share = rules.weight_of_learning(self._kind)
             self._broken = without_symmetries(self._root, self._goal, self.prepared.variables.values())
             self._alone = alone(self._root, self._kind)
-            self._branching.price = cost(self._root.propagators)
+            self._tree_search.price = cost(self._root.propagators)
         for member in self._playing:
             member.over()
         if self._kind in ("tours", "others"):
             for learner in self._learners:
                 learner.weight = self._share / (1 + learner.spent / rules.half_of_learning)
-        if self._jumping is not None:
-            self._jumping.weight = rules.jumping / (1 + self._jumping.spent / rules.half_of_jumps)
+        if self._local_search is not None:
+            self._local_search.weight = rules.local_search / (
+                1 + self._local_search.spent / rules.half_of_jumps
+            )
         self._ask_bound()
         self._join()
         self._playing = sorted(self._members, key=lambda member: member.claim)[: self.workers]
@@ -233,10 +235,10 @@ class PortfolioRun:
     def _join(self) -> None:
         """Add the members whose time has come."""
         rules = self._rules
-        branched = int(self._branching.price * self._branching.run.propagations)
+        branched = int(self._tree_search.price * self._tree_search.run.propagations)
         is_linear = self._kind != "schedules"  # a relaxation says nothing of orders of tasks
-        if branched >= rules.alone and self._best is None and is_linear and self._is_due("jumping"):
-            self._jumping = self._jumper()
+        if branched >= rules.alone and self._best is None and is_linear and self._is_due("local search"):
+            self._local_search = self._feasibility_jump()
         if self._goal is not None and is_linear and self._is_due("relaxed"):
             self._relaxed = self._relaxation(self._goal)
         if self._goal is None and branched >= rules.alone and self._is_due("relaxed"):
@@ -245,17 +247,17 @@ class PortfolioRun:
                 self._relaxation((towards, "min"), True)
         if branched >= rules.alone and self._best is None and self._is_due("restarting"):
             self._restarter()
-        if self._point() is not None and self._is_due("near"):
+        if self._point() is not None and self._is_due("lns"):
             self._neighbour()
         if max(branched, sum(member.spent for member in self._members)) < self._alone:
             return
         if self._may_learn() and self._is_due("learning"):
             self._learner()
         # On schedules learning finds good solutions by itself, at first.
-        learned = rules.near_after if is_linear or not self._learners else self._learners[0].spent
-        if self._goal is None or self._best is None or learned < rules.near_after:
+        learned = rules.lns_after if is_linear or not self._learners else self._learners[0].spent
+        if self._goal is None or self._best is None or learned < rules.lns_after:
             return
-        if self._is_due("near"):
+        if self._is_due("lns"):
             self._neighbour()
 
     def _may_learn(self) -> bool:
@@ -319,14 +321,14 @@ class PortfolioRun:
         run = DepthFirstRun(self.prepared, root, options, self._started, self._goal)
         self._admit(TreeSearchMember(self._rules.restarting, self._rules, run, cost(root.propagators)))
 
-    def _jumper(self) -> CountingMember | None:
+    def _feasibility_jump(self) -> CountingMember | None:
         """The local search for a first solution; None where constraints have no rows for it."""
         from constrint.search.feasibility_jump import feasibility_jump_run
 
         run = feasibility_jump_run(self.prepared, self._root, self._options, self._started, self._goal)
         if run is None:
             return None
-        member = CountingMember(self._rules.jumping, self._rules, run, self._rules.units_of_jump)
+        member = CountingMember(self._rules.local_search, self._rules, run, self._rules.units_of_jump)
         self._admit(member)
         return member
 
@@ -335,7 +337,7 @@ class PortfolioRun:
         seed += self._options.seed
         options = replace(self._options, lns=True, restarts=None, brancher=LED_BY_FAILURES, seed=seed)
         run = DepthFirstRun(self.prepared, self._root, options, self._started, self._goal)
-        member = NeighbourhoodMember(self._rules.near_best, self._rules, run, self._branching.price)
+        member = NeighbourhoodMember(self._rules.weight_of_lns, self._rules, run, self._tree_search.price)
         self._admit(member)
         if self._best is not None and (self._has_solution or not options.is_solution):  # else the hint leads
             member.follow({v: self.value(v) for v in member.decided})
@@ -352,7 +354,7 @@ class PortfolioRun:
 
     def statistics(self) -> Statistics:
         """The work of all members so far; the caller adds seconds and solutions."""
-        branched = self._branching.run.statistics()
+        branched = self._tree_search.run.statistics()
         if not self._joined:
             return branched
         works = [branched, *[member.run.statistics() for member in self._joined]]

@@ -115,7 +115,7 @@ class Round:
         self.turns = [Turn(member, asked) for member in members]
         self._is_off = False
 
-    def look(self) -> None:
+    def check(self) -> None:
         """End a turn, in its thread, once the round is called off."""
         if self._is_off:
             raise Stopped

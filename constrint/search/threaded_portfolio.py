@@ -47,7 +47,7 @@ class ThreadedPortfolio(PortfolioRun):
 
         def look(_: Search) -> None:
             for one in rounds:
-                one.look()
+                one.check()
 
         super().__init__(prepared, root, options.watched(look), started, goal)
         self.workers = options.workers

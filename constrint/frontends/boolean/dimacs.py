@@ -71,7 +71,7 @@ class _DimacsReader:
         parts = self.parts
         for number, line in enumerate(parts.lines, 1):
             parts.line = number
-            parts.budget.look_after(1, parts.where)
+            parts.budget.count_steps(1, parts.where)
             words = line.split()
             if not words or (words[0][0] == "c" and not self.open):
                 continue

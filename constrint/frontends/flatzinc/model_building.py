@@ -206,7 +206,7 @@ class _ModelBuilder:
         return entries[name.index - 1]
 
     def _looked_up(self, name: Name, line: int, depth: int) -> IntExpr:
-        self.document.budget.look_after()
+        self.document.budget.count_steps()
         if name.index is not None:
             return self.number(self._entry(name, line), line, depth)
         return self._named(name.name, line, depth)
@@ -335,7 +335,7 @@ class _ModelBuilder:
         with self._guarded(item):
             arguments = Arguments(self, item, item.args)
             self.model.add(condition(arguments), name=f"line {item.line}: {item.name}")
-            self.document.budget.look_after(1, self.document.place(item.line))
+            self.document.budget.count_steps(1, self.document.place(item.line))
 
     @contextmanager
     def _guarded(self, item: Item) -> Iterator[None]:

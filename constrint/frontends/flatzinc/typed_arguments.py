@@ -111,5 +111,5 @@ class Arguments:
 
     def _entries(self, place: int) -> list[Value]:
         found = self._builder.entries(self._args[place], self._item.line)
-        self._builder.document.budget.look_after(len(found), self._builder.document.place(self._item.line))
+        self._builder.document.budget.count_steps(len(found), self._builder.document.place(self._item.line))
         return found

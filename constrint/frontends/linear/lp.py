@@ -89,7 +89,7 @@ class _LpReader:
         tokens: list[LpToken] = []
         for line, raw in enumerate(program.lines, 1):
             text = raw.partition("\\")[0]
-            program.budget.look_after(1, lambda line=line: program.where_at(line))  # type: ignore[misc]
+            program.budget.count_steps(1, lambda line=line: program.where_at(line))  # type: ignore[misc]
             for name, pattern, has_more in _HEAD:
                 match = pattern.match(text)
                 if match is not None and not (has_more and text[match.end() :].lstrip()[:1] in tuple("<>=")):
@@ -141,7 +141,7 @@ class _LpReader:
                 raise self.program.error_at(line, f"'{text[at]}' is not understood here", hint, text[at])
             at = match.end()
             if match.lastgroup is not None:
-                self.program.budget.look_after(1)
+                self.program.budget.count_steps(1)
                 tokens.append(LpToken(match.lastgroup, match[0], line))
 
     # Tokens

@@ -84,7 +84,7 @@ class _MpsReader:
             self.line = number
             if not line.strip() or line[0] == "*":
                 continue
-            self.program.budget.look_after(1, self._where)
+            self.program.budget.count_steps(1, self._where)
             if not line[0].isspace():
                 self._header(line.split())
                 if self.section == "ENDATA":

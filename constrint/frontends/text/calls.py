@@ -142,7 +142,7 @@ class CallReader(IndexReader):
         values = [self.value(argument) for argument in arguments]
         self._depth += 1
         self.budget.depth(self._depth, partial(self.where, tree))
-        self.budget.look_after(_STEPS_OF_CALL + len(values), partial(self.where, tree))
+        self.budget.count_steps(_STEPS_OF_CALL + len(values), partial(self.where, tree))
         self.enter(template, values, tree)
         try:
             found = self.value(template.body)

@@ -148,7 +148,7 @@ class DeclaringReader(SimpleReader):
             return
         (local, axis), *others = head
         for index in axis.members:
-            self.budget.look_after()
+            self.budget.count_steps()
             if local is not None:
                 self.locals[local] = Const(index)
             self._each_from(others, visit)

@@ -270,7 +270,7 @@ class SequenceReader(NameReader):
         names = [name_of(child) for child in generator.children[:count]]
         members = as_tree(generator.children[count + 1])
         conditions = [as_tree(child) for child in generator.children[count + 2 :]]
-        self.budget.look_after()
+        self.budget.count_steps()
         self._depth += 1
         self.budget.depth(self._depth, partial(self.where, generator))
         hidden = self.locals  # what the names stand for outside, which the next choice begins with

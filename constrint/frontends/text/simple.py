@@ -46,7 +46,7 @@ def statements(source: Source, budget: Budget) -> list[Statement]:
 
     found: list[Statement] = []
     for piece in pieces(source.text):
-        budget.look_after()
+        budget.count_steps()
         if isinstance(piece, Chunk):
             found += parsed(source, budget, piece)
         else:

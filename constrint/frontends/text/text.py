@@ -213,7 +213,7 @@ class TextReader(ParameterReader):
             key = self._targets.get((self.source.filename, name))
             if key is not None and key in self._included and key not in self._including:
                 return
-            self.budget.look_after(_STEPS_OF_FILE, partial(self.where, token))
+            self.budget.count_steps(_STEPS_OF_FILE, partial(self.where, token))
             path = self._folders.find(name, self.source.filename)
             key = self._targets[self.source.filename, name] = path.resolve()
             if key in self._including or key == Path(self._main).resolve():

@@ -72,7 +72,7 @@ class _Instance:
         where = f"{self._filename}:{element.line}"
         try:
             do(element)
-            self._budget.look_after(1, where)
+            self._budget.count_steps(1, where)
         except LimitExceeded as problem:
             raise LimitExceeded(problem.name, problem.limit, problem.where or where) from None
         except ModelError as problem:
@@ -82,7 +82,7 @@ class _Instance:
 
     def _add(self, element: XmlElement) -> None:
         for one in self._instances(element):
-            self._budget.look_after()
+            self._budget.count_steps()
             self.model.add(constraint(self.reader, one), name=element.get("id"))
 
     def _instances(self, element: XmlElement) -> Iterator[XmlElement]:

@@ -63,7 +63,7 @@ class _TreeBuilder:
         try:
             for start in range(0, len(self._text), _PIECE):
                 self._parser.Parse(self._encoded(start), False)
-                self._budget.look(self._here)
+                self._budget.check(self._here)
             self._parser.Parse(b"", True)
         except expat.ExpatError as problem:
             said = expat.ErrorString(problem.code)

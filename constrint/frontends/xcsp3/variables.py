@@ -86,7 +86,7 @@ class XcspVariables:
                     domains.update(dict.fromkeys(self.names(word), domain))
         for place in product(*map(range, shape)):
             one = name + "".join([f"[{i}]" for i in place])
-            self.budget.look_after()
+            self.budget.count_steps()
             found = general or domains.get(one) or others
             if found is not None:  # a cell without a domain is not a variable
                 self._variable(one, found)

@@ -233,13 +233,13 @@ def test_points_that_lead_nowhere_end_it():
 
 def test_the_portfolio_finds_first_solutions_with_it(monkeypatch, filled):
     made = []
-    plain = portfolio.PortfolioRun._jumper
+    plain = portfolio.PortfolioRun._feasibility_jump
 
     def noted(self):
         made.append(plain(self))
         return made[-1]
 
-    monkeypatch.setattr(portfolio.PortfolioRun, "_jumper", noted)
+    monkeypatch.setattr(portfolio.PortfolioRun, "_feasibility_jump", noted)
     model, other = planted(150, 8), planted(150, 8)
     model.settings = other.settings = DEFAULT.with_fields(portfolio={"alone": 0})
     found = model.solve(learn="auto", seed=1)

@@ -43,7 +43,7 @@ from constrint.store.state import LEVEL as DEPTH
 from constrint.support.deadline import Paused
 
 INTERPRETED = Options(engine="interpreted", learn=True)
-MOST_LOOKS = 800  # at one search
+MOST_CHECKS = 800  # at one search
 
 
 def _over(known: Solutions, search: Search, value: Any) -> None:
@@ -80,7 +80,7 @@ class _Learning:
         self._rows = len(run._ls.kind)
         self._kinds = run._ls.kind
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Check all that is new."""
         known, ls = self.known, self.run._ls
         holds = (known.bounds[:, : len(ls.root)] >= np.array(ls.root)).all(axis=1)
@@ -167,20 +167,20 @@ def watch_learning(prepared: Prepared, root: Root, known: Solutions, rng: Random
             run.consult(relaxation, relaxation.rows)
     watchers = [_Learning(run, known, rng) for run in runs]
     known.wanted[:] = True
-    for number in range(MOST_LOOKS):
+    for number in range(MOST_CHECKS):
         for run, watcher in zip(runs, watchers, strict=True):
             run.allowed = step
             try:
                 found = run.next(checked=False)
             except Paused:
-                watcher.look()
+                watcher.check()
                 continue
             _over(known, run, found)
             if found is None or goal is None:
                 return
             for other in runs:
                 other.demand_better(run.value(goal[0]))
-            watcher.look()
+            watcher.check()
         if number % 16 == 15:
             tell(runs)
 
@@ -248,7 +248,7 @@ def watch_relaxation(prepared: Prepared, root: Root, known: Solutions, rng: Rand
 def _drive(run: DepthFirstRun, known: Solutions, what: str) -> None:
     """Run a search to its end, node by node."""
     known.wanted[:] = True
-    for _ in range(MOST_LOOKS):
+    for _ in range(MOST_CHECKS):
         if isinstance(run, RelaxedRun):
             run.allowed = 1
         else:

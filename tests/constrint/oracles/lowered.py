@@ -94,14 +94,14 @@ LOWERED = hasty(least_turn=20).with_fields(
         "work_of_share": 100,
         "slice": (5, 200),
         "compiled_slice": (5, 200),
-        "first_look": 1,
+        "first_check": 1,
     },
     portfolio={
         "half_of_learning": 1000,
         "trial_of_relaxed": 0,
         "least_equations": 1,
         "share_of_equations": 0.0,
-        "near_after": 0,
+        "lns_after": 0,
         "half_of_jumps": 1000,
         "units_of_program": 1.0,  # so that its turns are not all of the search
     },

@@ -280,7 +280,7 @@ def turns():
     """Portfolios whose members take turns at once."""
     portfolio = {
         "alone": 20,
-        "near_best": 50.0,
+        "weight_of_lns": 50.0,
         "on_others": 0.01,
         "units_of_program": 1.0,
         "nodes_of_turn": 4,

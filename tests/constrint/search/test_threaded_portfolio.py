@@ -187,7 +187,7 @@ def test_failures_in_threads_are_told():
         def next(self, checked=True):
             while True:
                 time.sleep(0.001)
-                off.look()
+                off.check()
 
     off = rounds.Round([Slow(), Slow()], asked())
     assert isinstance(off.run(enough), rounds.Stopped)

@@ -21,7 +21,7 @@ from constrint.settings import DEFAULT, using
 
 MODELS = int(os.environ.get("CONSTRINT_LOWERED", "120"))
 BLOCKS = 6
-MEMBERS = ["_learner", "_relaxation", "_restarter", "_jumper", "_neighbour"]
+MEMBERS = ["_learner", "_relaxation", "_restarter", "_feasibility_jump", "_neighbour"]
 
 
 @pytest.mark.timeout(900)  # the first use on a machine compiles
