@@ -39,7 +39,7 @@ class Seen:
 def seen(monkeypatch) -> Iterator[Seen]:
     """Ask at every node from the first one on, and take every row, however little it says."""
     count = Seen()
-    look = Duals.look
+    look = Duals.consult
 
     def watched(self: Duals, ls: Learner, worked: int) -> Learner | None:
         found = look(self, ls, worked)
@@ -48,7 +48,7 @@ def seen(monkeypatch) -> Iterator[Seen]:
         count.rows += found is not None
         return found
 
-    monkeypatch.setattr(Duals, "look", watched)
+    monkeypatch.setattr(Duals, "consult", watched)
     monkeypatch.setattr(duals, "_acts", lambda ls, row: True)
     with using(DEFAULT.with_fields(learning={"before_programs": 0, "free": 1 << 60, "longest_interval": 1})):
         yield count

@@ -167,7 +167,7 @@ def test_every_explanation_implies_what_it_explains(monkeypatch):
 
     monkeypatch.setattr(analyse, "explain_extreme", extreme)
     monkeypatch.setattr(analyse, "explain_propagator", propagator)
-    monkeypatch.setattr(session, "Translation", Noting)
+    monkeypatch.setattr(session, "NormalTranslation", Noting)
     for seed in range(60):
         crowded(seed).solve(learn=True, engine="interpreted", time_limit=60)
     assert min(explained.values()) > 30, explained

@@ -91,7 +91,7 @@ def check_presolve(
     if not before or prepared.root.exact:
         return None
     numbers = [prepared.variables[x] for x in xs]
-    lowered = solutions_of(before[0].box, before[0].nodes)
+    lowered = solutions_of(before[0].box, before[0].propagators)
     _same(lowered[:, numbers], rows, "lowering")
     root = prepared.root
     left = solutions_of(root.box, root.propagators)
@@ -123,7 +123,7 @@ def check_roots(ready: Ready, rng: Random) -> list[tuple[Root, Solutions]]:
             roots.append((one, Solutions(left, goal)))
     if goal is not None:
         if is_linear(root, goal[0]):
-            for node in with_dual_row(root, *goal).nodes:
+            for node in with_dual_row(root, *goal).propagators:
                 known.all_satisfy(node, "branching's dual row")
         value = int(rng.choice(list(known.rows[:, goal[0]])))
         wanted = known.better_than(value)
