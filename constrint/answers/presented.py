@@ -1,4 +1,4 @@
-"""What `solve` optimises for the user's goals and soft constraints, and its results in their terms."""
+"""Goals of `solve` with soft constraints included, and its results in the user's terms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What makes a model infeasible: all minimal conflicts, all minimal corrections, the least to give up.
+"""Reasons of infeasibility: all minimal conflicts, all minimal corrections, the cheapest correction.
 
 Conflicts and corrections come from one enumeration (MARCO: Liffiton, Previti, Malik and Marques-Silva 2016).
 A second model, with a Boolean for each constraint, gives a maximal set of constraints that is not decided

@@ -29,7 +29,7 @@ REASON_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class SolveRequest:
-    """What `constrint solve` should find.
+    """The answer that `constrint solve` is to find.
 
     Attributes:
         mode: One solution, all solutions, their number, or a random sample.

@@ -34,7 +34,7 @@ MOST_NAMED = 8  # most values of a variable in a summary or an error
 
 @dataclass(frozen=True)
 class SpaceRequest:
-    """What to do with the set.
+    """The output that `constrint space` is to give.
 
     Attributes:
         shown: What is printed.

@@ -163,7 +163,7 @@ class LayerBuilder:
         return sum(1 << v for v in self.order[:depth])
 
     def _frontiers(self, after: int) -> tuple[dict[Term, tuple[Term, ...]], list[Term]]:
-        """What each condition that stays open needs to know of the bound variables, and the union of that."""
+        """Terms of the bound variables that each open condition still needs, and their union."""
         check_deadline()
         opened = [c for c in self.conditions if c.mask & ~after]
         frontiers = {c: self.parts.frontier(c, after) for c in opened}

@@ -359,7 +359,7 @@ class Terms:
 
 
 def _truth(op: str, lo: int, hi: int) -> bool | None:
-    """What a comparison with zero is for every value between bounds, if that is one and the same."""
+    """The truth of a comparison with zero if it is the same for every value between the bounds; else None."""
     if op == "le":
         return True if hi <= 0 else False if lo > 0 else None
     if lo == hi == 0:

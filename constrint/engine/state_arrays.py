@@ -240,7 +240,7 @@ def _scalars(count: int, branch: Branch, huge: int, leaves: int) -> Cells:
 
 
 RANKING = ("rank_group", "rank_size", "rank_share", "rank_tree", "stale", "is_stale")
-"""What ranks many decision variables."""
+"""Fields of the ranking tree."""
 
 LEVELS = [name for name in State._fields if name.startswith(("level_", "refuted_"))]
 """Space for levels and for the decisions refuted at them."""

@@ -64,7 +64,7 @@ class TranslationUnit:
         return f"!{ANY_FIELD + 2 * self._fields.setdefault(field, len(self._fields)) + 1}"
 
     def _notes(self) -> str:
-        """What the notes say: cells of two fields are not the same memory."""
+        """Aliasing metadata: cells of two fields are not the same memory."""
         lines = ["!0 = !{}", '!1 = !{!"constrint"}', '!2 = !{!"cells", !1, i64 0}', "!3 = !{!2, !2, i64 0}"]
         for field, number in self._fields.items():
             access = ANY_FIELD + 2 * number + 1

@@ -22,7 +22,7 @@ Make: TypeAlias = Callable[[list[Any]], Any]
 
 
 def described(parser: Lark) -> dict[str, Any]:
-    """What lark's tables of a grammar say, as data for JSON.
+    """Parse tables of a grammar by lark, as data for JSON.
 
     Of each rule: its origin, how many symbols it has, the name of its node, which of the symbols become
     children (and whether their own children do instead), and whether a single child stands for the node. Of
@@ -183,7 +183,7 @@ class _Rule:
         self._included = [(place, is_list) for place, is_list in included]
 
     def made(self, symbols: list[Any]) -> Any:
-        """What the symbols of the rule become."""
+        """The tree or token that the symbols of the rule are reduced to."""
         children: list[Any] = []
         for place, is_list in self._included:
             if not is_list:

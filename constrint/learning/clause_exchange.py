@@ -1,4 +1,4 @@
-"""What learning searches of the same constraints tell one another: bounds of the root, and short clauses.
+"""Exchange of root bounds and short clauses between learning searches of the same constraints.
 
 Each clause holds in every solution that is better than the best one known to the search that learned it. So
 it may be told to searches that are asked for solutions at least as good.
@@ -45,7 +45,7 @@ class ClauseExchange:
             at = end
 
     def told(self, ls: Learner) -> list[Clause]:
-        """What the search has to tell since the last call."""
+        """New root bounds and short clauses of the search since the last call."""
         root = [int(k) for k in ls.root]
         raised = [((b, k),) for b, (k, before) in enumerate(zip(root, self._root, strict=True)) if k > before]
         self._root = root

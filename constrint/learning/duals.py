@@ -1,4 +1,4 @@
-"""What a linear relaxation proves at nodes of a learning search, as rows that it learns by.
+"""Dual bounds of a linear relaxation at nodes of a learning search, as rows that it propagates.
 
 Multipliers of the relaxation's rows, those of an optimum or of a ray that shows that there is no point, add
 these rows up to one. It holds in every solution, whatever the bounds at the node were. Where no point is
@@ -155,7 +155,7 @@ class Duals:
         return None if row is None else self._added.with_row(ls, row)
 
     def _ask(self, lower: Ints, upper: Ints) -> DualProof | None:
-        """What multipliers prove within bounds of the columns."""
+        """The row that dual multipliers prove within bounds of the columns."""
         program = self._program
         best = int(upper[self._cost]) if self._sign > 0 else -int(lower[self._cost])
         outcome = program.solve(lower, upper, best + 1)
@@ -165,7 +165,7 @@ class Duals:
         return program.bound(lower, upper) if outcome == OPTIMAL else None
 
     def _share(self, ls: Learner) -> float:
-        """What programs may take, relative to the search itself."""
+        """The share of the work that linear programs may take, relative to the search itself."""
         if not ls.scalar[HAS_SOLUTION]:
             return 1.0
         gap = -int(ls.root[self._goal ^ 1]) - self._trivial

@@ -60,7 +60,7 @@ def arguments_of(node: Propagator) -> dict[str, Any]:
 
 
 def _outputs(node: Propagator) -> list[tuple[int, ...]]:
-    """What a constraint can define."""
+    """Tuples of variables that a constraint can define."""
     if isinstance(node, TRUTHS):
         return [(node.literal >> 1,)]
     if isinstance(node, LinearEq):

@@ -33,7 +33,7 @@ Values = tuple[int, int, int, tuple[int, ...] | None]  # least, greatest, stride
 
 
 class ProofState:
-    """What a proof has told so far.
+    """The state of a proof: the domains and constraints written so far.
 
     Attributes:
         domains: The domain of each variable.

@@ -339,7 +339,7 @@ class LearningRun:
             self._ls = self._session.grow()
 
     def told(self) -> list[Clause]:
-        """What it has to tell other searches of the same constraints since the last call."""
+        """New bounds and clauses for other searches of the same constraints since the last call."""
         return [] if self.exchange is None else self.exchange.told(self._ls)
 
     def statistics(self) -> Statistics:

@@ -65,7 +65,7 @@ def parts(node: Propagator, box: Box, rules: LearningSettings) -> int:
 
 
 def cost(propagators: Sequence[Propagator]) -> float:
-    """What a propagation of the engine costs on average, in propagations of a short sum or clause.
+    """The mean cost of a propagation of the engine, in propagations of a short sum or clause.
 
     Each variable of a constraint wakes it.
     """

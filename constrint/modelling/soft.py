@@ -26,7 +26,7 @@ Weight: TypeAlias = "int | float | Fraction"
 
 @record(eq=False)
 class Soft:
-    """What makes a constraint soft.
+    """The weight and cost of a soft constraint.
 
     Attributes:
         weight: What its violation costs.

@@ -55,7 +55,7 @@ End: TypeAlias = Literal["", "stopped", "unbounded"]
 
 
 class Memory(NamedTuple):
-    """What a search has learned for its heuristics; it does not change the set of solutions.
+    """State of a search's heuristics; it does not change the set of solutions.
 
     Attributes:
         score: Score of each decision variable.

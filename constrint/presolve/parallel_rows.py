@@ -49,7 +49,7 @@ def without_parallel(propagators: Sequence[Propagator]) -> list[Propagator] | No
 
 
 def _merged(propagators: Sequence[Propagator], places: Sequence[int]) -> dict[int, list[Propagator]]:
-    """What stands in place of the parallel rows among these: the tightest where the first of them was."""
+    """Replacements of parallel rows, by place: the tightest one stands at the place of the first."""
     groups: dict[Terms, list[Between]] = {}
     for place in places:
         found = _between(place, propagators[place])

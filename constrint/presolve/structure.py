@@ -252,7 +252,7 @@ def ceilings_of(propagators: Sequence[Propagator], goal: tuple[int, str] | None)
 
 
 def key_of(fact: Fact, moved: Mapping[int, int] | None = None) -> Hashable:
-    """What a fact says, with some vertices in the place of others."""
+    """The key of a fact with some vertices replaced by others."""
     kind, items = fact
     if moved:
         get = moved.get

@@ -201,7 +201,7 @@ class BranchAndBound:
             self._note(better, run.value(self._goal[0]), run)
 
     def _bound(self) -> int | None:
-        """What no value of the goal is better than, by the search under way; None where none began."""
+        """The bound of the goal that the current search has proven; None before a search."""
         if self._run is None:
             return None
         low, high = self._run.goal_bounds()  # of what is better than the best so far

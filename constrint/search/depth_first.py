@@ -153,7 +153,7 @@ class DepthFirstRun(Stepper):
 
     @property
     def _neighbourhoods(self) -> Neighbourhoods | None:
-        """What steers a search of large neighbourhoods; None for others."""
+        """The neighbourhoods of a large-neighbourhood search; None for other searches."""
         if self._options.lns and self._state.scalar[GOAL]:
             return cast("Neighbourhoods", self._steering)
         return None

@@ -1,4 +1,4 @@
-"""What answers before a long search begins: a short descent, and tables of rows.
+"""Attempts before a long search: a short descent, and enumeration in tables of rows.
 
 A search that tries preferred values in order meets the optimum first. In many tilings nearly every preferred
 value is free, so the first descent ends with it, in far less time than tables take.

@@ -111,7 +111,7 @@ class RelaxedRun(DepthFirstRun):
 
     @property
     def point(self) -> Point | None:
-        """What the last optimum of the relaxation says; None before the first."""
+        """Variable values at the last optimum of the relaxation; None before the first."""
         return None if self._optimum is None else Point(self._relaxation.columns, self._optimum.tolist())
 
     def _check_limits(self) -> None:
@@ -218,7 +218,7 @@ class RelaxedRun(DepthFirstRun):
         return found
 
     def _note_gain(self, least: int) -> None:
-        """What the last decision has done to the bound."""
+        """Record how much the last decision improved the bound."""
         if self._pending is not None:
             column, way, distance, before = self._pending
             self._gain[way, column] += max(0, least - before) / max(distance, 0.01)
@@ -322,7 +322,7 @@ class RelaxedRun(DepthFirstRun):
 
 
 def known_bound(prepared: Prepared, root: Root, goal: tuple[int, str]) -> int:
-    """What propagation alone proves of a goal; a relaxation may have narrowed the root since."""
+    """The bound of a goal by propagation alone; a relaxation may have narrowed the root since."""
     box = root.box if prepared.root is None else prepared.root.box
     return box.lo[goal[0]] if goal[1] == "min" else box.hi[goal[0]]
 

@@ -34,7 +34,7 @@ class FoundSolution:
 
 @dataclass(frozen=True, slots=True)
 class RoundGoal:
-    """What every member of a round is asked for.
+    """The request to every member of a round.
 
     Attributes:
         goal: The goal's variable and its direction; None where the first solution is wanted.

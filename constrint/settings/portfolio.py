@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 from constrint.settings.record import Record
 
 Kind: TypeAlias = Literal["schedules", "tours", "products", "others"]
-"""What most constraints are about, which says how well learning suits them."""
+"""The kind of most constraints, which decides how well learning suits them."""
 
 
 class PortfolioSettings(Record):

@@ -48,7 +48,7 @@ def solution_set(
 
 
 def _meanings(model: Declarations) -> tuple[dict[int, dict[Any, Any]], dict[str, dict[Any, str]]]:
-    """What the numbers of enumerations stand for, and the variables of sets."""
+    """The values of enumerations by number, and the variables of sets."""
     if not model.symbols:
         return {}, {}
     from constrint.modelling.symbols import SetVar

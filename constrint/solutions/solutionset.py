@@ -131,7 +131,7 @@ class SolutionSet(Listed):
         return found
 
     def _wanted(self, v: int, value: Any, codes: Array) -> Callable[[Array], Array]:
-        """What selects the codes of a value, or of the values of a set or a range."""
+        """The test for codes of a value, or of the values of a set or a range."""
         if not isinstance(value, set | frozenset | range):
             return _equals(self._code(v, value))
         distinct = np.unique(codes)

@@ -124,7 +124,7 @@ def present() -> Deadline:
 
 
 def beside(work: Callable[[], T], deadline: Deadline) -> T:
-    """What cannot look at the clock, such as an import, done in a thread of its own.
+    """Run a function that cannot check the deadline, such as an import, in a thread of its own.
 
     Raises `Stopped` at the deadline; the thread then goes on, for the next call that needs what it does.
     Without a deadline it is done in this thread.

@@ -34,7 +34,7 @@ from constrint.verification.written import Written
 
 HEAD = "constrint proof 2"
 UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
-"""What lines that are no steps raise where they are read."""
+"""Exceptions of lines that are no valid steps."""
 
 
 class RejectedAtError(Exception):

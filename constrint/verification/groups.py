@@ -45,7 +45,7 @@ class StepGroup:
 
 
 class CheckState:
-    """What is known at one place of a proof."""
+    """The constraints and clauses known at one place of a proof."""
 
     def __init__(self, model: Written, settings: CheckerSettings, report: Report) -> None:
         self.model = model
@@ -115,7 +115,7 @@ class CheckState:
         return conditions.facts
 
     def conditions(self) -> ModelConditions:
-        """What translates conditions of the model."""
+        """The translator of the model's conditions."""
         return ModelConditions(self.store, self.known, {name: v for v, name in self.names.items()})
 
     def _follows(self, constraint: ProofConstraint) -> bool:

@@ -92,7 +92,7 @@ def _lcm(arguments: Arguments, bounds: Bounds) -> dict[int, Interval]:
 
 
 def _chosen(arguments: Arguments, bounds: Bounds, key: str) -> list[int]:
-    """What an index may choose."""
+    """The entries that an index may select."""
     low, high = _hull(bounds, arguments["index"])
     if low < 0 or high >= len(arguments[key]):
         raise Partial

@@ -131,7 +131,7 @@ class IntFunction(IntExpr):
 
     @classmethod
     def known(cls, ranges: RangesProtocol, *operands: Known) -> Known:
-        """What is known of the value, for operands that have a value of it."""
+        """The range of the value, for operands that have a value."""
         if all(operand.is_fixed for operand in operands):
             return fixed(cls.value(*[operand.lo for operand in operands]))
         return between(*cls.bounds(*[(operand.lo, operand.hi) for operand in operands]))

@@ -1,4 +1,4 @@
-"""What the layers above give to the definitions of arithmetic functions."""
+"""Protocols of the layers above that definitions of arithmetic functions use."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ class LoweringProtocol(Protocol):
 
 
 class RangesProtocol(Protocol):
-    """What is known of expressions over a range of places: `constrint.diagrams.ranges.Evaluation`."""
+    """Ranges of expressions over a range of places: `constrint.diagrams.ranges.Evaluation`."""
 
     def wanted(self, value: Known, modulus: int) -> None:
         """Say that the residue of a value would be worth knowing."""

@@ -1,4 +1,4 @@
-"""What a FlatZinc text says beside its constraints: output, the objective, how to search."""
+"""Parts of a FlatZinc text beside its constraints: output, objective, search annotations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an editor asks about a text: its mistakes, what a name stands for, where it is declared.
+"""Analyses of a text for editors: mistakes, meanings of names, places of their declarations.
 
 A text with mistakes is read as far as it goes: each statement by itself, without those that are wrong. A name
 that a wrong statement declares is not reported again where it is used.
@@ -154,7 +154,7 @@ class Survey:
         return None if place is None else place.resolve()
 
     def hover(self, line: int, column: int) -> str | None:
-        """What the name or word at a place stands for, in Markdown."""
+        """The meaning of the name or word at a place, in Markdown."""
         word = self.word_at(line, column)
         if word is None:
             return None
@@ -259,7 +259,7 @@ def _code(text: str) -> str:
 
 
 def _of_the_language(name: str) -> str | None:
-    """What a function of the language is."""
+    """The description of a function of the language."""
     if name in AGGREGATES:
         return f"{_code(f'{name}(… for i in …)')}\n{AGGREGATES[name].meaning}"
     if name in GLOBALS:

@@ -1,4 +1,4 @@
-"""What names of the text language can stand for, besides expressions and lists or sets of integers."""
+"""Meanings of names in the text language, besides expressions and lists or sets of integers."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ KINDS: dict[type, str] = {
 
 
 def kind_of(value: Value) -> str:
-    """What a value is, with its article, for messages."""
+    """The kind of a value, with its article, for messages."""
     return next((kind for each, kind in KINDS.items() if isinstance(value, each)), "a number")
 
 

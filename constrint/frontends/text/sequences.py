@@ -247,7 +247,7 @@ class SequenceReader(NameReader):
     # ------------------------------------------------------------ comprehensions
 
     def expanded(self, tree: Node, read: Callable[[Node], Read]) -> list[Read]:
-        """What a comprehension stands for: its head, read for each choice of the generators."""
+        """The elements of a comprehension: its head, read for each choice of the generators."""
         head, *generators = subtrees(tree)
         found: list[Read] = []
         before = self.locals

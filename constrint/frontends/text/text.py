@@ -329,7 +329,7 @@ class TextReader(ParameterReader):
         (self.model.maximize if tree.children[0] == "maximize" else self.model.minimize)(goal)
 
     def _target(self, tree: Node) -> Target:
-        """What an objective optimises; it may have fractional coefficients."""
+        """The target of an objective; it may have fractional coefficients."""
         if not is_fractional(tree):
             return self.integer(tree)
         from constrint.frontends.text.fractions import target_of

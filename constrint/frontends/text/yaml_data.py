@@ -20,7 +20,7 @@ _TAG = "tag:yaml.org,2002:"
 
 
 class _Anchored(NamedTuple):
-    """What an alias stands for: the value, how many values that is, and how deep it is nested."""
+    """The value of an anchor, with its number of values and its depth."""
 
     value: Any
     size: int

@@ -152,7 +152,7 @@ def test_every_explanation_implies_what_it_explains(monkeypatch):
 
     def propagator(ls, st, p, b, k, at):
         explain_propagator(ls, st, p, b, k, at)
-        node, base = nodes[-1].nodes[ls.limit[p]], nodes[-1].box
+        node, base = nodes[-1].propagators[ls.limit[p]], nodes[-1].box
 
         def holds(values):
             inside = all(base.values[v] is None or x in base.values[v] for v, x in values.items())
