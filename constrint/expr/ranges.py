@@ -71,7 +71,7 @@ def fixed(value: int) -> Known:
 
 
 def between(lo: int, hi: int, modulus: int = 1, residue: int = 0) -> Known:
-    """The abstract value with these bounds and this congruence that is no affine function."""
+    """The abstract value with these bounds and this congruence; it is no affine function of the variable."""
     if modulus:
         lo += (residue - lo) % modulus
         hi -= (hi - residue) % modulus

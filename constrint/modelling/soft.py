@@ -26,7 +26,7 @@ Weight: TypeAlias = "int | float | Fraction"
 
 @record(eq=False)
 class Soft:
-    """The weight and cost of a soft constraint.
+    """A soft constraint: its weight, and its violation.
 
     Attributes:
         weight: What its violation costs.

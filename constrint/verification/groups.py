@@ -45,7 +45,7 @@ class StepGroup:
 
 
 class CheckState:
-    """The constraints and clauses known at one place of a proof."""
+    """The state of the check at one place of a proof."""
 
     def __init__(self, model: Written, settings: CheckerSettings, report: Report) -> None:
         self.model = model
