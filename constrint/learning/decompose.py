@@ -86,7 +86,7 @@ class Decomposition(ValueParts):
             self._add(node)
         box, new = root.box, len(self._lo) - len(root.box.lo)
         wider = Box(self._lo, self._hi, [*box.step, *[1] * new], [*box.values, *[None] * new])
-        self.root = replace(root, box=wider, propagators=self._propagators)
+        self.root = replace(root, box=wider, propagators=self._parts)
 
     def _add(self, node: Propagator) -> None:
         if self._is_arithmetic(node):
@@ -99,9 +99,7 @@ class Decomposition(ValueParts):
             self._order(node.starts, node.durations)
             if len(node.starts) > 2 and all(self._lo[d] == self._hi[d] for d in node.durations):
                 one = TRUE >> 1  # the constant 1: a resource with one task at a time, for windows
-                self._propagators.append(
-                    Cumulative(node.starts, node.durations, (one,) * len(node.starts), one)
-                )
+                self._parts.append(Cumulative(node.starts, node.durations, (one,) * len(node.starts), one))
             return
         if isinstance(node, NoOverlapOptional) and has_few_pairs:
             self._order_present(node)
@@ -117,13 +115,13 @@ class Decomposition(ValueParts):
                 return
             if all((a, b) == (1, node.views[0][2]) for a, _, b in node.views):
                 one, starts = TRUE >> 1, tuple(v for _, v, _ in node.views)
-                self._propagators.append(Cumulative(starts, (one,) * len(starts), (one,) * len(starts), one))
+                self._parts.append(Cumulative(starts, (one,) * len(starts), (one,) * len(starts), one))
                 return
         if isinstance(node, Maximum | Minimum):
             sign = 1 if isinstance(node, Maximum) else -1
-            self._propagators += [LinearLe(*self._sum(((sign, x), (-sign, node.z)))) for x in node.xs]
+            self._parts += [LinearLe(*self._sum(((sign, x), (-sign, node.z)))) for x in node.xs]
         if isinstance(node, Absolute):
-            self._propagators += [LinearLe(*self._sum(((sign, node.x), (-1, node.z)))) for sign in (1, -1)]
+            self._parts += [LinearLe(*self._sum(((sign, node.x), (-1, node.z)))) for sign in (1, -1)]
         if isinstance(node, Element) and self._is_small(node.index):
             self._look_up(node)
             return
@@ -149,7 +147,7 @@ class Decomposition(ValueParts):
             for v in node.successors:
                 for value in self._values(v):
                     self.equals(v, value)
-        self._propagators.append(node)
+        self._parts.append(node)
 
     def _is_arithmetic(self, node: Propagator) -> bool:
         """Decompose disequalities, long sums and products of truth values; False for others."""
@@ -173,14 +171,14 @@ class Decomposition(ValueParts):
                     terms.append((a, y))
             else:
                 both = self._literal()
-                self._propagators += [Clause((both ^ 1, 2 * x)), Clause((both ^ 1, 2 * y))]
-                self._propagators.append(Clause((both, 2 * x + 1, 2 * y + 1)))
+                self._parts += [Clause((both ^ 1, 2 * x)), Clause((both ^ 1, 2 * y))]
+                self._parts.append(Clause((both, 2 * x + 1, 2 * y + 1)))
                 terms.append((a, both >> 1))
         if node.low == node.high:
-            self._propagators.append(LinearEq(*self._sum(terms, node.high)))
+            self._parts.append(LinearEq(*self._sum(terms, node.high)))
         else:
-            self._propagators.append(LinearLe(*self._sum(terms, node.high)))
-            self._propagators.append(LinearLe(*self._sum([(-a, v) for a, v in terms], -node.low)))
+            self._parts.append(LinearLe(*self._sum(terms, node.high)))
+            self._parts.append(LinearLe(*self._sum([(-a, v) for a, v in terms], -node.low)))
 
     def _split(self, node: LinearEq | LinearLe) -> None:
         """A sum of partial sums of 0/1 terms with similar factors."""
@@ -196,17 +194,17 @@ class Decomposition(ValueParts):
             self._lo.append(sum(low for low, _ in ends))
             self._hi.append(sum(high for _, high in ends))
             part = len(self._lo) - 1
-            self._propagators.append(LinearEq((*block, (-1, part)), 0))
+            self._parts.append(LinearEq((*block, (-1, part)), 0))
             total.append((1, part))
-        self._propagators.append(type(node)(tuple(total), bound))
+        self._parts.append(type(node)(tuple(total), bound))
 
     def _both(self, node: Product) -> bool:
         """A product of truth values by clauses; False where its variables are not 0/1."""
         x, y, z = node.scope()
         if any((self._lo[v], self._hi[v]) != (0, 1) for v in (x, y, z)):
             return False
-        self._propagators += [Clause((2 * z + 1, 2 * x)), Clause((2 * z + 1, 2 * y))]
-        self._propagators.append(Clause((2 * z, 2 * x + 1, 2 * y + 1)))
+        self._parts += [Clause((2 * z + 1, 2 * x)), Clause((2 * z + 1, 2 * y))]
+        self._parts.append(Clause((2 * z, 2 * x + 1, 2 * y + 1)))
         return True
 
     # Tasks
@@ -221,7 +219,7 @@ class Decomposition(ValueParts):
         The decomposition by tasks of Schutt, Feydy, Stuckey and Wallace, "Why cumulative decomposition is not
         as bad as it sounds", CP 2009.
         """
-        self._propagators += [LinearLe(((-1, v),), 0) for v in (*node.durations, node.capacity)]
+        self._parts += [LinearLe(((-1, v),), 0) for v in (*node.durations, node.capacity)]
         demands = [self._lo[r] for r in node.demands]
         tasks = [task for task in zip(node.starts, node.durations, demands, strict=True) if task[2]]
         lasts = [self._at_most_literal(((-1, d),), -1) for _, d, _ in tasks]
@@ -231,13 +229,13 @@ class Decomposition(ValueParts):
                 if i != j:
                     under_way = self._literal()
                     begun, over = self._at_most_literal(((1, s), (-1, t)), 0), self._ends_before(s, d, t)
-                    self._propagators.append(Clause((under_way, begun ^ 1, over)))
+                    self._parts.append(Clause((under_way, begun ^ 1, over)))
                     running.append((other, under_way))
-            self._propagators.append(LinearLe(*self._sum_with(running, [(-1, node.capacity)], 0)))
+            self._parts.append(LinearLe(*self._sum_with(running, [(-1, node.capacity)], 0)))
         for (i, (s, d, one)), (j, (t, e, other)) in combinations(enumerate(tasks), 2):
             if one + other > self._hi[node.capacity]:
                 orders = self._ends_before(s, d, t), self._ends_before(t, e, s)
-                self._propagators.append(Clause((*orders, lasts[i] ^ 1, lasts[j] ^ 1)))
+                self._parts.append(Clause((*orders, lasts[i] ^ 1, lasts[j] ^ 1)))
 
     def _order_excluding(self, node: Cumulative) -> None:
         """Of two tasks that together demand more than the capacity, one ends before the other starts."""
@@ -250,7 +248,7 @@ class Decomposition(ValueParts):
             if self._lo[one] + self._lo[other] > capacity and not (
                 self._is_before(s, d, t) or self._is_before(t, e, s)
             ):
-                self._propagators.append(Clause((self._ends_before(s, d, t), self._ends_before(t, e, s))))
+                self._parts.append(Clause((self._ends_before(s, d, t), self._ends_before(t, e, s))))
 
     def _is_before(self, s: int, d: int, t: int) -> bool:
         """Whether ``s + d <= t`` holds for all values in the box."""
@@ -262,7 +260,7 @@ class Decomposition(ValueParts):
 
     def _order(self, starts: Sequence[int], durations: Sequence[int]) -> None:
         """Of any two tasks one ends before the other starts; durations are non-negative."""
-        self._propagators += [LinearLe(((-1, d),), 0) for d in durations]
+        self._parts += [LinearLe(((-1, d),), 0) for d in durations]
         for (s, d), (t, e) in combinations(zip(starts, durations, strict=True), 2):
             self._require_one(self._ends_before(s, d, t), self._ends_before(t, e, s))
 
@@ -271,20 +269,18 @@ class Decomposition(ValueParts):
         tasks = list(zip(node.starts, node.durations, node.literals, strict=True))
         for _, d, literal in tasks:
             if self._lo[d] < 0:
-                self._propagators.append(Clause((literal ^ 1, self._at_most_literal(((-1, d),), 0))))
+                self._parts.append(Clause((literal ^ 1, self._at_most_literal(((-1, d),), 0))))
         for (s, d, one), (t, e, other) in combinations(tasks, 2):
             orders = self._ends_before(s, d, t), self._ends_before(t, e, s)
-            self._propagators.append(Clause((one ^ 1, other ^ 1, *orders)))
+            self._parts.append(Clause((one ^ 1, other ^ 1, *orders)))
 
     def _separate(self, node: Rectangles) -> None:
         """Of any two rectangles one lies left of, right of, above or below the other.
 
         Sides are non-negative.
         """
-        self._propagators += [LinearLe(((-1, side),), 0) for side in (*node.widths, *node.heights)]
+        self._parts += [LinearLe(((-1, side),), 0) for side in (*node.widths, *node.heights)]
         boxes = list(zip(node.xs, node.widths, node.ys, node.heights, strict=True))
         for (x, w, y, h), (u, v, z, k) in combinations(boxes, 2):
             beside = self._ends_before(x, w, u), self._ends_before(u, v, x)
-            self._propagators.append(
-                Clause((*beside, self._ends_before(y, h, z), self._ends_before(z, k, y)))
-            )
+            self._parts.append(Clause((*beside, self._ends_before(y, h, z), self._ends_before(z, k, y))))

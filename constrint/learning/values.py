@@ -40,7 +40,7 @@ class ValueParts:
         box = self._box = root.box
         self._rules = root.settings.learning
         self._lo, self._hi = list(box.lo), list(box.hi)
-        self._propagators: list[Propagator] = []
+        self._parts: list[Propagator] = []
         self._clauses = 0
         self.literals: dict[tuple[int, int], int] = {}
         self._ends: dict[tuple[int, int], int] = {}
@@ -66,7 +66,7 @@ class ValueParts:
     def _require_one(self, one: int, other: int) -> None:
         """Post that one of two literals holds, unless that was written."""
         if frozenset((one, other)) not in self._either:
-            self._propagators.append(Clause((one, other)))
+            self._parts.append(Clause((one, other)))
 
     def _literal(self) -> int:
         """A new literal, of a new 0/1 variable."""
@@ -103,7 +103,7 @@ class ValueParts:
         literal = self._sums.get(key)
         if literal is None:
             literal = self._sums[key] = self._literal()
-            self._propagators.append(LinearLeIf(literal, summed, bound))
+            self._parts.append(LinearLeIf(literal, summed, bound))
         return literal
 
     def _values(self, v: int) -> Sequence[int]:
@@ -132,7 +132,7 @@ class ValueParts:
         if literal is None:
             literal = self.literals[v, value] = self._literal()
             self.equalities.append(literal >> 1)
-            self._propagators.append(LinearEqIf(literal, ((1, v),), value))
+            self._parts.append(LinearEqIf(literal, ((1, v),), value))
         return literal
 
     def _differ_by_values(self, node: LinearNe) -> None:
@@ -145,9 +145,9 @@ class ValueParts:
                 for value, other in met:
                     literals = self.equals(x, value), self.equals(y, other)
                     if FALSE not in literals:
-                        self._propagators.append(Clause((literals[0] ^ 1, literals[1] ^ 1)))
+                        self._parts.append(Clause((literals[0] ^ 1, literals[1] ^ 1)))
                 return
-        self._propagators.append(node)
+        self._parts.append(node)
 
     def _join(self, node: LinearEqIf | LinearLeIf, function: PairFunction) -> bool:
         """Clauses for the pairs of values that make a literal true; False where these are too many."""
@@ -169,11 +169,11 @@ class ValueParts:
             one, other = self.equals(function.x, u), self.equals(function.y, v)
             partners.setdefault((function.x, u), []).append(other)
             partners.setdefault((function.y, v), []).append(one)
-            self._propagators.append(Clause((node.literal, one ^ 1, other ^ 1)))
+            self._parts.append(Clause((node.literal, one ^ 1, other ^ 1)))
         for w, values in ((function.x, ours), (function.y, others)):
             for value in values:
                 literals = partners.get((w, value), ())
-                self._propagators.append(Clause((node.literal ^ 1, self.equals(w, value) ^ 1, *literals)))
+                self._parts.append(Clause((node.literal ^ 1, self.equals(w, value) ^ 1, *literals)))
         return True
 
     def _at_least(self, v: int, value: int) -> int:
@@ -203,9 +203,7 @@ class ValueParts:
         for value in sorted(holders):
             literals = holders[value]
             if len(literals) > 1:
-                self._propagators.append(
-                    LinearLe(*self._sum_with([(1, literal) for literal in literals], (), 1))
-                )
+                self._parts.append(LinearLe(*self._sum_with([(1, literal) for literal in literals], (), 1)))
         return True
 
     def _place_all(self, node: AllDifferent) -> None:
@@ -216,7 +214,7 @@ class ValueParts:
         values = set().union(*map(self._values, variables))
         if len(values) == len(variables):
             for value in sorted(values):
-                self._propagators.append(Clause(tuple(self.equals(v, value) for v in variables)))
+                self._parts.append(Clause(tuple(self.equals(v, value) for v in variables)))
 
     def _look_up(self, node: Element) -> None:
         """Each place fixes the result, and a value of the result needs a place that has it.
@@ -230,15 +228,15 @@ class ValueParts:
         for place in self._values(node.index):
             here = self.equals(node.index, place)
             if not 0 <= place < len(node.table) or node.table[place] not in values:
-                self._propagators.append(Clause((here ^ 1,)))
+                self._parts.append(Clause((here ^ 1,)))
                 continue
             entry = node.table[place]
             places.setdefault(entry, []).append(here)
-            self._propagators.append(Clause((here ^ 1, self._at_least(z, entry))))
-            self._propagators.append(Clause((here ^ 1, self._at_least(z, entry + 1) ^ 1)))
+            self._parts.append(Clause((here ^ 1, self._at_least(z, entry))))
+            self._parts.append(Clause((here ^ 1, self._at_least(z, entry + 1) ^ 1)))
         for first, last in self._runs(z, places):
             below, above = self._at_least(z, first) ^ 1, self._at_least(z, last + 1)
-            self._propagators.append(Clause((below, above, *places.get(first, ()))))
+            self._parts.append(Clause((below, above, *places.get(first, ()))))
 
     def _runs(self, z: int, places: Mapping[int, Sequence[int]]) -> Iterator[tuple[int, int]]:
         """The values of a result, one by one, and those without a place in runs."""
@@ -267,13 +265,13 @@ class ValueParts:
             here = self.equals(node.index, place) ^ 1
             for sign in (1, -1):
                 literal = self._at_most_literal(((sign, node.xs[place]), (-sign, node.z)), 0)
-                self._propagators.append(Clause((here, literal)))
+                self._parts.append(Clause((here, literal)))
 
     def _are_equal(self, unless: int, x: int, y: int) -> None:
         """Two variables have the same value, or a literal holds."""
         for v, w in ((x, y), (y, x)):
             for value in self._values(v):
-                self._propagators.append(Clause((unless, self.equals(v, value) ^ 1, self.equals(w, value))))
+                self._parts.append(Clause((unless, self.equals(v, value) ^ 1, self.equals(w, value))))
 
     def _mirror(self, node: Inverse) -> None:
         """``xs[i] == j`` if ``ys[j] == i``; both are permutations of places."""
@@ -281,20 +279,20 @@ class ValueParts:
         for v in node.scope():
             for value in self._values(v):
                 if not 0 <= value < n:
-                    self._propagators.append(Clause((self.equals(v, value) ^ 1,)))
+                    self._parts.append(Clause((self.equals(v, value) ^ 1,)))
         for i, x in enumerate(node.xs):
             for j, y in enumerate(node.ys):
                 one, other = self.equals(x, j), self.equals(y, i)
-                self._propagators += [Clause((one ^ 1, other)), Clause((one, other ^ 1))]
+                self._parts += [Clause((one ^ 1, other)), Clause((one, other ^ 1))]
 
     def _count(self, node: Cardinality) -> None:
         """Sums of literals equal the counts."""
         for value, count in zip(node.values, node.counts, strict=True):
             held = [(1, self.equals(v, value)) for v in node.variables]
-            self._propagators.append(LinearEq(*self._sum_with(held, [(-1, count)], 0)))
+            self._parts.append(LinearEq(*self._sum_with(held, [(-1, count)], 0)))
         if node.closed:
             for v in node.variables:
-                self._propagators.append(Clause(tuple(self.equals(v, value) for value in node.values)))
+                self._parts.append(Clause(tuple(self.equals(v, value) for value in node.values)))
 
     def _support(self, node: Table) -> None:
         """Each value of one variable needs one of the other; or excluded pairs, where these are fewer."""
@@ -308,12 +306,12 @@ class ValueParts:
                 for value, other in pairs:
                     supports[value].append(self.equals(w, other))
                 for value, literals in supports.items():
-                    self._propagators.append(Clause((self.equals(v, value) ^ 1, *literals)))
+                    self._parts.append(Clause((self.equals(v, value) ^ 1, *literals)))
         else:
             for a in ours:
                 for b in others:
                     if (a, b) not in rows:
-                        self._propagators.append(Clause((self.equals(x, a) ^ 1, self.equals(y, b) ^ 1)))
+                        self._parts.append(Clause((self.equals(x, a) ^ 1, self.equals(y, b) ^ 1)))
 
     def _choose_row(self, node: Table) -> None:
         """A literal for each row: one of them is true, and every value needs a true row that has it.
@@ -334,12 +332,12 @@ class ValueParts:
                 for v, value in dict(values).items():
                     chosen.setdefault((v, value), []).append(literal)
                     if v != key:
-                        self._propagators.append(Clause((literal ^ 1, self.equals(v, value))))
-        self._propagators.append(Clause(tuple(rows)))
+                        self._parts.append(Clause((literal ^ 1, self.equals(v, value))))
+        self._parts.append(Clause(tuple(rows)))
         for v in set(node.variables):
             for value in self._values(v):
                 if v != key or (v, value) not in chosen:
-                    self._propagators.append(Clause((self.equals(v, value) ^ 1, *chosen.get((v, value), ()))))
+                    self._parts.append(Clause((self.equals(v, value) ^ 1, *chosen.get((v, value), ()))))
 
 
 def _key(node: Table) -> int | None:
