@@ -4,12 +4,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?= lstm --gpu h100_sxm --heads 12 --head-dim 64 --batch 16 --dtype bf16
 
-.PHONY: tile test torch lint docs clean
+.PHONY: tile test test-all torch lint docs clean
 
 tile: $(VENV)/.installed
 	$(BIN)/kerneltune tile $(ARGS)
 
 test: $(VENV)/.installed-test lint
+	$(BIN)/python -m pytest -n 2 -m "not gpu and not slow" $(PYTEST_ARGS)
+
+# Every test that needs no GPU: further combinations of cells and strategies, too.
+test-all: $(VENV)/.installed-test lint
 	$(BIN)/python -m pytest -n 2 -m "not gpu" $(PYTEST_ARGS)
 
 # PyTorch for the tests of its layers; TORCH may name a wheel.

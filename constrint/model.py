@@ -14,7 +14,7 @@ from constrint.answers.alternatives import Alternatives
 from constrint.errors import LimitError, ModelError
 from constrint.expr import BoolExpr, IntExpr
 from constrint.expr.arrays import ExprArray
-from constrint.frontends.exchange import Exchange
+from constrint.frontends.import_export import ImportExport
 from constrint.modelling.objectives import Direction, Target, Units, as_goals, goals_of, in_written_order
 from constrint.modelling.result import Result, Status
 from constrint.modelling.threads import of_copy
@@ -43,7 +43,7 @@ def started(time_limit: float | None) -> Deadline:
     return Deadline(time_limit)
 
 
-class Model(Exchange, Alternatives):
+class Model(ImportExport, Alternatives):
     """Integer variables, constraints over them, and objectives; `Declarations` lists the attributes.
 
     Several threads may change a model and ask about it. A call answers for the model as it is when it begins.
@@ -122,8 +122,8 @@ class Model(Exchange, Alternatives):
         """
         deadline = started(time_limit)
         from constrint.answers.assumptions import best_assuming
-        from constrint.answers.options import options_of
-        from constrint.answers.presented import Presented
+        from constrint.answers.presented import PresentedGoals
+        from constrint.answers.search_arguments import options_of
 
         check_function(on_solution, "on_solution")
         if hint is not None:
@@ -133,13 +133,13 @@ class Model(Exchange, Alternatives):
         preferences = as_goals(prefer) if prefer else []
         if not goals and not preferences:
             goals, preferences = self.goals, self.preferences
-        presented = Presented.of(self, goals, units)
+        presented = PresentedGoals.of(self, goals, units)
         asked = (assumptions, presented.goals, preferences)
         on_solution = presented.told(on_solution)
         if backend != "constrint":
-            from constrint.answers.elsewhere import Request, solve_elsewhere
+            from constrint.answers.elsewhere import BackendRequest, solve_elsewhere
 
-            request = Request(deadline.rest, seed, workers, on_solution, progress)
+            request = BackendRequest(deadline.rest, seed, workers, on_solution, progress)
             own = {"branching": branching, "restarts": restarts, "lns": lns, "learn": learn, "proof": proof}
             also = {"engine": engine, "executor": executor}
             return presented.result(solve_elsewhere(self, backend, *asked, request, own | also))
@@ -190,9 +190,9 @@ class Model(Exchange, Alternatives):
             executor: As for `solve`.
         """
         deadline = started(time_limit)
-        from constrint.answers.options import options_of
+        from constrint.answers.search_arguments import options_of
         from constrint.answers.several import Solutions
-        from constrint.search.enumeration import Enumeration
+        from constrint.search.all_solutions import AllSolutions
         from constrint.search.projected import projection_of
 
         check_limit(limit)
@@ -206,7 +206,7 @@ class Model(Exchange, Alternatives):
             executor=executor,
         )
         chosen = projection_of(self, variables)
-        return Solutions(Enumeration(self, options), limit, chosen)
+        return Solutions(AllSolutions(self, options), limit, chosen)
 
     @of_copy
     @in_written_order
@@ -281,7 +281,7 @@ class Model(Exchange, Alternatives):
         """
         deadline = started(time_limit)
         from constrint.answers.counting import count_solutions
-        from constrint.answers.options import options_of
+        from constrint.answers.search_arguments import options_of
 
         options = options_of(
             time_limit=time_limit, engine=engine, on_solution=on_solution, workers=workers, executor=executor
@@ -350,7 +350,7 @@ class Model(Exchange, Alternatives):
         """
         deadline = started(time_limit)
         from constrint.answers.conflict import find_conflict
-        from constrint.answers.options import options_of
+        from constrint.answers.search_arguments import options_of
         from constrint.search.solver import Solver
 
         assumed = self.copy()

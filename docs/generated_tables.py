@@ -58,7 +58,7 @@ def matrix(*folders: str) -> str:
 
 TABLES: dict[str, Callable[[], str]] = {
     "names": names,
-    "search": lambda: matrix("presolve", "relaxation", "jumping", "tables", "search"),
+    "search": lambda: matrix("presolve", "relaxation", "local_search", "enumeration", "search"),
     "learning": lambda: matrix("learning"),
     "formats": lambda: matrix("backends", "frontends"),
 }

@@ -23,7 +23,7 @@ __all__ = ["In", "InOut", "Out", "load", "tune"]
 
 
 def __getattr__(name: str) -> Any:
-    """What users import, loaded when it is first used."""
+    """Public names, loaded when first used."""
     if name not in _PLACES:
         raise AttributeError(f"module 'kerneltune' has no attribute '{name}'")
     import importlib

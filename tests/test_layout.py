@@ -68,7 +68,7 @@ def _tests(package: str) -> list[Path]:
     return [*(ROOT / "tests" / package).rglob("test_*.py")]
 
 
-FINISHED = ("jumping", "learning", "preparing", "presolve", "relaxation", "search", "tables")
+FINISHED = ("enumeration", "learning", "local_search", "preparing", "presolve", "relaxation", "search")
 """Folders of constrint whose thresholds are settings."""
 WORDS = {
     "BRIEF", "BRIEFEST", "DEEPEST", "FAILURES", "FEW", "FIRST", "GREATEST", "LARGE", "LARGEST", "LEAST",
@@ -78,16 +78,16 @@ WORDS = {
 """Words of thresholds."""
 NO_THRESHOLDS = {
     "learning/analyse.py": {"DEEPEST"},  # the size of an array, in machine code
-    "learning/build.py": {"WIDEST_EXPLANATION"},  # likewise
+    "learning/learner_arrays.py": {"WIDEST_EXPLANATION"},  # likewise
     "learning/clauses.py": {"WORK_OF_WATCH"},  # measured, in machine code
     "learning/decide.py": {"LEAST", "GREATEST"},  # kinds
     "learning/heap.py": {"MOST_ACTIVE", "FIRST_INCREMENT"},  # what fits into 64 bits
     "learning/restarts.py": {"MOST_WITHIN"},  # what fits into 64 bits
-    "learning/rows.py": {"LARGEST"},  # likewise
+    "learning/added_rows.py": {"LARGEST"},  # likewise
     "learning/session.py": {"NARROW", "WIDE"},  # kinds
     "preparing/branching.py": {"MOST_INHERITED"},  # memory of a function that knows of no model
     "preparing/prepared.py": {"WIDEST_BITS"},  # the greatest numbers that there are
-    "search/jumping.py": {"WORK_OF_UNIT"},  # a unit
+    "search/feasibility_jump.py": {"WORK_OF_UNIT"},  # a unit
     "search/sliced.py": {"WORK_OF_NODE"},  # a unit
 }
 

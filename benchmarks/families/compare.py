@@ -41,7 +41,7 @@ def prepare(solver: str) -> None:
     if solver == "constrint":
         import constrint.integrations.cpmpy  # noqa: F401
         from constrint.engine.compiled import load as load_engine
-        from constrint.learning.compiled import load as load_learning
+        from constrint.learning.compiled_learning import load as load_learning
 
         load_engine()
         load_learning()

@@ -165,7 +165,7 @@ def main() -> None:
     names = [name for name in SWITCHES if options.only in name]
     if not options.table:
         Model().solve(engine="compiled")
-        from constrint.learning.compiled import load
+        from constrint.learning.compiled_learning import load
 
         load()
         if not measure(names, options.limit, options.seconds, options.out):

@@ -157,9 +157,9 @@ def _bounds_unknown(frame: Any, condition: Any) -> tuple[bool, bool]:
 
 
 def _unbroken(root: Any, *_: Any) -> Any:
-    from constrint.presolve.breaking import Broken
+    from constrint.presolve.breaking import SymmetryBroken
 
-    return Broken(root, root)
+    return SymmetryBroken(root, root)
 
 
 def _declared_order(order: Any) -> tuple[float, list[int]]:
@@ -178,16 +178,16 @@ SWITCHES: dict[str, Switch] = {
     "way: dual row": Switch({"constrint.search.branch_and_bound:is_linear": _no}),
     "way: state of presolve taken over": Switch({"constrint.presolve.root:can_resume": _no}),
     "way: presolve compiled": Switch({"constrint.presolve.root:is_loaded": _no}),
-    "way: feasibility jumps": Switch({"constrint.search.portfolio:AlternatingRun._jumper": _nothing}),
-    "way: linear relaxation": Switch({"constrint.search.portfolio:AlternatingRun._relaxation": _nothing}),
+    "way: feasibility jumps": Switch({"constrint.search.portfolio:PortfolioRun._feasibility_jump": _nothing}),
+    "way: linear relaxation": Switch({"constrint.search.portfolio:PortfolioRun._relaxation": _nothing}),
     "way: neighbourhoods led by the relaxation": Switch(
-        {"constrint.search.portfolio:AlternatingRun._point": _nothing}),
+        {"constrint.search.portfolio:PortfolioRun._point": _nothing}),
     "way: duals in the learning search": Switch(
-        {"constrint.search.portfolio:AlternatingRun._rows": _nothing}),
+        {"constrint.search.portfolio:PortfolioRun._rows": _nothing}),
     "learning: pairs of values": Switch({"constrint.learning.values:ValueParts._join": _no}),
     "relaxation: linked rows": Switch(
-        {"constrint.relaxation.linked:Links.pass_on": _nothing,
-         "constrint.relaxation.linked:Links.state": _nothing}),
+        {"constrint.relaxation.linked:EquationLinks.pass_on": _nothing,
+         "constrint.relaxation.linked:EquationLinks.state": _nothing}),
     # Presolve
     "presolve: systems of equations": Switch(
         {"constrint.presolve.root:narrower_classes": lambda *_: [],
@@ -244,9 +244,9 @@ SWITCHES: dict[str, Switch] = {
     "diagrams: values by table": Switch({"constrint.diagrams.joins:_table": _nothing}),
     "diagrams: bounds of open conditions": Switch({"constrint.diagrams.layers:bounds": _bounds_unknown}),
     "diagrams: forgotten states": Switch({"constrint.diagrams.layers:_forgettable": lambda *_: []}),
-    "diagrams: order sought": Switch({"constrint.diagrams.order:Order._search": _declared_order}),
+    "diagrams: order sought": Switch({"constrint.diagrams.order:VariableOrder._search": _declared_order}),
     "diagrams: order as declared, too": Switch(
-        {"constrint.diagrams.order:Order._found": lambda order: [order._search()]}),
+        {"constrint.diagrams.order:VariableOrder._found": lambda order: [order._search()]}),
     "diagrams: conditions narrow domains": Switch(
         {"constrint.diagrams.planner:Planner._tighten": _nothing}),
 }  # fmt: skip

@@ -23,9 +23,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from environment import environment
 
 from constrint import IntExpr, Model, sum_
-from constrint.jumping import compiled as jumping
-from constrint.learning import compiled as learning
-from constrint.search.portfolio import AlternatingRun
+from constrint.learning import compiled_learning as learning
+from constrint.local_search import compiled_jumps as jumping
+from constrint.search.portfolio import PortfolioRun
 
 Instance = tuple[Model, IntExpr | None]
 
@@ -157,12 +157,12 @@ def first(build: Callable[[int], Instance], seed: int, **how: Any) -> float | No
 
 def without(build: Callable[[int], Instance], seed: int, **how: Any) -> float | None:
     """The same search without jumps."""
-    jumper = AlternatingRun._jumper
-    AlternatingRun._jumper = lambda self: None  # type: ignore[method-assign]
+    jumper = PortfolioRun._feasibility_jump
+    PortfolioRun._feasibility_jump = lambda self: None  # type: ignore[method-assign]
     try:
         return first(build, seed, **how)
     finally:
-        AlternatingRun._jumper = jumper  # type: ignore[method-assign]
+        PortfolioRun._feasibility_jump = jumper  # type: ignore[method-assign]
 
 
 def main() -> None:

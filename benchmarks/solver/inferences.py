@@ -31,7 +31,7 @@ from environment import environment
 from inference_cases import check
 from test_drawn_portfolios import fault
 
-from constrint.verification.proof import verify
+from constrint.verification.checker import verify
 
 BATCH = 250  # seeds that a process gets at a time
 

@@ -21,7 +21,7 @@ def flatzinc(model: Any, goal: Any) -> str | None:
     lines = [
         f"var {low}..{high}: v{v};" for v, (low, high) in enumerate(zip(problem.lo, problem.hi, strict=True))
     ]
-    for node in problem.nodes:
+    for node in problem.propagators:
         if not isinstance(node, LinearLe | LinearEq):
             return None
         name = "int_lin_le" if isinstance(node, LinearLe) else "int_lin_eq"

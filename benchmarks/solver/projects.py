@@ -130,7 +130,7 @@ def main() -> None:
     parser.add_argument("--ways", default="branching,learning,both", help="which of ours, by commas")
     parser.add_argument("--out", type=Path, help="JSON file to write")
     arguments = parser.parse_args()
-    from constrint.learning.compiled import load
+    from constrint.learning.compiled_learning import load
 
     Model().solve(engine="compiled")
     load()

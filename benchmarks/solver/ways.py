@@ -133,7 +133,7 @@ def main() -> None:
     options = parser.parse_args()
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    from constrint.learning.compiled import load
+    from constrint.learning.compiled_learning import load
 
     knapsack(3)[0].solve(engine="compiled")
     load()

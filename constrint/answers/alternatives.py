@@ -175,8 +175,8 @@ class Alternatives(Declarations):
         """
         from dataclasses import replace
 
-        from constrint.answers.options import options_of
-        from constrint.answers.presented import Presented
+        from constrint.answers.presented import PresentedGoals
+        from constrint.answers.search_arguments import options_of
         from constrint.answers.subsets import amount_of
         from constrint.modelling.soft import Soft, soft
         from constrint.search.solver import Solver
@@ -195,7 +195,7 @@ class Alternatives(Declarations):
         for one in candidates:
             entry = soft(one, costs.get(one.name or "", 1))
             relaxed.weights[one] = entry if by == "weight" else Soft(entry.weight, amount_of(one))
-        presented = Presented.of(relaxed, [], {})
+        presented = PresentedGoals.of(relaxed, [], {})
         options = options_of(
             time_limit=deadline.rest, seed=seed, engine=engine, learn="auto", has_goal=bool(presented.goals)
         )
@@ -216,11 +216,11 @@ class Alternatives(Declarations):
         seed: int,
         engine: Engine,
     ) -> Several:
-        from constrint.answers.presented import Presented
+        from constrint.answers.presented import PresentedGoals
         from constrint.answers.ranked import Several
         from constrint.search.projected import projection_of
 
-        presented = Presented.of(self, goals or self.goals, units)
+        presented = PresentedGoals.of(self, goals or self.goals, units)
         chosen = projection_of(self, variables)
         listed = list(self.variables.values()) if chosen is None else chosen
         return Several(self, presented, listed, deadline, engine, seed)

@@ -44,7 +44,7 @@ def best_of(
 
             stack.enter_context(shown(solver))
         if proof is not None:
-            from constrint.learning.proof import proof_in
+            from constrint.learning.proof_log import proof_in
 
             if options.learn is not True:
                 raise ModelError("proof= needs learn=True: only the learning search writes proofs")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from constrint.answers.options import options_of
+from constrint.answers.search_arguments import options_of
 from constrint.errors import UnboundedError
 from constrint.modelling.conflict import Conflict
 from constrint.modelling.declarations import Declarations
@@ -31,7 +31,7 @@ def find_conflict(
     empty = tuple(name for name, variable in model.variables.items() if variable.domain.is_empty)
     if empty:
         return Conflict((), empty)
-    search = _Search(model, time.monotonic() + time_limit)
+    search = _ConflictSearch(model, time.monotonic() + time_limit)
     given = sorted(set(background))
     numbers = sorted(set(range(len(model.constraints))).difference(given))
     guilty = [] if search.infeasible(given) else search.needed(given, numbers, changed=False)
@@ -39,7 +39,7 @@ def find_conflict(
     return Conflict(blamed, minimal=not search.cut_short, beside=len(numbers) < len(model.constraints))
 
 
-class _Search:
+class _ConflictSearch:
     """QuickXplain's recursion over constraint numbers."""
 
     def __init__(self, model: Declarations, deadline: float) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from constrint.modelling.ownership import check_variables
-from constrint.search.enumeration import Enumeration
+from constrint.search.all_solutions import AllSolutions
 from constrint.search.projected import projection_of
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def count_solutions(
         planned = count_planned(model, deadline.rest)
         if planned is not None:
             return planned, True
-    return Enumeration(model, replace(options, time_limit=deadline.rest)).count(chosen)
+    return AllSolutions(model, replace(options, time_limit=deadline.rest)).count(chosen)
 
 
 def _told(
@@ -51,6 +51,6 @@ def _told(
         is_ended = on_solution(result) is False
         return not is_ended
 
-    enumeration = Enumeration(model, replace(options, on_solution=told))
+    enumeration = AllSolutions(model, replace(options, on_solution=told))
     number = sum(1 for _ in enumeration.every(None, variables))
     return number, enumeration.complete or is_ended

@@ -33,7 +33,7 @@ OWN: Mapping[str, tuple[Any, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class BackendRequest:
     """The options that another solver takes; see `Model.solve`."""
 
     time_limit: float | None
@@ -49,7 +49,7 @@ def solve_elsewhere(
     assumptions: Sequence[BoolExpr],
     goals: Sequence[Goal],
     preferences: Sequence[Goal],
-    request: Request,
+    request: BackendRequest,
     own: Mapping[str, Any],
 ) -> Result:
     """The result of another solver.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from constrint.diagrams.evaluate import Frame, Parts
-from constrint.diagrams.layers import Budget, TooLarge, planning
+from constrint.diagrams.layers import EdgeBudget, TooLargeDiagram, planning
 from constrint.diagrams.planner import plan_model
 from constrint.diagrams.terms import INT64, OBJECT, Array, Term, Unsupported
 from constrint.diagrams.translate import Translator
@@ -43,7 +43,7 @@ def planned_front(
     try:
         with planning(Deadline(None if deadline is None else 0.0, deadline)):
             return _planned(model, goals, deadline)
-    except (Unsupported, TooLarge, LimitError, OverflowError):
+    except (Unsupported, TooLargeDiagram, LimitError, OverflowError):
         return None
 
 
@@ -54,7 +54,7 @@ def _planned(
     for expr, _ in goals:
         defined.add(*definedness(expr))  # a solution in which a goal is undefined does not count
     planner = plan_model(defined)
-    built = planner.build(Budget(EDGES, ROWS, deadline, ESTIMATE))
+    built = planner.build(EdgeBudget(EDGES, ROWS, deadline, ESTIMATE))
     if planner.terms is None or not (built or not model.variables):
         return []
     solutions = SolutionSet(list(model.variables), [part.diagram for part in built])
@@ -126,7 +126,7 @@ def undominated(points: Array, budget: list[int], deadline: float | None = None)
     while len(order):
         budget[0] -= left.size
         if budget[0] < 0 or (deadline is not None and perf_counter() > deadline):
-            raise TooLarge("there are too many Pareto optima to compare")
+            raise TooLargeDiagram("there are too many Pareto optima to compare")
         chosen.append(order[0])
         beaten = (left <= left[0]).all(axis=1)
         order, left = order[~beaten], left[~beaten]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from constrint.answers.options import options_of
 from constrint.answers.planned import applies
+from constrint.answers.search_arguments import options_of
 from constrint.diagrams.describe import Explanation, explain_plan
 from constrint.modelling.declarations import Declarations
 from constrint.search.solver import Solver

@@ -15,7 +15,7 @@ from constrint.modelling.declarations import Declarations
 from constrint.modelling.result import Result, Statistics, Status
 from constrint.preparing.checks import Assignment, check_solution, values_of
 from constrint.preparing.options import Options
-from constrint.preparing.search import Search
+from constrint.preparing.search_protocol import Search
 from constrint.search.solver import Solver
 from constrint.support.deadline import Deadline, Stopped, until
 

@@ -1,4 +1,4 @@
-"""What `solve` optimises for the user's goals and soft constraints, and its results in their terms."""
+"""Goals of `solve` with soft constraints included, and its results in the user's terms."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Presented:
+class PresentedGoals:
     """The goals of a call.
 
     Attributes:
@@ -35,14 +35,14 @@ class Presented:
     hides_first: bool = False
 
     @staticmethod
-    def of(model: Declarations, goals: list[Goal], units: Units) -> Presented:
+    def of(model: Declarations, goals: list[Goal], units: Units) -> PresentedGoals:
         """The goals of a call on a model; the violation of soft constraints comes first, or in a goal."""
         known = {**model.units, **units} if units else model.units
         if not model.weights or is_weighed(model, [expr for expr, _ in goals]):
-            return Presented(goals, known, model.weights)
+            return PresentedGoals(goals, known, model.weights)
         known = dict(known)
         first = as_goals([(model.violation, "min")], known)
-        return Presented(first + goals, known, dict(model.weights), bool(goals))
+        return PresentedGoals(first + goals, known, dict(model.weights), bool(goals))
 
     def result(self, found: Result) -> Result:
         """A result of these goals as the user sees it."""

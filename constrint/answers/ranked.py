@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from math import floor
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from constrint.answers.options import options_of
-from constrint.answers.presented import Presented
+from constrint.answers.presented import PresentedGoals
+from constrint.answers.search_arguments import options_of
 from constrint.answers.several import Front
 from constrint.expr import And, BoolExpr, Comparison, IntExpr, Not, Or, as_expr
 from constrint.expr.functions import min_, sum_
 from constrint.modelling.blocking import blocking
 from constrint.modelling.result import Result, Status
-from constrint.search.enumeration import Enumeration
+from constrint.search.all_solutions import AllSolutions
 from constrint.search.solver import Solver
 from constrint.support.deadline import Deadline
 
@@ -54,7 +54,7 @@ class Several:
     """
 
     model: Declarations
-    presented: Presented
+    presented: PresentedGoals
     variables: Sequence[IntExpr]
     deadline: Deadline
     engine: Engine = "auto"
@@ -84,7 +84,7 @@ class Several:
             level = rest.copy()
             pairs = zip(goals, values, strict=True)
             level.add(*(Comparison("==", expr, as_expr(value)) for (expr, _), value in pairs))
-            listing = Enumeration(level, self._options(has_goal=False))
+            listing = AllSolutions(level, self._options(has_goal=False))
             fresh = list(listing.every(number - len(found), self.variables))
             found += [replace(one, objective=best.objective, bound=best.bound) for one in fresh]
             if len(found) < number and not listing.complete:
@@ -132,7 +132,7 @@ class Several:
         return replace(result, objective=objective, bound=None)
 
 
-def _worse(presented: Presented, values: Sequence[int]) -> BoolExpr:
+def _worse(presented: PresentedGoals, values: Sequence[int]) -> BoolExpr:
     """The condition that the goals are worse than some values, in lexicographic order."""
     ways: list[BoolExpr] = []
     equal: list[BoolExpr] = []

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, overload
 
-from constrint.answers.options import options_of
-from constrint.answers.presented import Presented
+from constrint.answers.presented import PresentedGoals
+from constrint.answers.search_arguments import options_of
 from constrint.errors import shown
 from constrint.expr import BoolExpr, Comparison, IntExpr, Or, as_expr, linear
 from constrint.modelling.objectives import Goal, Units
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped] # stubs are a package of their own
 
     from constrint.modelling.declarations import Declarations
-    from constrint.search.enumeration import Enumeration
+    from constrint.search.all_solutions import AllSolutions
 
 
 class Solutions(Iterator[Result]):
     """An iterator over the solutions of a model, which are found on demand."""
 
     def __init__(
-        self, enumeration: Enumeration, limit: int | None, variables: Sequence[IntExpr] | None = None
+        self, enumeration: AllSolutions, limit: int | None, variables: Sequence[IntExpr] | None = None
     ) -> None:
         self._enumeration = enumeration
         self._results = enumeration.every(limit, variables)
@@ -98,7 +98,7 @@ class Front(Sequence[Result]):
         """The same optima, with the values of goals that have fractional coefficients as fractions."""
         if not units:
             return self
-        presented = Presented(list(self.goals), units, {})
+        presented = PresentedGoals(list(self.goals), units, {})
         return Front(self.goals, [presented.result(one) for one in self._results], self.complete)
 
     @property

@@ -1,4 +1,4 @@
-"""What makes a model infeasible: all minimal conflicts, all minimal corrections, the least to give up.
+"""Reasons of infeasibility: all minimal conflicts, all minimal corrections, the cheapest correction.
 
 Conflicts and corrections come from one enumeration (MARCO: Liffiton, Previti, Malik and Marques-Silva 2016).
 A second model, with a Boolean for each constraint, gives a maximal set of constraints that is not decided
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeAlias, TypeVar, overload
 
-from constrint.answers.options import options_of
+from constrint.answers.search_arguments import options_of
 from constrint.errors import UnboundedError
 from constrint.expr import BoolVar, Comparison, IntExpr, Not, Or, Sum, definedness
 from constrint.expr.functions import max_

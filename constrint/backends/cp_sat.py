@@ -29,7 +29,7 @@ from constrint.preparing.checks import Assignment, bounded, check, values_of
 from constrint.preparing.options import OnSolution
 from constrint.preparing.prepared import Prepared
 from constrint.presolve import Root
-from constrint.support.deadline import Deadline, Stopped, look, until
+from constrint.support.deadline import Deadline, Stopped, check_deadline, until
 
 
 def solve(
@@ -72,7 +72,7 @@ def solve(
             prepared = Prepared(model, targets, (), deadline=deadline)
             if prepared.root is None:
                 return Result(Status.INFEASIBLE, statistics=_statistics(started))
-            translation = Translation(prepared, prepared.root)
+            translation = CpSatTranslation(prepared, prepared.root)
     except Stopped:
         return Result(Status.UNKNOWN, statistics=_statistics(started))
     best = _Best(prepared, targets)
@@ -121,7 +121,7 @@ class _Best:
 
 
 def _climbed(
-    translation: Translation, parameters: Any, deadline: Deadline, watch: Watch, best: _Best
+    translation: CpSatTranslation, parameters: Any, deadline: Deadline, watch: Watch, best: _Best
 ) -> tuple[Status, int | None]:
     """Optimise the goals one after the other; the status, and the last goal's bound."""
     status, bound = Status.UNKNOWN, None
@@ -193,7 +193,7 @@ def _statistics(started: float) -> Statistics:
     return Statistics(seconds=perf_counter() - started, engine="cp-sat", method="cp-sat")
 
 
-class Translation:
+class CpSatTranslation:
     """The CP-SAT model of a normal form.
 
     Attributes:
@@ -208,12 +208,12 @@ class Translation:
         self.variables: dict[int, Any] = {}
         self.prepared = prepared
         self.box = root.box
-        used = {v for node in root.nodes for v in node.scope()} | set(prepared.variables.values())
+        used = {v for node in root.propagators for v in node.scope()} | set(prepared.variables.values())
         for v in sorted(used | {v for v, _ in prepared.goals}):
-            look()
+            check_deadline()
             self.variables[v] = self._variable(v)
-        for node in root.nodes:
-            look()
+        for node in root.propagators:
+            check_deadline()
             RULES[type(node)](self, node)
         for variable, v in prepared.variables.items():
             value = prepared.model.hints.get(str(getattr(variable, "name", "")))

@@ -10,17 +10,17 @@ from constrint.frontends.cp_sat.rules import limit
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from constrint.backends.cp_sat import Translation
+    from constrint.backends.cp_sat import CpSatTranslation
     from constrint.propagators.handlers import Kind
 
 
 def _all_different(
-    t: Translation, node: c.AllDifferent | c.AllDifferentBounds | c.AllDifferentDomain
+    t: CpSatTranslation, node: c.AllDifferent | c.AllDifferentBounds | c.AllDifferentDomain
 ) -> None:
     t.model.add_all_different([t.sum([(a, v)], b) for a, v, b in node.views])
 
 
-def _equals(t: Translation, v: int, value: int) -> Any:
+def _equals(t: CpSatTranslation, v: int, value: int) -> Any:
     """A Boolean variable that is true exactly if a variable has a value."""
     literal, value = t.model.new_bool_var(""), limit(value)
     t.model.add(t.variables[v] == value).only_enforce_if(literal)
@@ -28,7 +28,7 @@ def _equals(t: Translation, v: int, value: int) -> Any:
     return literal
 
 
-def _cardinality(t: Translation, node: c.Cardinality) -> None:
+def _cardinality(t: CpSatTranslation, node: c.Cardinality) -> None:
     if node.closed:
         for v in node.variables:
             t.model.add_allowed_assignments(t.all([v]), [(limit(value),) for value in node.values])
@@ -36,7 +36,7 @@ def _cardinality(t: Translation, node: c.Cardinality) -> None:
         t.model.add(sum(_equals(t, v, value) for v in node.variables) == t.variables[count])
 
 
-def _circuit(t: Translation, node: c.Circuit) -> None:
+def _circuit(t: CpSatTranslation, node: c.Circuit) -> None:
     arcs = []
     n = len(node.successors)
     for i, v in enumerate(node.successors):
@@ -52,7 +52,7 @@ def _circuit(t: Translation, node: c.Circuit) -> None:
         t.model.add_circuit(arcs)
 
 
-def _subcircuit(t: Translation, node: c.Subcircuit) -> None:
+def _subcircuit(t: CpSatTranslation, node: c.Subcircuit) -> None:
     """A circuit in which the arc from a node to itself leaves the node out; it may be empty."""
     n = len(node.successors)
     arcs = []
@@ -63,7 +63,7 @@ def _subcircuit(t: Translation, node: c.Subcircuit) -> None:
     t.model.add_circuit(arcs)
 
 
-def _short_table(t: Translation, node: c.ShortTable) -> None:
+def _short_table(t: CpSatTranslation, node: c.ShortTable) -> None:
     """A Boolean variable for each row: it is taken exactly if its entries are equal."""
     equal: dict[tuple[int, int], Any] = {}
     rows = []
@@ -84,21 +84,23 @@ def _short_table(t: Translation, node: c.ShortTable) -> None:
         t.model.add_implication(taken, literal)
 
 
-def _inverse(t: Translation, node: c.Inverse) -> None:
+def _inverse(t: CpSatTranslation, node: c.Inverse) -> None:
     for v in (*node.xs, *node.ys):
         t.model.add(t.variables[v] >= 0)
         t.model.add(t.variables[v] < len(node.xs))
     t.model.add_inverse(t.all(node.xs), t.all(node.ys))
 
 
-def _lexicographic(t: Translation, node: c.Lexicographic) -> None:
+def _lexicographic(t: CpSatTranslation, node: c.Lexicographic) -> None:
     """At the first place where the lists may differ they are in order, or equal with the rest in order."""
     literal = t.literal(node.literal)
     _in_order(t, literal, node.xs, node.ys, node.strict)
     _in_order(t, literal.negated(), node.ys, node.xs, not node.strict)
 
 
-def _in_order(t: Translation, holds: Any, xs: tuple[int, ...], ys: tuple[int, ...], strict: bool) -> None:
+def _in_order(
+    t: CpSatTranslation, holds: Any, xs: tuple[int, ...], ys: tuple[int, ...], strict: bool
+) -> None:
     for v, w in zip(xs, ys, strict=True):
         x, y = t.variables[v], t.variables[w]
         goes_on = t.model.new_bool_var("")
@@ -109,25 +111,25 @@ def _in_order(t: Translation, holds: Any, xs: tuple[int, ...], ys: tuple[int, ..
         t.model.add_bool_or([~holds])
 
 
-def _both(t: Translation, left: Any, right: Any) -> Any:
+def _both(t: CpSatTranslation, left: Any, right: Any) -> Any:
     both = t.model.new_bool_var("")
     t.model.add_bool_or([~left, ~right, both])
     return both
 
 
-def _before(t: Translation, start: int, size: int, other: int) -> Any:
+def _before(t: CpSatTranslation, start: int, size: int, other: int) -> Any:
     """A Boolean variable that implies that one task ends before another starts."""
     literal = t.model.new_bool_var("")
     t.model.add(t.sum([(1, start), (1, size), (-1, other)]) <= 0).only_enforce_if(literal)
     return literal
 
 
-def _not_negative(t: Translation, variables: tuple[int, ...]) -> None:
+def _not_negative(t: CpSatTranslation, variables: tuple[int, ...]) -> None:
     for v in variables:
         t.model.add(t.variables[v] >= 0)
 
 
-def _no_overlap(t: Translation, node: c.NoOverlap) -> None:
+def _no_overlap(t: CpSatTranslation, node: c.NoOverlap) -> None:
     """A disjunction for each pair: CP-SAT allows tasks with duration 0 inside others."""
     _not_negative(t, node.durations)
     tasks = list(zip(node.starts, node.durations, strict=True))
@@ -136,7 +138,7 @@ def _no_overlap(t: Translation, node: c.NoOverlap) -> None:
             t.model.add_bool_or([_before(t, s, d, other), _before(t, other, e, s)])
 
 
-def _no_overlap_optional(t: Translation, node: c.NoOverlapOptional) -> None:
+def _no_overlap_optional(t: CpSatTranslation, node: c.NoOverlapOptional) -> None:
     """Optional intervals; one whose duration may be negative gets a duration that counts where present."""
     intervals = []
     for start, duration, literal in zip(node.starts, node.durations, node.literals, strict=True):
@@ -152,7 +154,7 @@ def _no_overlap_optional(t: Translation, node: c.NoOverlapOptional) -> None:
     t.model.add_no_overlap(intervals)
 
 
-def _rectangles(t: Translation, node: c.Rectangles) -> None:
+def _rectangles(t: CpSatTranslation, node: c.Rectangles) -> None:
     _not_negative(t, (*node.widths, *node.heights))
     boxes = list(zip(node.xs, node.ys, node.widths, node.heights, strict=True))
     for i, (x, y, w, h) in enumerate(boxes):
@@ -161,7 +163,7 @@ def _rectangles(t: Translation, node: c.Rectangles) -> None:
             t.model.add_bool_or([_before(t, *side) for side in sides])
 
 
-def _cumulative(t: Translation, node: c.Cumulative) -> None:
+def _cumulative(t: CpSatTranslation, node: c.Cumulative) -> None:
     _not_negative(t, (*node.durations, *node.demands, node.capacity))
     intervals = []
     for start, duration in zip(node.starts, node.durations, strict=True):
@@ -171,7 +173,7 @@ def _cumulative(t: Translation, node: c.Cumulative) -> None:
     t.model.add_cumulative(intervals, t.all(node.demands), t.variables[node.capacity])
 
 
-RULES: dict[Kind | tuple[Kind, ...], Callable[[Translation, Any], None]] = {
+RULES: dict[Kind | tuple[Kind, ...], Callable[[CpSatTranslation, Any], None]] = {
     c.DIFFERENT: _all_different,
     c.Cardinality: _cardinality,
     c.Circuit: _circuit,

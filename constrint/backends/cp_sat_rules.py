@@ -15,13 +15,13 @@ from constrint.frontends.cp_sat.rules import RULES as SHARED
 from constrint.propagators.handlers import Handlers
 
 if TYPE_CHECKING:
-    from constrint.backends.cp_sat import Translation
+    from constrint.backends.cp_sat import CpSatTranslation
 
 MOST_ROWS = 200_000
 """The most argument combinations for which a function that CP-SAT lacks becomes a table."""
 
 
-def _power(t: Translation, node: c.Power) -> None:
+def _power(t: CpSatTranslation, node: c.Power) -> None:
     exponent = t.members(node.y)
     if len(exponent) == 1 and exponent[0] >= 1:
         t.model.add_multiplication_equality(t.variables[node.z], [t.variables[node.x]] * exponent[0])
@@ -33,7 +33,7 @@ def _power(t: Translation, node: c.Power) -> None:
     t.listed([node.x, node.y], node.z, power)
 
 
-def _divmod(t: Translation, node: c.DivMod) -> None:
+def _divmod(t: CpSatTranslation, node: c.DivMod) -> None:
     """Post x == y q + r with r between 0 and y, with the sign of y."""
     x, y, r = t.all([node.x, node.y, node.r])
     whole = _product_of(t, node.y, node.q)
@@ -46,7 +46,7 @@ def _divmod(t: Translation, node: c.DivMod) -> None:
         t.model.add(constraint).only_enforce_if(~positive)
 
 
-def _product_of(t: Translation, x: int, y: int) -> Any:
+def _product_of(t: CpSatTranslation, x: int, y: int) -> Any:
     box = t.box
     corners = [a * b for a in (box.lo[x], box.hi[x]) for b in (box.lo[y], box.hi[y])]
     if max(map(abs, corners)) >= LARGEST:
@@ -58,17 +58,17 @@ def _product_of(t: Translation, x: int, y: int) -> Any:
     return whole
 
 
-def _product(t: Translation, node: c.Product) -> None:
+def _product(t: CpSatTranslation, node: c.Product) -> None:
     t.model.add(_product_of(t, node.x, node.y) == t.variables[node.z])
 
 
-def _ceildiv(t: Translation, node: c.CeilDiv) -> None:
+def _ceildiv(t: CpSatTranslation, node: c.CeilDiv) -> None:
     whole = _product_of(t, node.y, node.q)
     t.model.add(whole >= t.variables[node.x])
     t.model.add(whole <= t.variables[node.x] + t.variables[node.y] - 1)
 
 
-def _divides(t: Translation, node: c.Divides) -> None:
+def _divides(t: CpSatTranslation, node: c.Divides) -> None:
     """Post literal <-> x % d == 0; a divisor of 0 divides 0 only."""
     box = t.box
     literal, d, x = t.literal(node.literal), t.variables[node.d], t.variables[node.x]
@@ -96,7 +96,7 @@ def _divides(t: Translation, node: c.Divides) -> None:
     t.model.add(x <= -1).only_enforce_if([literal.negated(), is_zero, ~sign])
 
 
-def listed(t: Translation, node: c.Propagator) -> None:
+def listed(t: CpSatTranslation, node: c.Propagator) -> None:
     """Any constraint over a few values, as the table of what its definition allows."""
     scope = list(dict.fromkeys(node.scope()))
     domains = [t.members(v) for v in scope]
@@ -112,7 +112,7 @@ def listed(t: Translation, node: c.Propagator) -> None:
     t.model.add_allowed_assignments(t.all(scope), rows) if rows else t.model.add_bool_or([])
 
 
-RULES: Handlers[Callable[[Translation, Any], Any]] = Handlers(
+RULES: Handlers[Callable[[CpSatTranslation, Any], Any]] = Handlers(
     "CP-SAT",
     {
         **SHARED,

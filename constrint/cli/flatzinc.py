@@ -11,7 +11,7 @@ import click
 
 from constrint.cli import process
 from constrint.cli.failures import reporting, run_app
-from constrint.cli.flatzinc_answers import UNKNOWN, Options, report
+from constrint.cli.flatzinc_answers import UNKNOWN, MiniZincOptions, report
 from constrint.cli.inputs import BadInputError, budget_of, read_text, shown_name
 from constrint.cli.options import HELP, limit_options, memory_option
 from constrint.frontends.flatzinc import read_flatzinc
@@ -60,7 +60,7 @@ def app(
         write(f"% {problem}")
         write(UNKNOWN)
         return
-    report(flat, Options(seconds=budget.seconds_left, **given), write)
+    report(flat, MiniZincOptions(seconds=budget.seconds_left, **given), write)
 
 
 def write(line: str) -> None:

@@ -10,8 +10,8 @@ from typing import Any
 
 from constrint.errors import UnboundedError
 from constrint.expr import BoolExpr, IntExpr
-from constrint.frontends.flatzinc.build import FlatModel, Output
 from constrint.frontends.flatzinc.document import Call, Value
+from constrint.frontends.flatzinc.model_building import FlatModel, Output
 from constrint.frontends.flatzinc.sets import set_text
 from constrint.model import Model
 from constrint.modelling.result import Result, Status
@@ -26,7 +26,7 @@ UNKNOWN = "=====UNKNOWN====="
 
 
 @dataclass(frozen=True)
-class Options:
+class MiniZincOptions:
     """MiniZinc's standard options.
 
     Attributes:
@@ -50,14 +50,14 @@ class Options:
     workers: int = 1
 
 
-def lines(flat: FlatModel, options: Options) -> Iterator[str]:
+def lines(flat: FlatModel, options: MiniZincOptions) -> Iterator[str]:
     """All printed lines at once; see `report`."""
     printed: list[str] = []
     report(flat, options, printed.append)
     return iter(printed)
 
 
-def report(flat: FlatModel, options: Options, write: Callable[[str], object]) -> None:
+def report(flat: FlatModel, options: MiniZincOptions, write: Callable[[str], object]) -> None:
     """Write solutions as they are found, the status line, and statistics."""
     started = perf_counter()
     answer = _Answer()
@@ -88,7 +88,9 @@ class _Answer:
     status: Status = Status.UNKNOWN
 
 
-def _optimise(flat: FlatModel, options: Options, write: Callable[[str], object], answer: _Answer) -> None:
+def _optimise(
+    flat: FlatModel, options: MiniZincOptions, write: Callable[[str], object], answer: _Answer
+) -> None:
     def show(result: Result) -> None:
         answer.last = result
         answer.found += 1
@@ -109,7 +111,9 @@ def _optimise(flat: FlatModel, options: Options, write: Callable[[str], object],
     answer.last = result
 
 
-def _enumerate(flat: FlatModel, options: Options, write: Callable[[str], object], answer: _Answer) -> None:
+def _enumerate(
+    flat: FlatModel, options: MiniZincOptions, write: Callable[[str], object], answer: _Answer
+) -> None:
     limit = options.count or (None if options.all_solutions else 1)
     if limit == 1:  # finds one even if a variable is unbounded
         answer.last = Model.of(flat.model).solve(
@@ -166,7 +170,7 @@ VALUES: dict[str, ValueSelector] = {
 }
 
 
-def brancher(flat: FlatModel, options: Options) -> Brancher | None:
+def brancher(flat: FlatModel, options: MiniZincOptions) -> Brancher | None:
     """The brancher that the annotations ask for, or None with -f; unknown selectors are ignored."""
     if options.free or not flat.searched:
         return None
@@ -177,7 +181,7 @@ def brancher(flat: FlatModel, options: Options) -> Brancher | None:
     return Brancher(groups=tuple(groups))
 
 
-def restarts(flat: FlatModel, options: Options) -> Restarts | None:
+def restarts(flat: FlatModel, options: MiniZincOptions) -> Restarts | None:
     """The restarts that an annotation of the solve item asks for."""
     if options.free or options.workers > 1:
         return None

@@ -43,7 +43,7 @@ def chosen_values(condition: str, values: Sequence[Any], name: str) -> list[Any]
 
 
 def _after(condition: str, name: str) -> str | None:
-    """What follows the name: `=` and a value, or `in` and values; None where the condition is another."""
+    """The text after the name: `=` and a value, or `in` and values; None for another condition."""
     text = condition.strip()
     if not text.startswith(name):
         return None

@@ -38,7 +38,7 @@ def shown_name(file: str) -> str:
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadingOptions:
     """How a file is read.
 
     Attributes:
@@ -56,7 +56,7 @@ class Reading:
     include: tuple[str, ...] = ()
 
 
-def load_space(file: str, reading: Reading, budget: Budget) -> Model | Mapping[str, Any]:
+def load_space(file: str, reading: ReadingOptions, budget: Budget) -> Model | Mapping[str, Any]:
     """The model in a file, or the tuner's search space that its JSON describes."""
     from constrint.tuning import t1
 
@@ -71,12 +71,12 @@ def load_space(file: str, reading: Reading, budget: Budget) -> Model | Mapping[s
     return model_of(text, file, reading, budget)
 
 
-def load(file: str, reading: Reading, budget: Budget) -> Model:
+def load(file: str, reading: ReadingOptions, budget: Budget) -> Model:
     """The model in a file, with the assumptions added."""
     return model_of(read_text(file, budget), file, reading, budget)
 
 
-def model_of(text: str, file: str, reading: Reading, budget: Budget) -> Model:
+def model_of(text: str, file: str, reading: ReadingOptions, budget: Budget) -> Model:
     """The model in the text of a file, with the assumptions added."""
     constants = dict(parse_definition(definition) for definition in reading.define)
     from constrint.frontends.formats import format_of

@@ -43,7 +43,7 @@ def make_server() -> LanguageServer:
 
 
 class _Surveys:
-    """What is known of the open texts; kept until they change."""
+    """Analyses of the open texts; kept until the texts change."""
 
     def __init__(self, server: LanguageServer) -> None:
         self._server = server

@@ -15,11 +15,11 @@ import click
 
 from constrint.cli import process
 from constrint.cli.failures import STOPPED, reporting, run_app
-from constrint.cli.inputs import BadInputError, Reading, load, load_space, read_text, shown_name
+from constrint.cli.inputs import BadInputError, ReadingOptions, load, load_space, read_text, shown_name
 from constrint.cli.options import (
     HELP,
     FileName,
-    Search,
+    SearchArguments,
     budget_options,
     checking_options,
     count_option,
@@ -94,12 +94,12 @@ def solve(
     seed: int | None,
     workers: int | None,
     json: bool,
-    reading: Reading,
-    search: Search,
+    reading: ReadingOptions,
+    search: SearchArguments,
     budget: Budget,
 ) -> None:
     """Find a solution (the best one, if the file says what to optimise)."""
-    from constrint.cli.solve import Mode, Request, answer
+    from constrint.cli.solve import Mode, SolveRequest, answer
 
     _exclusive(all=every, count=count, sample=sample is not None)
     if limit is not None and not every:
@@ -117,7 +117,7 @@ def solve(
     arguments = search.arguments()
     model = load(file, reading, budget)
     seconds, memory = budget.seconds_left, budget.memory
-    request = Request(mode, sample or limit, seed or 0, seconds, memory, json, workers, arguments)
+    request = SolveRequest(mode, sample or limit, seed or 0, seconds, memory, json, workers, arguments)
     _exit(answer(model, request))
 
 
@@ -163,14 +163,14 @@ def space(
     picture: str | None,
     picture_edges: int | None,
     json: bool,
-    reading: Reading,
+    reading: ReadingOptions,
     budget: Budget,
 ) -> None:
     """Build the set of all solutions; print its size, samples or a list; write files and pictures.
 
     FILE may also be a tuner's search space in JSON (T1 or tune_params).
     """
-    from constrint.cli.space import Request, Shown, describe
+    from constrint.cli.space import Shown, SpaceRequest, describe
 
     _exclusive(list=every, count=count, sample=sample is not None)
     if limit is not None and not every:
@@ -181,7 +181,7 @@ def space(
         raise BadInputError("--picture-edges is about a page: give --picture FILE.html, or leave it out")
     shown: Shown = "list" if every else "count" if count else "summary" if sample is None else "sample"
     source = load_space(file, reading, budget)
-    request = Request(
+    request = SpaceRequest(
         shown,
         number=sample or limit,
         seed=seed or 0,
@@ -204,7 +204,7 @@ def space(
 @json_option
 @checking_options
 @budget_options()
-def check(*, file: str, explain: bool, json: bool, reading: Reading, budget: Budget) -> None:
+def check(*, file: str, explain: bool, json: bool, reading: ReadingOptions, budget: Budget) -> None:
     """Check that a file is a valid model, without solving it."""
     model = load(file, reading, budget)
     facts = {
@@ -240,7 +240,7 @@ def _methods(model: Model, budget: Budget) -> dict[str, list[str]]:
 @reading_options
 @budget_options(default_seconds=60.0)
 def explain(
-    *, file: str, every: bool, corrections: bool, json: bool, reading: Reading, budget: Budget
+    *, file: str, every: bool, corrections: bool, json: bool, reading: ReadingOptions, budget: Budget
 ) -> None:
     """Print the constraints of an infeasible model that contradict each other."""
     from constrint.cli.solve import explanation, explanations
@@ -266,7 +266,7 @@ def explain(
 )
 @reading_options
 @budget_options()
-def convert(*, file: str, out: str, to: str | None, reading: Reading, budget: Budget) -> None:
+def convert(*, file: str, out: str, to: str | None, reading: ReadingOptions, budget: Budget) -> None:
     """Write a model in another format, to the file OUT or, for -, to standard output."""
     if out == "-" and to is None:
         raise BadInputError("standard output has no ending: give the format, such as --to lp")

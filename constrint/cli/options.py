@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import click
 
-from constrint.cli.inputs import BadInputError, Reading, budget_of
+from constrint.cli.inputs import BadInputError, ReadingOptions, budget_of
 from constrint.support.limits import DEFAULT, Budget, Limits
 
 if TYPE_CHECKING:
@@ -114,9 +114,9 @@ _DIALECT = click.option(
 )
 _OF_SEVERAL: dict[str, Decorator] = {"define": _DEFINE, "include": _INCLUDE, "dialect": _DIALECT}
 _CHECKING: dict[str, Decorator] = {"data": _DATA, **_OF_SEVERAL}
-reading_options = gathered("reading", Reading, {**_CHECKING, "assume": _ASSUME})
-checking_options = gathered("reading", Reading, _CHECKING)
-several_options = gathered("reading", Reading, {**_OF_SEVERAL, "assume": _ASSUME})
+reading_options = gathered("reading", ReadingOptions, {**_CHECKING, "assume": _ASSUME})
+checking_options = gathered("reading", ReadingOptions, _CHECKING)
+several_options = gathered("reading", ReadingOptions, {**_OF_SEVERAL, "assume": _ASSUME})
 """For commands that read several files, which have no files of data."""
 
 
@@ -177,7 +177,7 @@ def _budget(time_limit: float | None, memory: int | None, **limits: int | None) 
 
 
 @dataclass(frozen=True)
-class Search:
+class SearchArguments:
     """How one solution is searched for; see the arguments of `Model.solve`.
 
     Attributes:
@@ -227,11 +227,11 @@ class Search:
         return Brancher(**chosen)
 
 
-_PLAIN = Search()
+_PLAIN = SearchArguments()
 
 search_options = gathered(
     "search",
-    Search,
+    SearchArguments,
     {
         "backend": click.option(
             "--backend",

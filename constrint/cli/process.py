@@ -1,4 +1,4 @@
-"""What a process of the command line sets for itself before anything else; a library must not."""
+"""Settings of a command-line process, made before anything else; a library must not make them."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 from constrint.answers.conflict import find_conflict
 from constrint.answers.counting import count_solutions
-from constrint.answers.options import options_of
+from constrint.answers.search_arguments import options_of
 from constrint.errors import LimitError, printable
 from constrint.model import Model
 from constrint.modelling.conflict import Conflict, labelled, shown
@@ -28,8 +28,8 @@ REASON_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """What `constrint solve` should find.
+class SolveRequest:
+    """The answer that `constrint solve` is to find.
 
     Attributes:
         mode: One solution, all solutions, their number, or a random sample.
@@ -54,7 +54,7 @@ class Request:
     deadline: Deadline = NEVER
 
 
-def answer(model: Model, request: Request) -> int:
+def answer(model: Model, request: SolveRequest) -> int:
     """Solve, print, and give the exit code."""
     request = replace(request, deadline=Deadline(request.time_limit))
     if request.mode == "one":
@@ -71,7 +71,7 @@ def explanation(model: Model, *, time_limit: float, json: bool) -> int:
     try:
         conflict = model.explain(time_limit=time_limit)
     except LimitError:
-        return _undecided(Request(json=json))
+        return _undecided(SolveRequest(json=json))
     if conflict is not None:
         return _write_conflict(conflict, json)
     if json:
@@ -97,11 +97,11 @@ def explanations(model: Model, corrections: bool, *, time_limit: float, json: bo
     elif found.complete:
         _write("the model has a solution, so there is no conflict")
     if not found.complete and not items:
-        return UNDECIDED if json else _undecided(Request(json=json))
+        return UNDECIDED if json else _undecided(SolveRequest(json=json))
     return INFEASIBLE if items else 0
 
 
-def _one(model: Model, request: Request) -> int:
+def _one(model: Model, request: SolveRequest) -> int:
     result = model.solve(
         time_limit=request.time_limit, workers=request.workers, seed=request.seed, **request.search
     )
@@ -155,7 +155,7 @@ class _Solutions:
     `complete` tells afterwards whether the time limit cut them short.
     """
 
-    def __init__(self, model: Model, request: Request) -> None:
+    def __init__(self, model: Model, request: SolveRequest) -> None:
         self.model = model
         self.request = request
         self.found = 0
@@ -184,7 +184,7 @@ class _Solutions:
             sys.stderr.write(f"stopped by the time limit after {self.found} solutions\n")
 
 
-def _count(model: Model, request: Request) -> int:
+def _count(model: Model, request: SolveRequest) -> int:
     options = options_of(time_limit=request.time_limit, workers=request.workers)
     number, is_complete = count_solutions(model, options, request.deadline)
     if number == 0:
@@ -196,14 +196,14 @@ def _count(model: Model, request: Request) -> int:
     return 0
 
 
-def _later(request: Request) -> Request:
+def _later(request: SolveRequest) -> SolveRequest:
     """The request with the time that is left."""
     if request.time_limit is None:
         return request
     return replace(request, time_limit=max(0.0, request.deadline.left))
 
 
-def _all(model: Model, request: Request) -> int:
+def _all(model: Model, request: SolveRequest) -> int:
     """Write solutions as they are found, also as JSON, so that a long list needs no memory."""
     solutions = _Solutions(model, request)
     for values in solutions:
@@ -221,7 +221,7 @@ def _all(model: Model, request: Request) -> int:
     return 0
 
 
-def _sample(model: Model, request: Request) -> int:
+def _sample(model: Model, request: SolveRequest) -> int:
     """Solutions drawn uniformly and without repetition."""
     wanted = request.number or 1
     try:
@@ -236,7 +236,7 @@ def _sample(model: Model, request: Request) -> int:
     return _write_sample(chosen, found.size, True, request)
 
 
-def _sample_stream(model: Model, request: Request, wanted: int) -> int:
+def _sample_stream(model: Model, request: SolveRequest, wanted: int) -> int:
     """Reservoir sampling over all solutions, for sets that are too large to be built."""
     random = Random(request.seed)
     solutions = _Solutions(model, request)
@@ -259,7 +259,7 @@ def _with_lets(model: Model, solution: Mapping[str, int]) -> dict[str, int]:
     return values_of(model, {variable: solution[name] for name, variable in model.variables.items()})
 
 
-def _write_sample(chosen: list[Any], count: int, complete: bool, request: Request) -> int:
+def _write_sample(chosen: list[Any], count: int, complete: bool, request: SolveRequest) -> int:
     if request.json:
         _write_json({"solutions": [dict(row) for row in chosen], "count": count, "complete": complete})
     else:
@@ -301,7 +301,7 @@ def _conflict_facts(conflict: Conflict) -> dict[str, Any]:
     return {**facts, "omitted": omitted} if omitted else facts
 
 
-def _undecided(request: Request) -> int:
+def _undecided(request: SolveRequest) -> int:
     if request.json:
         _write_json({"status": "unknown"})
     else:

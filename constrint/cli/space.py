@@ -33,8 +33,8 @@ MOST_NAMED = 8  # most values of a variable in a summary or an error
 
 
 @dataclass(frozen=True)
-class Request:
-    """What to do with the set.
+class SpaceRequest:
+    """The output that `constrint space` is to give.
 
     Attributes:
         shown: What is printed.
@@ -88,7 +88,7 @@ class Built:
     written: list[str] = field(default_factory=list)
 
 
-def describe(source: Model | Mapping[str, Any], name: str, request: Request) -> int:
+def describe(source: Model | Mapping[str, Any], name: str, request: SpaceRequest) -> int:
     """Build the set of a model or of a JSON search space, and print; returns the exit code."""
     request.check()
     deadline = Deadline(request.time_limit)
@@ -114,7 +114,7 @@ def describe(source: Model | Mapping[str, Any], name: str, request: Request) -> 
     return 0
 
 
-def _built(source: Model | Mapping[str, Any], name: str, request: Request) -> Built:
+def _built(source: Model | Mapping[str, Any], name: str, request: SpaceRequest) -> Built:
     from constrint.tuning.spaces import from_json
 
     begun = perf_counter()
@@ -132,7 +132,7 @@ def _built(source: Model | Mapping[str, Any], name: str, request: Request) -> Bu
     return Built(solutions, source, perf_counter() - begun)
 
 
-def _none(built: Built, request: Request, deadline: Deadline) -> int:
+def _none(built: Built, request: SpaceRequest, deadline: Deadline) -> int:
     from constrint.model import Model
 
     if isinstance(built.source, Model):
@@ -141,7 +141,7 @@ def _none(built: Built, request: Request, deadline: Deadline) -> int:
     return _no_solution(reason, request, notes)
 
 
-def _no_solution(reason: str, request: Request, notes: Sequence[str] = ()) -> int:
+def _no_solution(reason: str, request: SpaceRequest, notes: Sequence[str] = ()) -> int:
     if request.json:
         _write_json({"status": "infeasible", "reason": reason, "notes": list(notes)})
         return INFEASIBLE
@@ -172,7 +172,7 @@ def _variable_of(solutions: SolutionSet, condition: str) -> str:
     return name
 
 
-def _nothing_given(solutions: SolutionSet, condition: str, request: Request) -> int:
+def _nothing_given(solutions: SolutionSet, condition: str, request: SpaceRequest) -> int:
     name = _variable_of(solutions, condition)
     others = [one for one in request.given if one != condition]
     why = f"no solution has {condition}" + (f" together with {', '.join(others)}" if others else "")
@@ -189,7 +189,7 @@ def _some(values: list[Any]) -> str:
 # Files
 
 
-def _write_files(built: Built, request: Request) -> None:
+def _write_files(built: Built, request: SpaceRequest) -> None:
     if request.out is not None:
         _write_out(built, request.out)
         built.written.append(request.out)
@@ -246,14 +246,14 @@ def _counting(what: str, total: int) -> Iterator[Callable[[int], None] | None]:
 # Standard output
 
 
-def _show_count(built: Built, name: str, request: Request) -> None:
+def _show_count(built: Built, name: str, request: SpaceRequest) -> None:
     if request.json:
         _write_json({"count": built.solutions.size, **_files(built)})
     else:
         _write(str(built.solutions.size))
 
 
-def _show_sample(built: Built, name: str, request: Request) -> None:
+def _show_sample(built: Built, name: str, request: SpaceRequest) -> None:
     drawn = built.solutions.sample(request.number or 1, request.seed)
     if request.json:
         _write_json({"solutions": drawn, "count": built.solutions.size, **_files(built)})
@@ -262,7 +262,7 @@ def _show_sample(built: Built, name: str, request: Request) -> None:
             _write(_line(row))
 
 
-def _show_list(built: Built, name: str, request: Request) -> None:
+def _show_list(built: Built, name: str, request: SpaceRequest) -> None:
     """Print all solutions in order as they are computed, so that a long list needs no memory."""
     limit = request.number
     size = built.solutions.size
@@ -281,7 +281,7 @@ def _show_list(built: Built, name: str, request: Request) -> None:
         _write(f"\n], {json.dumps(rest)[1:]}")
 
 
-def _show_summary(built: Built, name: str, request: Request) -> None:
+def _show_summary(built: Built, name: str, request: SpaceRequest) -> None:
     solutions = built.solutions
     if request.json:
         _write_json(
@@ -326,7 +326,7 @@ def _write_json(document: Mapping[str, Any]) -> None:
     _write(json.dumps(document, default=written))
 
 
-_SHOW: dict[str, Callable[[Built, str, Request], None]] = {
+_SHOW: dict[str, Callable[[Built, str, SpaceRequest], None]] = {
     "summary": _show_summary,
     "count": _show_count,
     "list": _show_list,

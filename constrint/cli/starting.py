@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from constrint.cli.failures import reporting
-from constrint.cli.inputs import BadInputError, Reading, load, shown_name
+from constrint.cli.inputs import BadInputError, ReadingOptions, load, shown_name
 from constrint.cli.options import FileName, budget_options, json_option, several_options
 from constrint.support.limits import Budget
 
@@ -111,7 +111,7 @@ def compile_ahead() -> None:
 @several_options
 @budget_options(default_seconds=10.0)
 def bench(
-    *, files: tuple[str, ...], ways: tuple[str, ...], json: bool, reading: Reading, budget: Budget
+    *, files: tuple[str, ...], ways: tuple[str, ...], json: bool, reading: ReadingOptions, budget: Budget
 ) -> None:
     """Solve each FILE in several ways, one after the other, and print what each takes.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from constrint.cli.failures import STOPPED, reporting
-from constrint.cli.inputs import BadInputError, Reading, load, read_text, shown_name
+from constrint.cli.inputs import BadInputError, ReadingOptions, load, read_text, shown_name
 from constrint.cli.options import FileName, budget_options, json_option, several_options
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def verify(
     data: tuple[str, ...],
     strict: bool,
     json: bool,
-    reading: Reading,
+    reading: ReadingOptions,
     budget: Budget,
 ) -> None:
     """Check a proof that `solve --learn --proof` wrote, without any code of the solver.
@@ -42,15 +42,15 @@ def verify(
     Exit codes: 0 the proof holds, 1 it is rejected (with the line and the reason), 2 bad input.
     """
     from constrint.support.deadline import Stopped, until
-    from constrint.verification.proof import NotTheModelError, RejectedAtError
-    from constrint.verification.proof import verify as check
-    from constrint.verification.settings import Settings
+    from constrint.verification.checker import NotTheModelError, RejectedAtError
+    from constrint.verification.checker import verify as check
+    from constrint.verification.settings import CheckerSettings
 
     model = load(file, replace(reading, data=data), budget)
     lines = read_text(proof, budget).splitlines()
     try:
         with until(budget.deadline):
-            report = check(model, lines, Settings(is_strict=strict))
+            report = check(model, lines, CheckerSettings(is_strict=strict))
     except RejectedAtError as error:
         _say({"verified": False, "line": error.line, "why": error.why}, f"rejected: {proof}, {error}", json)
         raise click.exceptions.Exit(REJECTED) from None

@@ -55,7 +55,7 @@ class Archive:
             content = self._file.read(f"{name}.npy")
         except _FOREIGN as problem:
             raise DamagedArchive(f"{name}: {problem}") from problem
-        self._budget.look_after(1 + len(content) // 100)
+        self._budget.count_steps(1 + len(content) // 100)
         return _array(content, name)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Container, Sequence
 
-from constrint.support.deadline import look
+from constrint.support.deadline import check_deadline
 
 MOST_CASES = 256
 
@@ -52,7 +52,7 @@ class _Rewriter:
 
     def value(self, node: ast.expr) -> ast.expr:
         """An expression whose value matters: choices only at its root."""
-        look()
+        check_deadline()
         if isinstance(node, ast.IfExp):
             return ast.IfExp(self.condition(node.test), self.value(node.body), self.value(node.orelse))
         if isinstance(node, ast.BoolOp) and not _is_truth(node):

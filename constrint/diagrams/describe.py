@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from constrint.diagrams.layers import TooLarge
+from constrint.diagrams.layers import TooLargeDiagram
 from constrint.diagrams.terms import Unsupported
 from constrint.support.deadline import Deadline
 
@@ -44,7 +44,7 @@ def explain_plan(model: Declarations, time_limit: float | None = None) -> Explan
 
     try:
         built, _ = solve_all(model, time_limit=time_limit)
-    except (Unsupported, TooLarge) as problem:
+    except (Unsupported, TooLargeDiagram) as problem:
         lines = [f"search: {problem}"]
         number = count_planned(model, max(0.0, min(COUNTING, deadline.left)))
         if number is not None:

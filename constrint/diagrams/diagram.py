@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from constrint.diagrams.terms import OBJECT, Array
-from constrint.support.deadline import look
+from constrint.support.deadline import check_deadline
 
 LARGEST_FLOAT = float(1 << 61)
 
@@ -87,7 +87,7 @@ class Diagram:
         kept: list[Layer] = []
         numbers: Array | None = None  # new numbers of the nodes of the layer below, if some were removed
         for layer in reversed(layers):
-            look()
+            check_deadline()
             target = layer.target
             first, value = layer.first, layer.value
             if numbers is not None:

@@ -16,7 +16,7 @@ import numpy as np
 from constrint.diagrams.parts import Parts as Parts
 from constrint.diagrams.terms import BOOL, FLOAT, OBJECT, Array, Term, int_type, peak_of_sum
 from constrint.expr import FUNCTIONS
-from constrint.support.deadline import look
+from constrint.support.deadline import check_deadline
 
 Bounds = tuple[Any, Any]
 
@@ -69,7 +69,7 @@ class Frame:
         if kept is not None:
             values = kept if self._source is None else kept[self._source]
         else:
-            look()
+            check_deadline()
             values = _VALUES[term.op](self, term)
             if isinstance(values, np.ndarray) and not values.ndim:
                 values = values[()]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from constrint.diagrams.evaluate import Frame, Parts
-from constrint.diagrams.intervals import bounds
+from constrint.diagrams.term_bounds import bounds
 from constrint.diagrams.terms import BOOL, FLOAT, INT64, OBJECT, Array, Term, Terms, Unsupported, peak_of_sum
 
 FEW = 4096  # for this few rows, trying all values is quickest

@@ -17,10 +17,10 @@ import numpy as np
 
 from constrint.diagrams.diagram import Diagram, Layer, smallest_type
 from constrint.diagrams.evaluate import Frame, Parts
-from constrint.diagrams.intervals import bounds
 from constrint.diagrams.joins import Join, Step, join, number_rows
+from constrint.diagrams.term_bounds import bounds
 from constrint.diagrams.terms import BOOL, FLOAT, Array, Term, Terms, Unsupported
-from constrint.support.deadline import Deadline, Stopped, look, until
+from constrint.support.deadline import Deadline, Stopped, check_deadline, until
 from constrint.support.limits import recursion_room
 
 CHUNK = 1 << 17  # rows that are processed together: more than fit a core's cache take twice as long
@@ -40,7 +40,7 @@ class Mapper(Protocol):
         """The results."""
 
 
-class TooLarge(Exception):  # noqa: N818 - a limit, turned into another method or a clear error
+class TooLargeDiagram(Exception):  # noqa: N818 - a limit, turned into another method or a clear error
     """More edges than the memory limit allows, or no time left."""
 
 
@@ -48,19 +48,19 @@ class TooLarge(Exception):  # noqa: N818 - a limit, turned into another method o
 def planning(deadline: Deadline) -> Iterator[None]:
     """Bound the time and the recursion of whatever plans and builds diagrams in this thread.
 
-    Raises `TooLarge` at the deadline, and `Unsupported` for an expression that is nested too deeply.
+    Raises `TooLargeDiagram` at the deadline, and `Unsupported` for an expression that is nested too deeply.
     """
     try:
         with until(deadline), recursion_room(FRAMES):
             yield
     except Stopped:
-        raise TooLarge("the time limit was reached") from None
+        raise TooLargeDiagram("the time limit was reached") from None
     except RecursionError:
         raise Unsupported("an expression that is nested too deeply") from None
 
 
 @dataclass
-class Budget:
+class EdgeBudget:
     """Limits of building.
 
     Attributes:
@@ -76,23 +76,23 @@ class Budget:
     estimate: float = 1e11
 
     @staticmethod
-    def of_memory(limit: int | None) -> Budget:
+    def of_memory(limit: int | None) -> EdgeBudget:
         """The budget for this many bytes."""
-        return Budget() if limit is None else Budget(edges=max(1, limit // EDGE_BYTES))
+        return EdgeBudget() if limit is None else EdgeBudget(edges=max(1, limit // EDGE_BYTES))
 
     def fit(self, rows: int, states: int) -> None:
-        """Raise `TooLarge` if the states of this many rows do not fit, in addition to the edges so far."""
+        """Raise `TooLargeDiagram` if the states of so many rows do not fit beside the edges so far."""
         if states and rows * (ROW_BYTES + STATE_BYTES * states) > (self.edges + rows) * EDGE_BYTES:
-            raise TooLarge("the diagram needs more memory than its limit")
+            raise TooLargeDiagram("the diagram needs more memory than its limit")
 
     def spend(self, edges: int, rows: int) -> None:
-        """Count work done; raises `TooLarge` beyond the limits."""
+        """Count work done; raises `TooLargeDiagram` beyond the limits."""
         self.edges -= edges
         self.rows -= rows
         if self.edges < 0 or self.rows < 0:
-            raise TooLarge("the diagram needs more memory than its limit")
+            raise TooLargeDiagram("the diagram needs more memory than its limit")
         if self.deadline is not None and perf_counter() > self.deadline:
-            raise TooLarge("the time limit was reached")
+            raise TooLargeDiagram("the time limit was reached")
 
 
 @dataclass
@@ -115,7 +115,7 @@ class LayerBuilder:
     parts: Parts
     conditions: Sequence[Term]
     order: Sequence[int]
-    budget: Budget
+    budget: EdgeBudget
     kinds: list[str] = field(default_factory=list)
     mapper: Mapper = map
     layers: list[Layer] = field(default_factory=list)
@@ -163,8 +163,8 @@ class LayerBuilder:
         return sum(1 << v for v in self.order[:depth])
 
     def _frontiers(self, after: int) -> tuple[dict[Term, tuple[Term, ...]], list[Term]]:
-        """What each condition that stays open needs to know of the bound variables, and the union of that."""
-        look()
+        """Terms of the bound variables that each open condition still needs, and their union."""
+        check_deadline()
         opened = [c for c in self.conditions if c.mask & ~after]
         frontiers = {c: self.parts.frontier(c, after) for c in opened}
         return frontiers, list(dict.fromkeys([term for terms in frontiers.values() for term in terms]))

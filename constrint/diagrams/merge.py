@@ -9,7 +9,7 @@ import numpy as np
 
 from constrint.diagrams.diagram import Diagram, Layer
 from constrint.diagrams.joins import number_rows
-from constrint.diagrams.layers import TooLarge
+from constrint.diagrams.layers import TooLargeDiagram
 from constrint.diagrams.terms import OBJECT, Array
 
 MOST_ROWS = 2_000_000
@@ -88,7 +88,9 @@ def _mixed(values: Array, salt: int) -> Array:
 
 
 def projected(diagram: Diagram, variables: Sequence[int]) -> Diagram:
-    """The distinct values of some variables, in the diagram's order; raises `TooLarge` beyond MOST_ROWS.
+    """The distinct values of some variables, in the diagram's order.
+
+    Raises `TooLargeDiagram` beyond MOST_ROWS.
 
     Fast if there are few results: it passes the layers once with a row for each of them.
     """
@@ -100,7 +102,7 @@ def projected(diagram: Diagram, variables: Sequence[int]) -> Diagram:
         degree = layer.first[node + 1] - begin
         ends = np.cumsum(degree)
         if int(ends[-1]) > MOST_ROWS:
-            raise TooLarge("the projection has too many rows to be listed")
+            raise TooLargeDiagram("the projection has too many rows to be listed")
         edge = np.arange(int(ends[-1])) + np.repeat(begin - (ends - degree), degree)
         kept = [np.repeat(column, degree) for column in kept]
         if v in variables:

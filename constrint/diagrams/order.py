@@ -14,7 +14,7 @@ import numpy as np
 
 from constrint.diagrams.evaluate import Frame, Parts
 from constrint.diagrams.terms import FLOAT, INT64, OBJECT, Array, Term, Terms, bits
-from constrint.support.deadline import look, watched
+from constrint.support.deadline import check_deadline, watched
 
 SAMPLES = 512
 BEAM = 6
@@ -29,7 +29,7 @@ def components(count: int, conditions: Sequence[Term]) -> list[list[int]]:
     group_of = list(range(count))
     groups: dict[int, list[int]] = {v: [v] for v in range(count)}
     for condition in conditions:
-        look()
+        check_deadline()
         met = {group_of[v] for v in bits(condition.mask)}
         if len(met) < 2:
             continue
@@ -49,7 +49,7 @@ def definitions(conditions: Sequence[Term]) -> dict[int, list[int]]:
         if condition.op != "eq":
             continue
         for i, arg in enumerate(condition.args):
-            look()
+            check_deadline()
             others = 0
             for j, other in enumerate(condition.args):
                 others |= other.mask if j != i else 0
@@ -63,7 +63,7 @@ def definitions(conditions: Sequence[Term]) -> dict[int, list[int]]:
     return found
 
 
-class Order:
+class VariableOrder:
     """The order of one component, with estimates.
 
     Attributes:
@@ -87,7 +87,7 @@ class Order:
         self._selectivity = self._sampled()
         self._near = dict.fromkeys(variables, 0)
         for condition in conditions:
-            look()
+            check_deadline()
             for v in bits(condition.mask):
                 self._near[v] |= condition.mask
         self.cost, self.order = min(self._found(), key=lambda found: found[0])
@@ -111,7 +111,7 @@ class Order:
         found = {}
         frame = Frame(self._parts, 0, mask, columns, None)
         for condition in self._conditions:
-            look()
+            check_deadline()
             if condition.op == "call":
                 found[condition] = -1.0
                 continue
@@ -144,7 +144,7 @@ class Order:
         if known is None:
             frontier: dict[Term, None] = {}
             for condition in self._conditions:
-                look()
+                check_deadline()
                 if condition.mask & bound and condition.mask & ~bound:
                     frontier.update(dict.fromkeys(self._parts.frontier(condition, bound)))
             total = sum(self._distinct_values(term) for term in frontier)
@@ -184,7 +184,7 @@ class Order:
         cost = 0.0
         bound = 0
         for v in order:
-            look()
+            check_deadline()
             cost += self._step(bound, v)
             bound |= 1 << v
         return cost
@@ -204,7 +204,7 @@ class Order:
             cost += self._step(bound, v)
             bound |= 1 << v
             order.append(v)
-            look()
+            check_deadline()
             for condition in self._conditions:
                 if condition.mask >> v & 1:
                     for other in shared:
@@ -224,7 +224,7 @@ class Order:
             best: dict[int, tuple[float, int, tuple[int, ...]]] = {}
             for cost, bound, order in states:
                 for v in self._candidates(bound):
-                    look()
+                    check_deadline()
                     after = bound | 1 << v
                     total = cost + self._step(bound, v)
                     if after not in best or total < best[after][0]:
@@ -261,4 +261,4 @@ def estimate_text(widths: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {number:,}" for name, number in widths.items())
 
 
-__all__ = ["FLOAT", "Order", "components", "definitions", "estimate_text"]
+__all__ = ["FLOAT", "VariableOrder", "components", "definitions", "estimate_text"]

@@ -26,7 +26,7 @@ import numpy as np
 
 from constrint.diagrams.diagram import Diagram, Layer
 from constrint.diagrams.files import columns_of_bytes, columns_to_bytes, of_bytes, to_bytes
-from constrint.diagrams.layers import Budget, LayerBuilder, planning
+from constrint.diagrams.layers import EdgeBudget, LayerBuilder, planning
 from constrint.diagrams.listing import fill, product_columns
 from constrint.diagrams.merge import merged
 from constrint.diagrams.planner import Maker, Planner
@@ -175,7 +175,7 @@ def build_share(text: str) -> bytes:
 def _share(task: _Task) -> bytes:
     planner = _planner(task.source)
     deadline = None if task.seconds is None else perf_counter() + task.seconds
-    budget = Budget(task.edges, task.rows, deadline)
+    budget = EdgeBudget(task.edges, task.rows, deadline)
     builder = planner.builder(task.order, budget)
     depth, nodes = len(task.prefixes), len(task.prefixes[0])
     builder.begin([_column(builder, v, given) for v, given in zip(task.order, task.prefixes, strict=False)])

@@ -12,7 +12,7 @@ from constrint.diagrams.reading import read
 from constrint.diagrams.restrictions import Parameters
 from constrint.diagrams.terms import FLOAT, INT64, OBJECT, Array
 from constrint.errors import ModelError
-from constrint.support.deadline import look
+from constrint.support.deadline import check_deadline
 
 EXACT_FLOAT = 1 << 53
 
@@ -23,7 +23,7 @@ def checked(tune_params: Mapping[str, Iterable[Any]]) -> dict[str, list[Any]]:
         raise ModelError(f"the parameters are a dict of lists of values, not {tune_params!r}")
     found: dict[str, list[Any]] = {}
     for name, given in tune_params.items():
-        look()
+        check_deadline()
         if not isinstance(name, str) or not name.isidentifier():
             raise ModelError(f"a parameter's name must be an identifier, not {_short(name)}")
         if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
@@ -85,7 +85,7 @@ def coded(
     limits: list[tuple[int, int]] = []
     labels: dict[int, dict[Any, Any]] = {}
     for v, given in enumerate(values.values()):
-        look()
+        check_deadline()
         if all(type(value) is int for value in given):
             wide = max(map(abs, given)) >= 1 << 62
             domains.append(np.array(sorted(given), dtype=OBJECT if wide else INT64))

@@ -7,7 +7,7 @@ import threading
 import numpy as np
 
 from constrint.diagrams.terms import OBJECT, Term, Terms
-from constrint.support.deadline import look
+from constrint.support.deadline import check_deadline
 
 PARTIAL = ("sum", "mul", "le", "eq", "ne", "and", "or")
 
@@ -39,7 +39,7 @@ class Parts:
     def _frontier(self, term: Term, bound: int) -> tuple[Term, ...]:
         if not term.mask & ~bound and not term.is_lazy:
             return (term,)
-        look()
+        check_deadline()
         found: dict[Term, None] = {}
         args = term.args
         if term.op in PARTIAL and not term.is_lazy:

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from constrint.diagrams.boxed_domains import MOST_VALUES, boxed_domains, is_wide, listed
 from constrint.diagrams.diagram import Diagram, Layer, smallest_type
-from constrint.diagrams.domains import MOST_VALUES, boxed_domains, is_wide, listed
 from constrint.diagrams.evaluate import Frame, Parts
-from constrint.diagrams.layers import Budget, LayerBuilder, TooLarge, planning
-from constrint.diagrams.order import Order, components
+from constrint.diagrams.layers import EdgeBudget, LayerBuilder, TooLargeDiagram, planning
+from constrint.diagrams.order import VariableOrder, components
 from constrint.diagrams.sums import count_sum
 from constrint.diagrams.terms import FLOAT, INT64, Array, Term, Terms, Unsupported
 from constrint.diagrams.translate import Translator, conjuncts
@@ -28,7 +28,7 @@ from constrint.diagrams.wide import Subproblem, count_wide
 from constrint.errors import LimitError
 from constrint.expr import IntExpr
 from constrint.expr.domain import Domain
-from constrint.support.deadline import Deadline, look
+from constrint.support.deadline import Deadline, check_deadline
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -87,7 +87,7 @@ class ModelCondition:
     scope: int = 0
 
     def __post_init__(self) -> None:
-        look()
+        check_deadline()
         for variable in self.expr.variables():
             number = self.numbering.numbers.get(variable.name)
             if number is None:
@@ -151,7 +151,7 @@ class Planner:
             unary: list[Condition] = []
             others: list[Condition] = []
             for condition in pending:
-                look()
+                check_deadline()
                 few = (condition.scope & ~fixed).bit_count() <= 1
                 (unary if few else others).append(condition)
             if not unary:
@@ -166,13 +166,13 @@ class Planner:
         terms = self.terms = Terms(self.domains, self.limits)
         found: dict[Term, None] = {}
         for condition in pending:
-            look()
+            check_deadline()
             found.update(dict.fromkeys(terms.conjuncts(condition.term(terms))))
         if any(term is terms.false or (not term.mask and not _is_true(term)) for term in found):
             self.feasible = False
         self.open = [term for term in found if term.mask]
         for term in self.open:
-            look()
+            check_deadline()
             if term.op in ("le", "eq"):
                 self._tighten(term)
 
@@ -182,7 +182,7 @@ class Planner:
         parts = Parts(terms)
         later = []
         for condition in unary:
-            look()
+            check_deadline()
             term = condition.term(terms)
             if not term.mask:
                 self.feasible = self.feasible and _is_true(term)
@@ -235,11 +235,11 @@ class Planner:
         ]
         group_of = {v: number for number, (variables, _) in enumerate(found) for v in variables}
         for term in self.open:
-            look()
+            check_deadline()
             found[group_of[term.mask.bit_length() - 1]][1].append(term)
         return found
 
-    def count(self, budget: Budget) -> int:
+    def count(self, budget: EdgeBudget) -> int:
         """The number of solutions; single sums are counted without a diagram."""
         if not self.feasible or self.terms is None:
             return 0
@@ -263,13 +263,13 @@ class Planner:
         domain, (lo, hi) = self.domains[v], self.limits[v]
         return hi - lo + 1 if domain is None else len(domain)
 
-    def build(self, budget: Budget, maker: Maker | None = None) -> list[Component]:
+    def build(self, budget: EdgeBudget, maker: Maker | None = None) -> list[Component]:
         """The diagrams of all components; empty if there is no solution."""
         if not self.feasible or self.terms is None:
             return []
         return self._build(self.components(), budget, maker)
 
-    def builder(self, order: Sequence[int], budget: Budget) -> LayerBuilder:
+    def builder(self, order: Sequence[int], budget: EdgeBudget) -> LayerBuilder:
         """The builder of the component of these variables, in this order."""
         assert self.terms is not None
         mask = sum(1 << v for v in order)
@@ -277,25 +277,25 @@ class Planner:
         return LayerBuilder(self.terms, Parts(self.terms), conditions, order, budget)
 
     def _build(
-        self, groups: Sequence[tuple[list[int], list[Term]]], budget: Budget, maker: Maker | None = None
+        self, groups: Sequence[tuple[list[int], list[Term]]], budget: EdgeBudget, maker: Maker | None = None
     ) -> list[Component]:
         assert self.terms is not None
         parts = Parts(self.terms)
         orders = []
         for variables, conditions in groups:
-            look()
+            check_deadline()
             if not conditions:
                 orders.append((variables, conditions, 0.0))
                 continue
             if len(variables) * len(conditions) > MOST_ORDERED:
-                raise TooLarge(f"{len(conditions):,} conditions connect {len(variables):,} variables")
-            order = Order(self.terms, parts, conditions, variables)
+                raise TooLargeDiagram(f"{len(conditions):,} conditions connect {len(variables):,} variables")
+            order = VariableOrder(self.terms, parts, conditions, variables)
             if order.cost > budget.estimate:
-                raise TooLarge(f"it would look at about {order.cost:.0e} rows")
+                raise TooLargeDiagram(f"it would look at about {order.cost:.0e} rows")
             orders.append((order.order, conditions, order.cost))
         built = []
         for variables, conditions, cost in orders:
-            look()
+            check_deadline()
             if not conditions:
                 built.append(Component(self._free(variables[0])))
                 continue
@@ -328,7 +328,7 @@ def plan_model(model: Declarations) -> Planner:
     """The plan of a model; raises `Unsupported` if the planner cannot handle it."""
     whole = Subproblem(list(model.variables.values()))
     for constraint in model.constraints:
-        look()
+        check_deadline()
         whole.conditions += conjuncts(constraint.expr)
     return _plan_subproblem(whole, boxed_domains(model))
 
@@ -349,8 +349,8 @@ def solve_all(
     executor: Executor | None = None,
     workers: int | None = None,
 ) -> tuple[list[Component], Planner]:
-    """Diagrams of all solutions of a model; raises `Unsupported` or `TooLarge`."""
-    budget = Budget.of_memory(memory_limit)
+    """Diagrams of all solutions of a model; raises `Unsupported` or `TooLargeDiagram`."""
+    budget = EdgeBudget.of_memory(memory_limit)
     if time_limit is not None:
         budget.deadline = perf_counter() + time_limit
     from constrint.frontends.json.model import to_json
@@ -362,7 +362,7 @@ def solve_all(
 
 def built_by(
     planner: Planner,
-    budget: Budget,
+    budget: EdgeBudget,
     executor: Executor | None,
     workers: int | None,
     source: Callable[[], dict[str, Any]],
@@ -382,12 +382,12 @@ def count_planned(model: Declarations, time_limit: float | None) -> int | None:
     try:
         with planning(Deadline(time_limit)):
             boxed = boxed_domains(model)
-            budget = Budget(COUNTED_ROWS // 2, COUNTED_ROWS, deadline, COUNTED_ESTIMATE)
+            budget = EdgeBudget(COUNTED_ROWS // 2, COUNTED_ROWS, deadline, COUNTED_ESTIMATE)
             if not any(map(is_wide, boxed.values())):
                 return plan_model(model).count(budget)
             factor, rest = count_wide(model, boxed, MOST_VALUES, deadline)
             return factor and factor * _plan_subproblem(rest, boxed).count(budget)
-    except (Unsupported, TooLarge, OverflowError):  # search has no such limits
+    except (Unsupported, TooLargeDiagram, OverflowError):  # search has no such limits
         return None
 
 

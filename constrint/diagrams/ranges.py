@@ -73,7 +73,7 @@ class Evaluation:
         self.wish = math.lcm(self.wish, more)
 
     def required(self, value: Known, way: str) -> Known:
-        """What is known of an operand that must compare with 0 in a way, where it does."""
+        """The range of an operand that must compare with 0 in a given way, where it does."""
         if way == "!=":
             if value.lo == value.hi == 0:
                 raise Never
@@ -87,7 +87,7 @@ class Evaluation:
         return between(0, value.hi, value.modulus, value.residue)
 
     def function(self, node: e.IntFunction) -> Known:
-        """What is known of an arithmetic function."""
+        """The range of an arithmetic function."""
         operands = self.all(node.children)
         for i, way in node.requires.items():
             operands[i] = self.required(operands[i], way)
@@ -207,7 +207,7 @@ def _table(evaluation: Evaluation, node: e.Table) -> Known:
 
 
 def _decomposed(evaluation: Evaluation, node: Relation | Function | e.IntFunction) -> Known | None:
-    """What is known of what an expression is short for; None where it is not short for another."""
+    """The range of the expression that this one abbreviates; None if it abbreviates none."""
     parts = evaluation.parts.get(id(node))
     if parts is None:
         parts = node.decomposed()

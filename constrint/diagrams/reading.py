@@ -14,7 +14,7 @@ from constrint.diagrams.python_text import parsed
 from constrint.diagrams.restrictions import Parameters, Refused, Restriction, parse, split
 from constrint.diagrams.tracing import Called, is_understood, spread
 from constrint.errors import ModelError
-from constrint.support.deadline import look
+from constrint.support.deadline import check_deadline
 
 TRIED = 4096
 """Combinations of values for which a part is tried on its own."""
@@ -87,7 +87,7 @@ def _never_fails(called: Called, values: Sequence[Sequence[Any]]) -> bool:
     """
     columns = [values[called.parameters.numbers[name]] for name in called.names]
     for row in spread(columns, TRIED):
-        look()
+        check_deadline()
         try:
             bool(called.function(**dict(zip(called.names, row, strict=True))))
         except ArithmeticError:

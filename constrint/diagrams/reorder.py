@@ -12,12 +12,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from constrint.diagrams.diagram import Diagram, Layer
-from constrint.diagrams.layers import Budget
+from constrint.diagrams.layers import EdgeBudget
 from constrint.diagrams.merge import equal_nodes, merged
 from constrint.diagrams.terms import Array
 
 
-def reordered(diagram: Diagram, order: Sequence[int], budget: Budget) -> Diagram:
+def reordered(diagram: Diagram, order: Sequence[int], budget: EdgeBudget) -> Diagram:
     """The same solutions with the variables in another order; raises `TooLarge` beyond the budget."""
     if tuple(order) == diagram.variables:
         return diagram
@@ -30,7 +30,7 @@ def reordered(diagram: Diagram, order: Sequence[int], budget: Budget) -> Diagram
     return Diagram.of_layers(variables, layers)
 
 
-def _exchanged(upper: Layer, lower: Layer, budget: Budget) -> tuple[Layer, Layer]:
+def _exchanged(upper: Layer, lower: Layer, budget: EdgeBudget) -> tuple[Layer, Layer]:
     """Two neighbouring layers in the other order."""
     degree = np.diff(lower.first)[upper.target]
     rows = int(degree.sum(dtype=np.int64))
@@ -57,7 +57,7 @@ def _edges_below(lower: Layer, targets: Array, degree: Array) -> Array:
     return np.asarray(np.arange(int(ends[-1])) + np.repeat(lower.first[targets] - (ends - degree), degree))
 
 
-def projected(diagram: Diagram, variables: Sequence[int], budget: Budget) -> Diagram:
+def projected(diagram: Diagram, variables: Sequence[int], budget: EdgeBudget) -> Diagram:
     """The distinct values of some variables, in the diagram's order; raises `TooLarge` beyond the budget."""
     kept = [v for v in diagram.variables if v in variables]
     moved = reordered(diagram, [*kept, *[v for v in diagram.variables if v not in variables]], budget)

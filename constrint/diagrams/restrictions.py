@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from constrint.diagrams import functions
+from constrint.diagrams import term_functions
 from constrint.diagrams.conditionals import TooManyCases, chosen_outside, pairs
 from constrint.diagrams.python_text import parsed, shortened
 from constrint.diagrams.terms import BOOL, Term, Terms, Unsupported
 from constrint.errors import ModelError
 from constrint.expr import FUNCTIONS, FloorDiv, IntFunction, Mod, Pow
-from constrint.support.deadline import look
+from constrint.support.deadline import check_deadline
 
 _ARITHMETIC: dict[type, str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 _COMPARE: dict[type, str] = {
@@ -82,7 +82,7 @@ class Parameters:
         plain, others = self._indexed[v]
         found = set()
         for value in values:
-            look()
+            check_deadline()
             if type(value) not in _PLAIN:
                 return [code for code, label in self.labels[v].items() if label in values]
             if value in plain:
@@ -213,7 +213,7 @@ class _Translation:
 
     def term(self, node: ast.expr) -> Term:
         """The term of an expression."""
-        look()
+        check_deadline()
         rule: Callable[[Any], Term] | None = getattr(self, f"_{type(node).__name__.lower()}", None)
         if rule is None:
             raise Refused(f"{ast.unparse(node)} is not supported; it can be given as a callable")
@@ -244,7 +244,7 @@ class _Translation:
         if isinstance(node.op, ast.USub):
             if operand.is_int:
                 return self.terms.sum((-1,), (operand,))
-            return functions.arithmetic(self.terms, "*", self.terms.const(-1.0), operand)
+            return term_functions.arithmetic(self.terms, "*", self.terms.const(-1.0), operand)
         raise Refused(f"{ast.unparse(node)}: `~` works on bits; write `not`")
 
     def _binop(self, node: ast.BinOp) -> Term:
@@ -253,10 +253,10 @@ class _Translation:
             return self._bits(node)
         left, right = self.term(node.left), self.term(node.right)
         if operator in _ARITHMETIC:
-            return functions.arithmetic(self.terms, _ARITHMETIC[operator], left, right)
+            return term_functions.arithmetic(self.terms, _ARITHMETIC[operator], left, right)
         function = _FUNCTION_OF.get(operator)
         if function is not None and (function is not Pow or (right.is_int and right.lo >= 0)):
-            return functions.apply(self.terms, function, [left, right])
+            return term_functions.apply(self.terms, function, [left, right])
         raise Refused(f"{ast.unparse(node)} is not supported; it can be given as a callable")
 
     def _bits(self, node: ast.BinOp) -> Term:
@@ -350,7 +350,7 @@ class _Translation:
             if name == "int" and args[0].is_int:
                 return args[0]
             if name != "int" and args:
-                return functions.apply(self.terms, FUNCTIONS[name], args)
+                return term_functions.apply(self.terms, FUNCTIONS[name], args)
         except Unsupported as problem:
             raise Refused(f"{ast.unparse(node)}: {problem}; it can be given as a callable") from problem
         raise Refused(f"{ast.unparse(node)} is not supported; it can be given as a callable")

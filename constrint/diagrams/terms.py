@@ -27,7 +27,7 @@ from constrint.diagrams.term import int_type as int_type
 from constrint.diagrams.term import peak_of as peak_of
 from constrint.diagrams.term import peak_of_sum as peak_of_sum
 from constrint.expr.ranges import Unsupported as Unsupported
-from constrint.support.deadline import look
+from constrint.support.deadline import check_deadline
 
 MOST_FACTORS = 2_000
 """The most factors of a product; definitions that are squared again and again have one for each path."""
@@ -182,7 +182,7 @@ class Terms:
 
     def compare(self, op: str, left: Term, right: Term) -> Term:
         """``left op right`` with one of == != < <= > >=."""
-        look()
+        check_deadline()
         if not (left.is_int and right.is_int):
             return self._plain(op, left, right)
         if op in ("<", "<="):
@@ -359,7 +359,7 @@ class Terms:
 
 
 def _truth(op: str, lo: int, hi: int) -> bool | None:
-    """What a comparison with zero is for every value between bounds, if that is one and the same."""
+    """The truth of a comparison with zero if it is the same for every value between the bounds; else None."""
     if op == "le":
         return True if hi <= 0 else False if lo > 0 else None
     if lo == hi == 0:

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from constrint.diagrams.restrictions import Parameters, Restriction, split
-from constrint.diagrams.symbols import Symbol, tree_of, watched
 from constrint.diagrams.terms import BOOL, OBJECT, Array, Term, Terms
+from constrint.diagrams.traced_symbols import Symbol, tree_of, watched
 from constrint.errors import ModelError
-from constrint.support.deadline import look
+from constrint.support.deadline import check_deadline
 
 _NO_NUMBERS = np.zeros(1, dtype=np.int64)
 
@@ -155,7 +155,7 @@ class Called:
         for i, row in enumerate(zip(*full, strict=True) if full else [()] * rows):
             holds = known.get(row)
             if holds is None:
-                look()
+                check_deadline()
                 holds = known[row] = self._holds(row)
             found[i] = holds
         return found, None
@@ -251,7 +251,7 @@ def is_understood(restrictions: Sequence[Restriction], count: int, values: Seque
         limits.append((int(numbers[0]), int(numbers[-1])) if integers else (0, 0))
     terms = Terms(lists, limits)
     for restriction in restrictions:
-        look()
+        check_deadline()
         restriction.term(terms)
     return True
 
@@ -280,7 +280,7 @@ def _read(
     constants = set(itertools.chain(code.co_consts, code.co_names)) if code is not None else set()
     read = {name: None for name in parameters.numbers if name in constants}
     for row in spread(values, TRIED):
-        look()
+        check_deadline()
         record = _Record(dict(zip(parameters.numbers, row, strict=True)))
         try:
             function(record)

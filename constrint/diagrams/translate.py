@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from constrint import expr as e
-from constrint.diagrams import functions
+from constrint.diagrams import term_functions
 from constrint.diagrams.terms import Term, Terms, Unsupported
 from constrint.globals import Function, Relation
-from constrint.support.deadline import look
+from constrint.support.deadline import check_deadline
 
 
 class Translator:
@@ -29,7 +29,7 @@ class Translator:
         """The term of an expression."""
         known = self._known.get(id(node))
         if known is None:
-            look()
+            check_deadline()
             rule = _RULES.get(type(node)) or _function
             known = self._known[id(node)] = rule(self, node)
         return known
@@ -116,7 +116,7 @@ def _function(translator: Translator, node: e.IntExpr) -> Term:
     parts = node.decomposed()
     if parts is not None:
         return translator.term(translator.kept(parts))
-    return functions.apply(translator.terms, type(node), translator.args(node.children))
+    return term_functions.apply(translator.terms, type(node), translator.args(node.children))
 
 
 _RULES: dict[type, Callable[[Translator, Any], Term]] = {
@@ -128,7 +128,7 @@ _RULES: dict[type, Callable[[Translator, Any], Term]] = {
         [a for a, _ in node.terms], translator.args(node.children), node.constant
     ),
     e.Mul: lambda translator, node: translator.terms.mul(translator.args(node.args)),
-    e.Element: lambda translator, node: functions.element(
+    e.Element: lambda translator, node: term_functions.element(
         translator.terms, node.values, translator.term(node.index)
     ),
     e.Comparison: _held(
@@ -156,7 +156,7 @@ _RULES: dict[type, Callable[[Translator, Any], Term]] = {
 
 def conjuncts(condition: e.BoolExpr) -> list[e.BoolExpr]:
     """The parts of a condition, all of which must hold."""
-    look()
+    check_deadline()
     if isinstance(condition, e.And):
         return [part for arg in condition.args for part in conjuncts(arg)]
     if isinstance(condition, Relation) and isinstance(parts := condition.decomposed(), e.And):

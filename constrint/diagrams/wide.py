@@ -16,7 +16,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from constrint import expr as e
-from constrint.diagrams.layers import TooLarge
+from constrint.diagrams.layers import TooLargeDiagram
 from constrint.diagrams.ranges import Evaluation
 from constrint.diagrams.translate import conjuncts
 from constrint.errors import Undefined
@@ -113,7 +113,7 @@ def _count_subproblem(
             continue
         try:
             return _Count(subproblem, domains, free, tried, functions, deadline).run()
-        except (Unsupported, TooLarge):
+        except (Unsupported, TooLargeDiagram):
             continue
     return None
 
@@ -186,7 +186,7 @@ class _Count:
             self.looked_at, self.wish = 0, period
             try:
                 return sum(self._with(values, period) for values in self._combinations())
-            except TooLarge:
+            except TooLargeDiagram:
                 if not self._wants_more(period):
                     raise
                 period = self.wish
@@ -221,7 +221,7 @@ class _Count:
             first, last = ranges.pop()
             spent += 1
             if spent > (FIRST_RANGES if self._wants_more(period) else MOST_OF_RESIDUE):
-                raise TooLarge("more residues are needed")
+                raise TooLargeDiagram("more residues are needed")
             self._spend()
             if first == last:
                 found += self._holds(values, start + slope * first)
@@ -239,7 +239,7 @@ class _Count:
     def _spend(self) -> None:
         self.looked_at += 1
         if self.looked_at > MOST_RANGES or (self.deadline is not None and perf_counter() > self.deadline):
-            raise TooLarge("it would look at too many ranges")
+            raise TooLargeDiagram("it would look at too many ranges")
 
     def _outcome(self, known: dict[str, Known], period: int) -> bool | None:
         """True if the conditions hold in the whole range, False if nowhere, None if unknown."""

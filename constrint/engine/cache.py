@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 PARTS = {
     "engine": ("engine", "propagators", "store"),
     "learn": ("engine", "propagators", "store", "learning"),
-    "jumps": ("engine", "jumping"),
+    "jumps": ("engine", "local_search"),
 }
 # Descriptions of parts in messages.
 ABOUT = {

@@ -14,8 +14,8 @@ from struct import pack_into
 from typing import Any, cast
 
 from constrint.engine import cache, claims, native
-from constrint.engine.build import full
 from constrint.engine.fixpoint import FAILED, INTERRUPTED, STABLE
+from constrint.engine.state_arrays import full
 from constrint.store.state import (
     EXHAUSTED,
     LEVEL,
@@ -155,7 +155,7 @@ class CompiledSearch:
         arrays, addresses = arrays_of(state)
         # Arrays pass under the type of lists: both are only indexed.
         self.state = State(*cast("list[list[int]]", arrays))
-        self._structure = native.Structure(arrays, addresses)
+        self._structure = native.NativeStructure(arrays, addresses)
         self.run = self._entry.bound(self._structure.address)
 
     def replace(self, fields: Mapping[str, list[int]]) -> State:

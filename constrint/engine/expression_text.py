@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from constrint.errors import InternalError
 
 if TYPE_CHECKING:
-    from constrint.engine.translation import Program
+    from constrint.engine.translation import TranslationUnit
 
 BINARY: dict[type[ast.operator], str] = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.BitAnd: "and", ast.BitOr: "or", ast.BitXor: "xor",
@@ -51,7 +51,7 @@ class ExpressionText:
         function: The function that they are in.
     """
 
-    def __init__(self, program: Program, function: Callable[..., Any]) -> None:
+    def __init__(self, program: TranslationUnit, function: Callable[..., Any]) -> None:
         self._program = program
         self._globals = function.__globals__
         self._slots: list[str] = []  # allocations at the start

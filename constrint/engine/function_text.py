@@ -12,7 +12,7 @@ from constrint.engine.expression_text import Cells, ExpressionText
 from constrint.errors import InternalError
 
 if TYPE_CHECKING:
-    from constrint.engine.translation import Program
+    from constrint.engine.translation import TranslationUnit
 
 
 class FunctionText(ExpressionText):
@@ -27,7 +27,7 @@ class FunctionText(ExpressionText):
         text: Its definition.
     """
 
-    def __init__(self, program: Program, function: Callable[..., Any], heading: str) -> None:
+    def __init__(self, program: TranslationUnit, function: Callable[..., Any], heading: str) -> None:
         super().__init__(program, function)
         self._loops: list[tuple[str, str]] = []  # where `continue` and `break` go
         (node,) = ast.parse(textwrap.dedent(inspect.getsource(function))).body

@@ -12,7 +12,7 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from constrint.engine import dfs, native
-from constrint.engine.translation import Program
+from constrint.engine.translation import TranslationUnit
 
 SPEED = 2  # LLVM's level of optimisation; 3 takes a tenth longer and gives the same
 
@@ -38,7 +38,7 @@ def code_of(entry: Callable[..., Any], part: str, checked: bool = False) -> byte
         codemodel="jitdefault",
         jit=True,
     )
-    module = llvm.parse_assembly(Program(entry, symbol, checked).text)
+    module = llvm.parse_assembly(TranslationUnit(entry, symbol, checked).text)
     module.triple = triple
     module.data_layout = str(machine.target_data)
     module.verify()

@@ -126,7 +126,7 @@ def address_of(cells: Any) -> int:
     return ctypes.addressof(ctypes.c_char.from_buffer(cells)) if len(cells) else 0
 
 
-class Structure:
+class NativeStructure:
     """A structure of arrays, which must outlive it.
 
     Args:

@@ -1,4 +1,4 @@
-"""What stands at the head of each text for LLVM: division and shifts as Python has them."""
+"""Definitions at the head of each text for LLVM: division and shifts with Python's meaning."""
 
 PRELUDE = """
 declare i64 @llvm.smin.i64(i64, i64)

@@ -19,7 +19,7 @@ from constrint.engine.prelude import PRELUDE
 ANY_FIELD = 3  # the note of a cell whose field is not known
 
 
-class Program:
+class TranslationUnit:
     """The text of an entry point and of all functions that it calls.
 
     Args:
@@ -64,7 +64,7 @@ class Program:
         return f"!{ANY_FIELD + 2 * self._fields.setdefault(field, len(self._fields)) + 1}"
 
     def _notes(self) -> str:
-        """What the notes say: cells of two fields are not the same memory."""
+        """Aliasing metadata: cells of two fields are not the same memory."""
         lines = ["!0 = !{}", '!1 = !{!"constrint"}', '!2 = !{!"cells", !1, i64 0}', "!3 = !{!2, !2, i64 0}"]
         for field, number in self._fields.items():
             access = ANY_FIELD + 2 * number + 1

@@ -107,7 +107,7 @@ _REDUCTIONS = {
 
 
 def ufunc_of(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """What a ufunc makes of expressions and arrays of them."""
+    """The result of a ufunc on expressions and arrays of them."""
     name = ufunc.__name__
     if any(options.get(key) is not None for key in ("out", "where")):
         raise ModelError(f"np.{name} of expressions takes no `out` and no `where`: it makes a new array")
@@ -149,7 +149,7 @@ def _binary(function: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
 
 
 def _rearranged(function: Any, args: tuple[Any, ...], options: dict[str, Any], joins: bool = False) -> Any:
-    """What a function that rearranges elements makes of arrays: it is given the elements' numbers.
+    """The result of a function that rearranges elements; numpy is given the elements' numbers.
 
     Number 0 stands for the constant 0, which functions such as `diag` and `tril` fill in.
     """
@@ -177,7 +177,7 @@ def _named(flat: Sequence[IntExpr], found: Any) -> Any:
 
 
 def _by_objects(function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """What a function of sums and products makes of arrays: it is given arrays of Python objects."""
+    """The result of a function of sums and products; numpy is given arrays of Python objects."""
 
     def plain(value: Any) -> Any:
         if isinstance(value, list | tuple) and elements_of(value):
@@ -265,7 +265,7 @@ _OWN: dict[str, Callable[..., Any]] = {
 
 
 def function_of(function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """What a function of numpy makes of arrays of expressions."""
+    """The result of a function of numpy on arrays of expressions."""
     name = function.__name__
     if getattr(np, name, None) is not function:
         refused(f"{function.__module__.removeprefix('numpy.')}.{name}".removeprefix("numpy."))

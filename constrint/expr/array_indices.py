@@ -45,7 +45,7 @@ def broadcast(*arrays: Elements) -> tuple[list[list[Any]], tuple[int, ...]]:
 
 
 def indexed(array: ExprArray, key: Any) -> Any:
-    """What an index of any kind selects."""
+    """The elements that an index of any kind selects."""
     keys = key if isinstance(key, tuple) else (key,)
     if any(_has_expressions(part) for part in keys):
         return _selected(array, keys)

@@ -190,7 +190,7 @@ class ExprArray(Elementwise):
         return made([element.is_in(values) for element in self.flat], self.shape)
 
     def _apply(self, name: str, *arguments: Any) -> ExprArray:
-        """What a function of numpy makes of the array."""
+        """The result of a function of numpy on the array."""
         import numpy as np
 
         found = getattr(np, name)(self, *arguments)

@@ -142,7 +142,7 @@ class IntExpr:
         return format(str(self), spec)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        """What numpy's operators and functions of numbers make of the expression and an array."""
+        """The result of numpy's operators and functions on the expression and an array."""
         from constrint.expr.array_functions import ufunc_of
 
         return ufunc_of(ufunc, method, inputs, options)

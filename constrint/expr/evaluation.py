@@ -34,7 +34,7 @@ def bounded(value: int) -> int:
     return value
 
 
-class Values(Mapping[Any, int]):
+class SharedValues(Mapping[Any, int]):
     """An assignment of the variables that also keeps the values of expressions that are not light.
 
     Passed instead of the assignment to several evaluations, it lets them share work.
@@ -82,7 +82,7 @@ def with_parts(*classes: type) -> None:
 
 def shared_value(root: Any, assignment: Mapping[Any, int]) -> Any:
     """The value of an expression that is not light; raises `Undefined` if there is none."""
-    values = assignment if type(assignment) is Values else Values(assignment)
+    values = assignment if type(assignment) is SharedValues else SharedValues(assignment)
     known, given = values.known, values.given
     stack = [root]
     while stack:

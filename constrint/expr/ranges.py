@@ -1,4 +1,4 @@
-"""What is known of a value while one variable runs over evenly spaced values.
+"""Abstract values (bounds, congruence, affine form) while one variable runs over evenly spaced values.
 
 Three things are known: bounds, a congruence, and, where it is one, the affine function of the place k that
 the variable has reached. None of them ever excludes a value that is taken.
@@ -19,7 +19,7 @@ class Never(Exception):  # noqa: N818 - an outcome, not a fault
 
 
 class Known:
-    """What is known of values: ``lo <= value <= hi`` and ``value % modulus == residue``.
+    """An abstract value: ``lo <= value <= hi`` and ``value % modulus == residue``.
 
     Attributes:
         lo: Lower bound.
@@ -71,7 +71,7 @@ def fixed(value: int) -> Known:
 
 
 def between(lo: int, hi: int, modulus: int = 1, residue: int = 0) -> Known:
-    """What is known of a value by its bounds and its congruence, where it is no affine function."""
+    """The abstract value with these bounds and this congruence; it is no affine function of the variable."""
     if modulus:
         lo += (residue - lo) % modulus
         hi -= (hi - residue) % modulus
@@ -83,7 +83,7 @@ def between(lo: int, hi: int, modulus: int = 1, residue: int = 0) -> Known:
 
 
 def joined(a: Known, b: Known) -> Known:
-    """What is known of a value that is one of two."""
+    """The join: an abstract value that contains two others."""
     if a == b:
         return a
     return between(

@@ -34,7 +34,7 @@ _PLAIN = re.compile(r"[^\W\d]\w*(\[-?\d+(,-?\d+)*\])?(\.\w+)*")
 
 
 class Cut(BoolExpr):
-    """What stands for a part that is not shown: its text and how tightly it binds."""
+    """A placeholder for a part that is not shown: its text and how tightly it binds."""
 
     __slots__ = ("binding", "text")
     text: str

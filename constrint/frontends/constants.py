@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from constrint.errors import ModelError, ParseError, Position, Undefined
 from constrint.expr import Const, IntExpr, IntVar, Sum
-from constrint.expr.evaluation import Values
+from constrint.expr.evaluation import SharedValues
 from constrint.expr.position import Span
 from constrint.frontends.text.syntax import Source
 from constrint.support.limits import Budget, LimitExceeded
@@ -45,7 +45,7 @@ class ConstantReader:
         self.source = source
         self.budget = budget
         self.begin = 0
-        self._constants = Values({})
+        self._constants = SharedValues({})
 
     def position(self, tree: Node) -> Position:
         """The source position of a tree."""
@@ -165,7 +165,7 @@ class ConstantReader:
         """The expression, after a check that its coefficients are not too long."""
         if type(expr) is not Sum:
             return expr
-        self.budget.look_after(len(expr.terms), partial(self.where, tree))
+        self.budget.count_steps(len(expr.terms), partial(self.where, tree))
         digits = _times(self.budget.limits.digits)
         if digits is not None:
             most = max(abs(expr.constant), max([abs(factor) for factor, _ in expr.terms], default=0))

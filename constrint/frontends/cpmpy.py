@@ -20,18 +20,18 @@ def to_cpmpy(model: Declarations) -> tuple[Any, dict[str, Any]]:
     Raises:
         ModelError: The model has several goals, unbounded variables, or something without a counterpart.
     """
-    writer = _Writer(PlainForm(model, "CPMpy"))
+    writer = _CpmpyWriter(PlainForm(model, "CPMpy"))
     form = writer.form
     return writer.model, {name: writer.variables[v] for v, name in enumerate(form.names) if name}
 
 
-class _Writer(ObjectWriter):
+class _CpmpyWriter(ObjectWriter):
     def __init__(self, form: PlainForm) -> None:
         super().__init__(form)
         self.model: Any = cp.Model()
         for v in form.used():
             self.variables[v] = self._variable(v)
-        for node in form.nodes:
+        for node in form.propagators:
             self.model += _RULES[type(node)](self, node)
         if form.goal is not None:
             v, direction = form.goal
@@ -100,7 +100,7 @@ def _same(left: Any, right: Any) -> Any:
     return cp.BoolVal(found) if isinstance(found, bool) else found
 
 
-_RULES: Handlers[Callable[[_Writer, Any], Any]] = Handlers(
+_RULES: Handlers[Callable[[_CpmpyWriter, Any], Any]] = Handlers(
     "CPMpy",
     {
         c.LinearLe: lambda w, n: w.sum(n.terms) <= n.bound,
@@ -112,13 +112,13 @@ _RULES: Handlers[Callable[[_Writer, Any], Any]] = Handlers(
         c.Maximum: lambda w, n: cp.Maximum(w.all(n.xs)) == w.of(n.z),
         c.Minimum: lambda w, n: cp.Minimum(w.all(n.xs)) == w.of(n.z),
         c.Absolute: lambda w, n: _same(abs(w.of(n.x)), w.of(n.z)),
-        c.Member: _Writer.member,
+        c.Member: _CpmpyWriter.member,
         c.Clause: lambda w, n: (
             cp.any([w.literal(one) for one in n.literals]) if n.literals else cp.BoolVal(False)
         ),
         c.Element: lambda w, n: w.element(n.table, n.index, n.z),
         c.Selection: lambda w, n: w.element(w.all(n.xs), n.index, n.z),
-        c.Table: _Writer.table,
+        c.Table: _CpmpyWriter.table,
         c.AllDifferent: lambda w, n: cp.AllDifferent(w.all([v for _, v, _ in n.views])),
     },
     rest="plain form",

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from constrint.frontends.tables import Tables, described
+from constrint.frontends.parse_tables import Tables, described
 from constrint.support.caching import user_cache
 from constrint.support.own_files import is_own_folder, own_folder, read_own, write_own
 

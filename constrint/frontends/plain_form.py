@@ -52,7 +52,7 @@ class PlainForm:
     Attributes:
         names: Names of the variables; of those that the user did not declare, "".
         boolean: The variables that the user declared as Boolean.
-        nodes: The constraints.
+        propagators: The constraints.
         goal: The variable to optimise, and the direction.
         denominator: The number by which the values of the goal are divided.
 
@@ -68,7 +68,7 @@ class PlainForm:
             self._target, self.denominator = sole_goal(model, what)
         else:
             self._target = whole_goal(model, what)
-        self.nodes: list[c.Propagator] = []
+        self.propagators: list[c.Propagator] = []
         self.goal: tuple[int, Direction] | None = None
         bits = HUGE_BITS
         while True:
@@ -88,7 +88,7 @@ class PlainForm:
                 raise ModelError(f"{what}: an expression is nested too deeply: name inner parts") from None
         self._problem = lowering.problem
         self.boolean = {v for one, v in lowering.variables.items() if isinstance(one, BoolVar)}
-        for node in [*self._problem.nodes]:
+        for node in [*self._problem.propagators]:
             _REWRITTEN[type(node)](self, node)
         self._list_strides()
         self.names = [""] * len(self._problem.lo)
@@ -111,7 +111,7 @@ class PlainForm:
             v = lowering.variables[variable] = lowering.problem.variable(0, 1)
             if not (variable.domain.is_empty or isinstance(variable, BoolVar)):
                 lowering.problem.keep_between(v, 0, 0)
-        lowering.problem.nodes.append(c.Clause(()))
+        lowering.problem.propagators.append(c.Clause(()))
         self.goal = None
         return lowering
 
@@ -137,7 +137,7 @@ class PlainForm:
 
     def used(self) -> list[int]:
         """The variables that are declared or occur in a constraint, without constants of our own."""
-        found = {v for node in self.nodes for v in node.scope()}
+        found = {v for node in self.propagators for v in node.scope()}
         found |= set() if self.goal is None else {self.goal[0]}
         return [v for v, name in enumerate(self.names) if name or (v in found and self.fixed(v) is None)]
 
@@ -158,18 +158,18 @@ class PlainForm:
             if lo <= -problem.finite or hi >= problem.finite:
                 steps, anchor = self._variable(-problem.huge, problem.huge), lo % step
                 if lo > -problem.finite:
-                    self.nodes.append(c.LinearLe(((-1, v),), -lo))
+                    self.propagators.append(c.LinearLe(((-1, v),), -lo))
                 if hi < problem.finite:
-                    self.nodes.append(c.LinearLe(((1, v),), hi))
+                    self.propagators.append(c.LinearLe(((1, v),), hi))
             problem.step[v] = 1
-            self.nodes.append(c.LinearEq(((1, v), (-step, steps)), anchor))
+            self.propagators.append(c.LinearEq(((1, v), (-step, steps)), anchor))
 
     def _differ(self, node: c.AllDifferent | c.AllDifferentBounds | c.AllDifferentDomain) -> None:
-        self.nodes.append(c.AllDifferent(tuple([(1, self._view(view), 0) for view in node.views])))
+        self.propagators.append(c.AllDifferent(tuple([(1, self._view(view), 0) for view in node.views])))
 
     def _round_up(self, node: c.CeilDiv) -> None:
         whole = self._product(node.y, node.q)
-        self.nodes += [
+        self.propagators += [
             c.LinearLe(((-1, node.x),), 0),
             c.LinearLe(((-1, node.y),), -1),
             c.LinearLe(((1, node.x), (-1, whole)), 0),
@@ -183,38 +183,38 @@ class PlainForm:
         problem = self._problem
         ends = sorted([a * problem.lo[v] + b, a * problem.hi[v] + b])
         other = self._variable(*ends)
-        self.nodes.append(c.LinearEq(((a, v), (-1, other)), -b))
+        self.propagators.append(c.LinearEq(((a, v), (-1, other)), -b))
         return other
 
     def _product(self, x: int, y: int) -> int:
         problem = self._problem
         corners = [a * b for a in (problem.lo[x], problem.hi[x]) for b in (problem.lo[y], problem.hi[y])]
         whole = self._variable(min(corners), max(corners))
-        self.nodes.append(c.Product(x, y, whole))
+        self.propagators.append(c.Product(x, y, whole))
         return whole
 
     def _condition(self, terms: tuple[tuple[int, int], ...], bound: int) -> int:
         """The literal of ``sum <= bound``."""
         v = self._variable(0, 1)
-        self.nodes.append(c.LinearLeIf(2 * v, terms, bound))
+        self.propagators.append(c.LinearLeIf(2 * v, terms, bound))
         return 2 * v
 
     def _divide(self, x: int, y: int, q: int, r: int) -> None:
         """Post x == y q + r with r between 0 and y, with the sign of y."""
         divisor = self.fixed(y)
         if divisor == 0:
-            self.nodes.append(c.Clause(()))
+            self.propagators.append(c.Clause(()))
             return
         if divisor is not None:
             sign = 1 if divisor > 0 else -1
-            self.nodes += [
+            self.propagators += [
                 c.LinearEq(((divisor, q), (1, r), (-1, x)), 0),
                 c.LinearLe(((-sign, r),), 0),
                 c.LinearLe(((sign, r),), abs(divisor) - 1),
             ]
             return
         whole = self._product(y, q)
-        self.nodes += [c.LinearEq(((1, whole), (1, r), (-1, x)), 0), c.LinearNe(((1, y),), 0)]
+        self.propagators += [c.LinearEq(((1, whole), (1, r), (-1, x)), 0), c.LinearNe(((1, y),), 0)]
         positive = self._condition(((-1, y),), -1)
         for literal, terms, bound in (
             (positive, ((-1, r),), 0),
@@ -222,7 +222,7 @@ class PlainForm:
             (positive ^ 1, ((1, r),), 0),
             (positive ^ 1, ((1, y), (-1, r)), -1),
         ):
-            self.nodes.append(c.Clause((literal ^ 1, self._condition(terms, bound))))
+            self.propagators.append(c.Clause((literal ^ 1, self._condition(terms, bound))))
 
     def _divides(self, node: c.Divides) -> None:
         """Post literal <-> d divides x; a divisor of 0 divides 0 only."""
@@ -230,26 +230,26 @@ class PlainForm:
         most = max(abs(problem.lo[x]), abs(problem.hi[x]))
         divisor = self.fixed(d)
         if divisor == 0:
-            self.nodes.append(c.LinearEqIf(literal, ((1, x),), 0))
+            self.propagators.append(c.LinearEqIf(literal, ((1, x),), 0))
             return
         quotient = self._variable(-most - 1, most + 1)
         if divisor is not None:
             rest = self._variable(0, abs(divisor) - 1)
-            self.nodes.append(c.LinearEq(((abs(divisor), quotient), (1, rest), (-1, x)), 0))
-            self.nodes.append(c.LinearEqIf(literal, ((1, rest),), 0))
+            self.propagators.append(c.LinearEq(((abs(divisor), quotient), (1, rest), (-1, x)), 0))
+            self.propagators.append(c.LinearEqIf(literal, ((1, rest),), 0))
             return
         # |d|, or 1 in place of 0, divides x; d = 0 needs x = 0 as well.
         size = max(abs(problem.lo[d]), abs(problem.hi[d]), 1)
         length, safe, rest = self._variable(0, size), self._variable(1, size), self._variable(0, size - 1)
-        self.nodes += [c.Absolute(d, length), c.Maximum(safe, (length, _ONE))]
+        self.propagators += [c.Absolute(d, length), c.Maximum(safe, (length, _ONE))]
         self._divide(x, safe, quotient, rest)
         zeros = []
         for v in (rest, d, x):
             flag = self._variable(0, 1)
-            self.nodes.append(c.LinearEqIf(2 * flag, ((1, v),), 0))
+            self.propagators.append(c.LinearEqIf(2 * flag, ((1, v),), 0))
             zeros.append(2 * flag)
         no_rest, no_divisor, no_dividend = zeros
-        self.nodes += [
+        self.propagators += [
             c.Clause((literal ^ 1, no_rest)),
             c.Clause((literal ^ 1, no_divisor ^ 1, no_dividend)),
             c.Clause((literal, no_rest ^ 1, no_divisor)),
@@ -261,14 +261,14 @@ class PlainForm:
         if exponent is None:
             self._tabulate(node)
         elif exponent < 0:
-            self.nodes.append(c.Clause(()))
+            self.propagators.append(c.Clause(()))
         elif exponent == 0:
-            self.nodes.append(c.LinearEq(((1, node.z),), 1))
+            self.propagators.append(c.LinearEq(((1, node.z),), 1))
         else:
             power = node.x
             for _ in range(exponent - 1):
                 power = self._product(power, node.x)
-            self.nodes.append(c.LinearEq(((1, power), (-1, node.z)), 0))
+            self.propagators.append(c.LinearEq(((1, power), (-1, node.z)), 0))
 
     def _tabulate(self, node: c.Propagator) -> None:
         """Post a constraint over few values as the table of what its definition allows."""
@@ -294,13 +294,13 @@ class PlainForm:
                 rows.append(row)
         if len(rows) > MOST_ROWS:
             raise ModelError(f"{self._what}: a table of {len(rows)} rows is too long: bound its variables")
-        self.nodes.append(c.Table(TRUE, tuple(scope), tuple(rows)) if rows else c.Clause(()))
+        self.propagators.append(c.Table(TRUE, tuple(scope), tuple(rows)) if rows else c.Clause(()))
 
 
 _REWRITTEN: Handlers[Callable[[PlainForm, Any], None]] = Handlers(
     "plain form",
     {
-        KINDS: lambda form, node: form.nodes.append(node),
+        KINDS: lambda form, node: form.propagators.append(node),
         c.DIFFERENT: PlainForm._differ,
         c.DivMod: lambda form, node: form._divide(node.x, node.y, node.q, node.r),
         c.CeilDiv: PlainForm._round_up,

@@ -9,7 +9,7 @@ import constraint
 from constrint.errors import ModelError
 from constrint.expr import IntExpr, IntVar
 from constrint.expr.domain import BINARY
-from constrint.expr.evaluation import Values, is_light
+from constrint.expr.evaluation import SharedValues, is_light
 from constrint.expr.global_expr import Relation
 from constrint.modelling.declarations import Declarations
 from constrint.modelling.soft import sole_goal
@@ -45,7 +45,7 @@ def to_python_constraint(model: Declarations) -> Any:
         names = [variable.name for variable in used]
         if not used:
             # A constraint without variables holds for all values of the first variable, or for none.
-            holds = bool(one.expr.evaluate(Values({})))
+            holds = bool(one.expr.evaluate(SharedValues({})))
             problem.addConstraint(lambda *_, holds=holds: holds, [next(iter(model.variables))])
         elif _is_plain_different(one.expr, used):
             problem.addConstraint(constraint.AllDifferentConstraint(), names)
@@ -67,6 +67,6 @@ def _function(expr: IntExpr, used: list[Any]) -> Any:
 
     def holds(*values: int) -> bool:
         assignment = dict(zip(used, values, strict=True))
-        return bool(expr.evaluate(assignment if light else Values(assignment)))
+        return bool(expr.evaluate(assignment if light else SharedValues(assignment)))
 
     return holds

@@ -75,7 +75,7 @@ def post_run(
             return True
         after = problem.declare(Domain.of_values([r for _, _, r in arcs]))
         problem.define(after, ((state, 0), (v, 0)))
-        problem.nodes.append(Table(TRUE, (state, v, after), tuple(arcs)))
+        problem.propagators.append(Table(TRUE, (state, v, after), tuple(arcs)))
         state = after
     return True
 

@@ -94,7 +94,7 @@ def _post(
         price = problem.declare(Domain.of_values([row[3] for row in rows]))
         for z in (after, price):
             problem.define(z, ((state, 0), (v, 0)))
-        problem.nodes.append(Table(TRUE, (state, v, after, price), rows))
+        problem.propagators.append(Table(TRUE, (state, v, after, price), rows))
         paid = paid.plus(Linear({price: 1}, 0))
         state = after
     lowering.conditions.require_equal(paid.plus(total, -1))

@@ -115,7 +115,7 @@ def _post_cardinality(
     for z in numbers:
         problem.keep_between(z, 0, len(args))
     in_order = sorted(zip(values, numbers, strict=True))
-    problem.nodes.append(
+    problem.propagators.append(
         Cardinality(
             variables, tuple(v for v, _ in in_order), tuple(z for _, z in in_order), others == "closed"
         )

@@ -44,8 +44,8 @@ def post_all_different(lowering: Lowering, args: tuple[IntExpr, ...], consistenc
     if len(args) == 2:
         lowering.conditions.require_different(lowering.sum_of(args[0]).plus(lowering.sum_of(args[1]), -1))
         return
-    nodes = lowering.problem.nodes
-    nodes.append(AllDifferent(views))
+    propagators = lowering.problem.propagators
+    propagators.append(AllDifferent(views))
     if consistency == "value":
         return
     least, most = hull_of(lowering, views)
@@ -55,9 +55,9 @@ def post_all_different(lowering: Lowering, args: tuple[IntExpr, ...], consistenc
                 f"all_different: the values span {most - least + 1} numbers, too many for "
                 'consistency="domain": bound the expressions, or take "bounds"'
             )
-        nodes.append(AllDifferentDomain(views, least, most - least + 1))
+        propagators.append(AllDifferentDomain(views, least, most - least + 1))
     elif consistency == "bounds" or (consistency == "auto" and most - least + 1 < TIGHT * len(views)):
-        nodes.append(AllDifferentBounds(views))
+        propagators.append(AllDifferentBounds(views))
 
 
 ALL_DIFFERENT = Definition(
@@ -111,7 +111,7 @@ def _post_except(lowering: Lowering, args: tuple[IntExpr, ...], exceptions: tupl
         for _ in watched(values):
             counts.append(problem.declare(Domain.of_range(0, 1)))
             problem.define(counts[-1], [(v, 0) for v in variables])
-        problem.nodes.append(Cardinality(variables, tuple(values), tuple(counts), False))
+        problem.propagators.append(Cardinality(variables, tuple(values), tuple(counts), False))
 
 
 ALL_DIFFERENT_EXCEPT = Definition(

@@ -79,7 +79,7 @@ def _post_no_overlap(lowering: Lowering, starts: Exprs, durations: Exprs, presen
         lowering.sum_of(p)  # a number must be defined
     literals = tuple([lowering.literal(lowering.kept(is_present(p))) for p in presences])
     node = NoOverlap(*tasks) if set(literals) <= {TRUE} else NoOverlapOptional(*tasks, literals)
-    lowering.problem.nodes.append(node)
+    lowering.problem.propagators.append(node)
 
 
 NO_OVERLAP_OPTIONAL = Definition(

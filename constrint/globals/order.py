@@ -56,7 +56,7 @@ def _lexicographic(name: str, strict: bool) -> Definition:
 
     def post(lowering: Lowering, xs: tuple[IntExpr, ...], ys: tuple[IntExpr, ...]) -> None:
         left, right = variables_of(lowering, xs), variables_of(lowering, ys)
-        lowering.problem.nodes.append(Lexicographic(TRUE, left, right, strict))
+        lowering.problem.propagators.append(Lexicographic(TRUE, left, right, strict))
 
     def literal(
         lowering: Lowering, target: int | None, xs: tuple[IntExpr, ...], ys: tuple[IntExpr, ...]
@@ -66,7 +66,7 @@ def _lexicographic(name: str, strict: bool) -> Definition:
         key = ("lexicographic", left, right, strict)
         found, is_new = lowering.conditions.defined(key, target, inputs)
         if is_new:
-            lowering.problem.nodes.append(Lexicographic(found, left, right, strict))
+            lowering.problem.propagators.append(Lexicographic(found, left, right, strict))
         return found
 
     return Definition(

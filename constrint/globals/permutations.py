@@ -47,7 +47,7 @@ def _post_permutation(lowering: Lowering, variables: tuple[int, ...]) -> None:
     need(len(set(variables)) == len(variables))
     if len(variables) > 1:
         views = tuple((1, v, 0) for v in variables)
-        lowering.problem.nodes += [AllDifferent(views), AllDifferentBounds(views)]
+        lowering.problem.propagators += [AllDifferent(views), AllDifferentBounds(views)]
 
 
 def _inverse_meaning(xs: tuple[int, ...], ys: tuple[int, ...]) -> bool:
@@ -68,7 +68,7 @@ def _post_inverse(lowering: Lowering, xs: tuple[IntExpr, ...], ys: tuple[IntExpr
     left, right = variables_of(lowering, xs), variables_of(lowering, ys)
     _post_permutation(lowering, left)
     _post_permutation(lowering, right)
-    lowering.problem.nodes.append(Inverse(left, right))
+    lowering.problem.propagators.append(Inverse(left, right))
 
 
 INVERSE = Definition(
@@ -104,7 +104,7 @@ def _follow(args: tuple[IntExpr, ...], node: IntExpr) -> IntExpr:
 def _post_circuit(lowering: Lowering, args: tuple[IntExpr, ...]) -> None:
     variables = variables_of(lowering, args)
     _post_permutation(lowering, variables)
-    lowering.problem.nodes.append(Circuit(variables))
+    lowering.problem.propagators.append(Circuit(variables))
 
 
 CIRCUIT = Definition(
@@ -134,7 +134,7 @@ def _subcircuit_decomposed(args: tuple[IntExpr, ...]) -> BoolExpr:
 def _post_subcircuit(lowering: Lowering, args: tuple[IntExpr, ...]) -> None:
     variables = variables_of(lowering, args)
     _post_permutation(lowering, variables)
-    lowering.problem.nodes.append(Subcircuit(variables))
+    lowering.problem.propagators.append(Subcircuit(variables))
 
 
 SUBCIRCUIT = Definition(

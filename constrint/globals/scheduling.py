@@ -49,8 +49,8 @@ def _no_overlap_decomposed(starts: Exprs, durations: Exprs) -> BoolExpr:
 
 
 def _post_no_overlap(lowering: Lowering, starts: Exprs, durations: Exprs) -> None:
-    nodes = lowering.problem.nodes
-    nodes.append(NoOverlap(variables_of(lowering, starts), variables_of(lowering, durations)))
+    propagators = lowering.problem.propagators
+    propagators.append(NoOverlap(variables_of(lowering, starts), variables_of(lowering, durations)))
 
 
 NO_OVERLAP = Definition(
@@ -82,7 +82,9 @@ def _post_cumulative(
     lowering: Lowering, starts: Exprs, durations: Exprs, demands: Exprs, capacity: IntExpr
 ) -> None:
     tasks = [variables_of(lowering, group) for group in (starts, durations, demands)]
-    lowering.problem.nodes.append(Cumulative(tasks[0], tasks[1], tasks[2], lowering.variable_of(capacity)))
+    lowering.problem.propagators.append(
+        Cumulative(tasks[0], tasks[1], tasks[2], lowering.variable_of(capacity))
+    )
 
 
 CUMULATIVE = Definition(
@@ -123,7 +125,7 @@ def _diffn_decomposed(xs: Exprs, ys: Exprs, widths: Exprs, heights: Exprs) -> Bo
 
 def _post_diffn(lowering: Lowering, xs: Exprs, ys: Exprs, widths: Exprs, heights: Exprs) -> None:
     groups = [variables_of(lowering, group) for group in (xs, ys, widths, heights)]
-    lowering.problem.nodes.append(Rectangles(*groups))
+    lowering.problem.propagators.append(Rectangles(*groups))
 
 
 DIFFN = Definition(

@@ -77,7 +77,7 @@ def _sum(lowering: Lowering, rows: Matrix, row: IntExpr, column: IntExpr) -> Lin
     ]
     z = problem.declare(Domain.of_values([entry for _, _, entry in listed]))
     problem.define(z, ((i, 0), (j, 0)))
-    problem.nodes.append(Table(TRUE, (i, j, z), tuple(listed)))
+    problem.propagators.append(Table(TRUE, (i, j, z), tuple(listed)))
     return Linear({z: 1}, 0) if not problem.is_fixed(z) else Linear({}, problem.lo[z])
 
 
@@ -131,13 +131,13 @@ def _short_literal(lowering: Lowering, target: int | None, args: tuple[IntExpr, 
     key = ("short table", variables, rows)
     literal, is_new = lowering.conditions.defined(key, target, [(v, 0) for v in variables])
     if is_new:
-        lowering.problem.nodes.append(ShortTable(literal, variables, tuple(dict.fromkeys(rows))))
+        lowering.problem.propagators.append(ShortTable(literal, variables, tuple(dict.fromkeys(rows))))
     return literal
 
 
 def _post_short(lowering: Lowering, args: tuple[IntExpr, ...], rows: Patterns) -> None:
     variables = _row_variables(lowering, args, rows)
-    lowering.problem.nodes.append(ShortTable(TRUE, variables, tuple(dict.fromkeys(rows))))
+    lowering.problem.propagators.append(ShortTable(TRUE, variables, tuple(dict.fromkeys(rows))))
 
 
 def _check_short(args: tuple[IntExpr, ...], rows: Patterns) -> None:

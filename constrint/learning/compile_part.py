@@ -17,11 +17,11 @@ def obtain(part: str) -> None:
 
         load()
     elif part == "jumps":
-        from constrint.jumping.compiled import load as load_jumps
+        from constrint.local_search.compiled_jumps import load as load_jumps
 
         load_jumps()
     else:
-        from constrint.learning.compiled import load as load_learning
+        from constrint.learning.compiled_learning import load as load_learning
 
         load_learning()
 

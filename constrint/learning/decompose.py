@@ -32,9 +32,9 @@ from itertools import combinations
 from typing import Any
 
 from constrint import propagators as c
-from constrint.engine.build import Box
+from constrint.engine.state_arrays import Box
 from constrint.learning.normal import is_known
-from constrint.learning.pairs import Functions
+from constrint.learning.pairs import PairFunctions
 from constrint.learning.values import ValueParts
 from constrint.lowering.variables import TRUE
 from constrint.presolve import Root
@@ -53,16 +53,16 @@ class Decomposition(ValueParts):
         super().__init__(root)
         self._apart: set[tuple[tuple[int, int, int], ...]] = set()
         self._tours = [
-            set(node.successors) for node in root.nodes if isinstance(node, c.Circuit | c.Subcircuit)
+            set(node.successors) for node in root.propagators if isinstance(node, c.Circuit | c.Subcircuit)
         ]
-        self._functions = Functions(root, partial(self._has_at_most, self._rules.most_paired))
-        for node in root.nodes:
+        self._functions = PairFunctions(root, partial(self._has_at_most, self._rules.most_paired))
+        for node in root.propagators:
             deadline.check()
             if not _PARTS[type(node)](self, node):
-                self._nodes.append(node)
+                self._parts.append(node)
         box, new = root.box, len(self._lo) - len(root.box.lo)
         wider = Box(self._lo, self._hi, [*box.step, *[1] * new], [*box.values, *[None] * new])
-        self.root = replace(root, box=wider, nodes=self._nodes)
+        self.root = replace(root, box=wider, propagators=self._parts)
 
     def _compare(self, node: c.LinearEqIf | c.LinearLeIf) -> bool:
         function = self._functions.of(node)
@@ -82,16 +82,16 @@ class Decomposition(ValueParts):
         if any((a, b) != (1, node.views[0][2]) for a, _, b in node.views):
             return False
         one, starts = TRUE >> 1, tuple(v for _, v, _ in node.views)
-        self._nodes.append(c.Cumulative(starts, (one,) * len(starts), (one,) * len(starts), one))
+        self._parts.append(c.Cumulative(starts, (one,) * len(starts), (one,) * len(starts), one))
         return True
 
     def _bound_extreme(self, node: c.Maximum | c.Minimum) -> bool:
         sign = 1 if isinstance(node, c.Maximum) else -1
-        self._nodes += [c.LinearLe(*self._sum(((sign, x), (-sign, node.z)))) for x in node.xs]
+        self._parts += [c.LinearLe(*self._sum(((sign, x), (-sign, node.z)))) for x in node.xs]
         return False
 
     def _bound_absolute(self, node: c.Absolute) -> bool:
-        self._nodes += [c.LinearLe(*self._sum(((sign, node.x), (-1, node.z)))) for sign in (1, -1)]
+        self._parts += [c.LinearLe(*self._sum(((sign, node.x), (-1, node.z)))) for sign in (1, -1)]
         return False
 
     def _name_arcs(self, node: c.Circuit | c.Subcircuit) -> bool:
@@ -111,14 +111,14 @@ class Decomposition(ValueParts):
                     terms.append((a, y))
             else:
                 both = self._literal()
-                self._nodes += [c.Clause((both ^ 1, 2 * x)), c.Clause((both ^ 1, 2 * y))]
-                self._nodes.append(c.Clause((both, 2 * x + 1, 2 * y + 1)))
+                self._parts += [c.Clause((both ^ 1, 2 * x)), c.Clause((both ^ 1, 2 * y))]
+                self._parts.append(c.Clause((both, 2 * x + 1, 2 * y + 1)))
                 terms.append((a, both >> 1))
         if node.low == node.high:
-            self._nodes.append(c.LinearEq(*self._sum(terms, node.high)))
+            self._parts.append(c.LinearEq(*self._sum(terms, node.high)))
         else:
-            self._nodes.append(c.LinearLe(*self._sum(terms, node.high)))
-            self._nodes.append(c.LinearLe(*self._sum([(-a, v) for a, v in terms], -node.low)))
+            self._parts.append(c.LinearLe(*self._sum(terms, node.high)))
+            self._parts.append(c.LinearLe(*self._sum([(-a, v) for a, v in terms], -node.low)))
         return True
 
     def _split(self, node: c.LinearEq | c.LinearLe) -> bool:
@@ -137,9 +137,9 @@ class Decomposition(ValueParts):
             self._lo.append(sum(low for low, _ in ends))
             self._hi.append(sum(high for _, high in ends))
             part = len(self._lo) - 1
-            self._nodes.append(c.LinearEq((*block, (-1, part)), 0))
+            self._parts.append(c.LinearEq((*block, (-1, part)), 0))
             total.append((1, part))
-        self._nodes.append(type(node)(tuple(total), bound))
+        self._parts.append(type(node)(tuple(total), bound))
         return True
 
     def _both(self, node: c.Product) -> bool:
@@ -147,8 +147,8 @@ class Decomposition(ValueParts):
         x, y, z = node.scope()
         if any((self._lo[v], self._hi[v]) != (0, 1) for v in (x, y, z)):
             return False
-        self._nodes += [c.Clause((2 * z + 1, 2 * x)), c.Clause((2 * z + 1, 2 * y))]
-        self._nodes.append(c.Clause((2 * z, 2 * x + 1, 2 * y + 1)))
+        self._parts += [c.Clause((2 * z + 1, 2 * x)), c.Clause((2 * z + 1, 2 * y))]
+        self._parts.append(c.Clause((2 * z, 2 * x + 1, 2 * y + 1)))
         return True
 
     # Tasks
@@ -169,7 +169,7 @@ class Decomposition(ValueParts):
         The decomposition by tasks of Schutt, Feydy, Stuckey and Wallace, "Why cumulative decomposition is not
         as bad as it sounds", CP 2009.
         """
-        self._nodes += [c.LinearLe(((-1, v),), 0) for v in (*node.durations, node.capacity)]
+        self._parts += [c.LinearLe(((-1, v),), 0) for v in (*node.durations, node.capacity)]
         demands = [self._lo[r] for r in node.demands]
         tasks = [task for task in zip(node.starts, node.durations, demands, strict=True) if task[2]]
         lasts = [self._at_most_literal(((-1, d),), -1) for _, d, _ in tasks]
@@ -179,13 +179,13 @@ class Decomposition(ValueParts):
                 if i != j:
                     under_way = self._literal()
                     begun, over = self._at_most_literal(((1, s), (-1, t)), 0), self._ends_before(s, d, t)
-                    self._nodes.append(c.Clause((under_way, begun ^ 1, over)))
+                    self._parts.append(c.Clause((under_way, begun ^ 1, over)))
                     running.append((other, under_way))
-            self._nodes.append(c.LinearLe(*self._sum_with(running, [(-1, node.capacity)], 0)))
+            self._parts.append(c.LinearLe(*self._sum_with(running, [(-1, node.capacity)], 0)))
         for (i, (s, d, one)), (j, (t, e, other)) in combinations(enumerate(tasks), 2):
             if one + other > self._hi[node.capacity]:
                 orders = self._ends_before(s, d, t), self._ends_before(t, e, s)
-                self._nodes.append(c.Clause((*orders, lasts[i] ^ 1, lasts[j] ^ 1)))
+                self._parts.append(c.Clause((*orders, lasts[i] ^ 1, lasts[j] ^ 1)))
 
     def _order_excluding(self, node: c.Cumulative) -> None:
         """Of two tasks that together demand more than the capacity, one ends before the other starts."""
@@ -198,7 +198,7 @@ class Decomposition(ValueParts):
             if self._lo[one] + self._lo[other] > capacity and not (
                 self._is_before(s, d, t) or self._is_before(t, e, s)
             ):
-                self._nodes.append(c.Clause((self._ends_before(s, d, t), self._ends_before(t, e, s))))
+                self._parts.append(c.Clause((self._ends_before(s, d, t), self._ends_before(t, e, s))))
 
     def _is_before(self, s: int, d: int, t: int) -> bool:
         """Whether ``s + d <= t`` holds for all values in the box."""
@@ -212,12 +212,12 @@ class Decomposition(ValueParts):
         """Of any two tasks one ends before the other starts; durations are non-negative."""
         if not self._has_few_pairs(node):
             return False
-        self._nodes += [c.LinearLe(((-1, d),), 0) for d in node.durations]
+        self._parts += [c.LinearLe(((-1, d),), 0) for d in node.durations]
         for (s, d), (t, e) in combinations(zip(node.starts, node.durations, strict=True), 2):
             self._require_one(self._ends_before(s, d, t), self._ends_before(t, e, s))
         if len(node.starts) > 2 and all(self._lo[d] == self._hi[d] for d in node.durations):
             one = TRUE >> 1  # the constant 1: a resource with one task at a time, for windows
-            self._nodes.append(c.Cumulative(node.starts, node.durations, (one,) * len(node.starts), one))
+            self._parts.append(c.Cumulative(node.starts, node.durations, (one,) * len(node.starts), one))
         return True
 
     def _order_present(self, node: c.NoOverlapOptional) -> bool:
@@ -227,10 +227,10 @@ class Decomposition(ValueParts):
         tasks = list(zip(node.starts, node.durations, node.literals, strict=True))
         for _, d, literal in tasks:
             if self._lo[d] < 0:
-                self._nodes.append(c.Clause((literal ^ 1, self._at_most_literal(((-1, d),), 0))))
+                self._parts.append(c.Clause((literal ^ 1, self._at_most_literal(((-1, d),), 0))))
         for (s, d, one), (t, e, other) in combinations(tasks, 2):
             orders = self._ends_before(s, d, t), self._ends_before(t, e, s)
-            self._nodes.append(c.Clause((one ^ 1, other ^ 1, *orders)))
+            self._parts.append(c.Clause((one ^ 1, other ^ 1, *orders)))
         return True
 
     def _separate(self, node: c.Rectangles) -> bool:
@@ -240,11 +240,11 @@ class Decomposition(ValueParts):
         """
         if not self._has_few_pairs(node):
             return False
-        self._nodes += [c.LinearLe(((-1, side),), 0) for side in (*node.widths, *node.heights)]
+        self._parts += [c.LinearLe(((-1, side),), 0) for side in (*node.widths, *node.heights)]
         boxes = list(zip(node.xs, node.widths, node.ys, node.heights, strict=True))
         for (x, w, y, h), (u, v, z, k) in combinations(boxes, 2):
             beside = self._ends_before(x, w, u), self._ends_before(u, v, x)
-            self._nodes.append(c.Clause((*beside, self._ends_before(y, h, z), self._ends_before(z, k, y))))
+            self._parts.append(c.Clause((*beside, self._ends_before(y, h, z), self._ends_before(z, k, y))))
         return True
 
 

@@ -1,4 +1,4 @@
-"""What a linear relaxation proves at nodes of a learning search, as rows that it learns by.
+"""Dual bounds of a linear relaxation at nodes of a learning search, as rows that it propagates.
 
 Multipliers of the relaxation's rows, those of an optimum or of a ray that shows that there is no point, add
 these rows up to one. It holds in every solution, whatever the bounds at the node were. Where no point is
@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from constrint.learning.added_rows import AddedRow, AddedRows, row_of
 from constrint.learning.entries import Atom
 from constrint.learning.layout import CONFLICTS, HAS_SOLUTION, LOOK_AT, Learner
-from constrint.learning.rows import AddedRows, Row, row_of
-from constrint.relaxation.program import INFEASIBLE, OPTIMAL, Program, Proof
-from constrint.relaxation.rows import Relaxation
-from constrint.relaxation.rows import Row as RelaxedRow
+from constrint.relaxation.lp_rows import LpRow as RelaxedRow
+from constrint.relaxation.lp_rows import Relaxation
+from constrint.relaxation.program import INFEASIBLE, OPTIMAL, DualProof, RelaxationProgram
 from constrint.settings import LearningSettings
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 STEPS_OF_PROGRAM, STEPS_OF_PIVOT = 20_000, 2000
 
 
-class Columns:
+class ColumnPlaces:
     """Where the bounds of a relaxation's columns are in a learner.
 
     Args:
@@ -74,7 +74,7 @@ class Columns:
         lower[self._member] = inside & (low == high)
         return lower, upper
 
-    def row(self, ls: Learner, proof: Proof) -> Row | None:
+    def row(self, ls: Learner, proof: DualProof) -> AddedRow | None:
         """The row of a proof; columns without a variable have their least part. None if nothing is left."""
         factors: dict[int, int] = {}
         limit = -proof.sides
@@ -122,11 +122,11 @@ class Duals:
     ) -> None:
         self._rules = rules
         of = relaxation.columns
-        self._columns = Columns(list(zip(of.variable, of.value, strict=True)), truths)
+        self._columns = ColumnPlaces(list(zip(of.variable, of.value, strict=True)), truths)
         self._goal = 2 * goal[0] + int(goal[1] == "max")  # as a bound that is minimised
         self._cost = next(iter(of.of(goal[0]).terms))
         self._sign = 1 if goal[1] == "min" else -1
-        self._program = Program(rows, len(of.variable), self._cost, self._sign)
+        self._program = RelaxationProgram(rows, len(of.variable), self._cost, self._sign)
         self._added = AddedRows(ls)
         self._interval = 1  # conflicts between two looks
         self.spent = 0
@@ -136,7 +136,7 @@ class Duals:
             self._proven = -(-proof.least // proof.scale)
         ls.scalar[LOOK_AT] = ls.scalar[CONFLICTS]
 
-    def look(self, ls: Learner, worked: int) -> Learner | None:
+    def consult(self, ls: Learner, worked: int) -> Learner | None:
         """Ask at the present node: the learner with the row that is proved, or None without one.
 
         Args:
@@ -154,8 +154,8 @@ class Duals:
         ls.scalar[LOOK_AT] = conflicts + max(self._interval, owed * (1 + conflicts) // (1 + worked))
         return None if row is None else self._added.with_row(ls, row)
 
-    def _ask(self, lower: Ints, upper: Ints) -> Proof | None:
-        """What multipliers prove within bounds of the columns."""
+    def _ask(self, lower: Ints, upper: Ints) -> DualProof | None:
+        """The row that dual multipliers prove within bounds of the columns."""
         program = self._program
         best = int(upper[self._cost]) if self._sign > 0 else -int(lower[self._cost])
         outcome = program.solve(lower, upper, best + 1)
@@ -165,7 +165,7 @@ class Duals:
         return program.bound(lower, upper) if outcome == OPTIMAL else None
 
     def _share(self, ls: Learner) -> float:
-        """What programs may take, relative to the search itself."""
+        """The share of the work that linear programs may take, relative to the search itself."""
         if not ls.scalar[HAS_SOLUTION]:
             return 1.0
         gap = -int(ls.root[self._goal ^ 1]) - self._trivial
@@ -184,7 +184,7 @@ def _is_variable(ls: Learner, atom: Atom) -> bool:
     return bool(k == 1 - (b & 1) and ls.root[2 * v] >= 0 and ls.root[2 * v + 1] >= -1)
 
 
-def _acts(ls: Learner, row: Row) -> bool:
+def _acts(ls: Learner, row: AddedRow) -> bool:
     """Whether a row is violated at the present node, or narrows it."""
     room = row.limit - sum(a * int(ls.bound[b]) for b, a in row.terms)
     return room < 0 or any(a * -(int(ls.bound[b ^ 1]) + int(ls.bound[b])) > room for b, a in row.terms)

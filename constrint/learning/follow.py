@@ -89,7 +89,7 @@ def greatest_of(ls: Learner, i: int) -> int:
 
 @learn_compilable
 def measure(ls: Learner, i: int, low: int, high: int, rule: int) -> int:
-    """What a rule minimises."""
+    """The measure that a rule minimises."""
     if rule == SMALLEST:
         return low
     if rule == LARGEST:

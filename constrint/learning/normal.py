@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import Any
 
 from constrint import propagators as c
-from constrint.engine.build import Box
+from constrint.engine.state_arrays import Box
 from constrint.learning.entries import NO_VARIABLE, Atom, Extreme, reached, selected
 from constrint.propagators.handlers import Handlers
 from constrint.settings import DEFAULT
@@ -30,7 +30,7 @@ Terms = tuple[tuple[int, int], ...]  # (factor, variable), by variable
 LINEAR = (c.LinearLe, c.LinearEq, c.LinearNe, c.LinearLeIf, c.LinearEqIf)
 
 
-class Contradiction(Exception):  # noqa: N818 - an answer, not a fault
+class ContradictoryRoot(Exception):  # noqa: N818 - an answer, not a fault
     """The constraints have no solution."""
 
 
@@ -45,7 +45,7 @@ def atom_of(literal: int) -> Atom:
 
 
 @dataclass(slots=True)
-class Normal:
+class LearningNormalForm:
     """A problem for the learning search.
 
     Attributes:
@@ -55,7 +55,7 @@ class Normal:
         resources: Tasks and capacity of each resource with variables for starts only.
         circuits: Arcs of each circuit, and whether it may leave out nodes.
         extremes: A bound, and the entries of which one is at least that.
-        propagators: Places, in the list of nodes, of constraints with their own propagators.
+        propagators: Places, in the root's list, of constraints with their own propagators.
         replaced: Replaced variables: the atom that is true if the variable is 1.
         implied: Clauses of literals that sums with several limits imply.
         merged: Those clauses in which members are bounds of one variable, of which one was kept.
@@ -82,16 +82,16 @@ class Normal:
         return negated(atom) if flipped else atom
 
 
-class Translation:
-    """Builds the `Normal` of constraints within a box.
+class NormalTranslation:
+    """Builds the `LearningNormalForm` of constraints within a box.
 
-    Raises `Contradiction`, and `Stopped` at the deadline. With `selects`, elements of variables that
+    Raises `ContradictoryRoot`, and `Stopped` at the deadline. With `selects`, elements of variables that
     have their parts become extremes; a proof cannot show what these derive.
     """
 
     def __init__(
         self,
-        nodes: Sequence[c.Propagator],
+        propagators: Sequence[c.Propagator],
         box: Box,
         kept: Iterable[int],
         deadline: Deadline = NEVER,
@@ -100,18 +100,18 @@ class Translation:
     ) -> None:
         self.box = box
         self._most_values = most_values
-        self.nodes = nodes
-        self.normal = Normal()
+        self.propagators = propagators
+        self.normal = LearningNormalForm()
         self._selects = selects
         self._used = set(kept)
         self._equals: dict[tuple[int, int], int] = {}
-        for node in nodes:
+        for node in propagators:
             self._used.update(_arguments(node))
         self._link_single_bounds()
         self._link_equal_literals()
         # A literal may have been replaced by one that was itself replaced later.
         self.normal.replaced = {v: self.normal.resolved(2 * v) for v in self.normal.replaced}
-        for place, node in enumerate(nodes):
+        for place, node in enumerate(propagators):
             deadline.check()
             if _STATED[type(node)](self, node) is False:
                 self.normal.propagators.append(place)
@@ -132,7 +132,7 @@ class Translation:
 
     def _link_single_bounds(self) -> None:
         """``literal <-> a x <= bound`` makes the literal an atom of x."""
-        for node in self.nodes:
+        for node in self.propagators:
             if not isinstance(node, c.LinearLeIf) or len(node.terms) != 1:
                 continue
             v = node.literal >> 1
@@ -146,7 +146,7 @@ class Translation:
         """Merge literals that binary clauses (of the model, and of sums with several limits) make equal."""
         pairs: set[frozenset[int]] = set()
         ordered = self.normal.implied = self._ordered_literals()
-        for node in self.nodes:
+        for node in self.propagators:
             if isinstance(node, c.Clause) and len(set(node.literals)) == 2:
                 pairs.add(frozenset(node.literals))
         pairs.update(frozenset(pair) for pair in ordered)
@@ -172,7 +172,7 @@ class Translation:
     def _ordered_literals(self) -> list[tuple[int, int]]:
         """Clauses between the literals of one sum: a smaller limit implies a greater one."""
         limits: dict[Terms, list[tuple[int, int]]] = defaultdict(list)
-        for node in self.nodes:
+        for node in self.propagators:
             if isinstance(node, c.LinearLeIf) and node.terms and self._is_open(node.literal):
                 terms = tuple(sorted(node.terms, key=lambda term: term[1]))
                 literal, bound = node.literal, node.bound
@@ -234,7 +234,7 @@ class Translation:
             return atom_of(2 * v + 1 - value)
         if not self._equals:
             self._equals[NO_VARIABLE] = 0
-            for node in self.nodes:
+            for node in self.propagators:
                 if isinstance(node, c.LinearEqIf) and len(node.terms) == 1:
                     ((a, x),) = node.terms
                     if node.bound % a == 0:
@@ -257,7 +257,7 @@ class Translation:
         columns = zip(node.starts, node.durations, node.demands, strict=True)
         tasks = [(s, lo[d], lo[r]) for s, d, r in columns]
         if capacity < 0 or any(d < 0 or r < 0 or (d > 0 and r > capacity) for _, d, r in tasks):
-            raise Contradiction
+            raise ContradictoryRoot
         tasks = [task for task in tasks if task[1] > 0 and task[2] > 0]
         if sum(r for _, _, r in tasks) > capacity:
             self.normal.resources.append((tasks, capacity))
@@ -334,7 +334,7 @@ class Translation:
             if weakest.get(b ^ 1, 1 - k + 1) <= 1 - k:
                 return
         if not weakest:
-            raise Contradiction
+            raise ContradictoryRoot
         self.normal.clauses.append(tuple(weakest.items()))
         if is_merged:
             self.normal.merged.append(self.normal.clauses[-1])
@@ -359,17 +359,17 @@ def _arguments(node: c.Propagator) -> Iterable[int]:
     return node.scope()
 
 
-_STATED: Handlers[Callable[[Translation, Any], Any]] = Handlers(
+_STATED: Handlers[Callable[[NormalTranslation, Any], Any]] = Handlers(
     "learning",
     {
         c.LinearLe: lambda t, node: t._at_most(None, node.terms, node.bound),
         c.LinearEq: lambda t, node: t._equal(None, node.terms, node.bound),
         c.LinearNe: lambda t, node: t._differ(None, node.terms, node.bound),
-        c.LinearLeIf: Translation._at_most_if,
-        c.LinearEqIf: Translation._equal_if,
+        c.LinearLeIf: NormalTranslation._at_most_if,
+        c.LinearEqIf: NormalTranslation._equal_if,
         c.Clause: lambda t, node: t._clause(tuple(map(t.normal.resolved, node.literals))),
-        c.Cumulative: Translation._share,
-        (c.Circuit, c.Subcircuit): Translation._go_round,
+        c.Cumulative: NormalTranslation._share,
+        (c.Circuit, c.Subcircuit): NormalTranslation._go_round,
         (c.Maximum, c.Minimum, c.Absolute): lambda t, node: t._note(reached(node)),
         c.Selection: lambda t, node: t._note(t._selected(node)),
     },

@@ -18,7 +18,7 @@ Terms = Sequence[tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class PairFunction:
     """A function of two variables: ``a * x + b * y + constant``, or its absolute value."""
 
     a: int
@@ -34,7 +34,7 @@ class Function:
         return abs(value) if self.is_absolute else value
 
 
-class Functions:
+class PairFunctions:
     """Variables of a root that are functions of two others, which have few values.
 
     A function occurs in its definition, in an absolute value, and in comparisons with constants. The literals
@@ -45,12 +45,12 @@ class Functions:
     """
 
     def __init__(self, root: Root, is_small: Callable[[int], bool]) -> None:
-        self._of: dict[int, Function] = {}
+        self._of: dict[int, PairFunction] = {}
         self._arguments: set[int] = set()
         uses: Counter[int] = Counter()
         absolutes: dict[int, int] = {}
         sums: list[LinearEq] = []
-        for node in root.nodes:
+        for node in root.propagators:
             if isinstance(node, LinearEqIf | LinearLeIf) and len(node.terms) == 1:
                 continue
             uses.update(set(node.scope()))
@@ -67,17 +67,17 @@ class Functions:
                 if abs(c) != 1 or is_used_otherwise or not self._is_free(d, x, y):
                     continue
                 if is_small(x) and is_small(y):
-                    self._of[d] = Function(-c * a, x, -c * b, y, c * node.bound)
+                    self._of[d] = PairFunction(-c * a, x, -c * b, y, c * node.bound)
                     if z is not None and uses[z] == 1 and self._is_free(z, x, y):
-                        self._of[z] = Function(-c * a, x, -c * b, y, c * node.bound, True)
+                        self._of[z] = PairFunction(-c * a, x, -c * b, y, c * node.bound, True)
                     self._arguments.update((x, y))
 
     def _is_free(self, v: int, x: int, y: int) -> bool:
         """Whether a variable may become a function of two others: it is neither function nor argument yet."""
         return v not in self._of and v not in self._arguments and v not in (x, y)
 
-    def of(self, node: Propagator) -> Function | None:
-        """The function that a literal of a node compares with a constant; None for other nodes."""
+    def of(self, node: Propagator) -> PairFunction | None:
+        """The function that a literal of a node compares with a constant; None for other literals."""
         if isinstance(node, LinearEqIf | LinearLeIf) and len(node.terms) == 1:
             function = self._of.get(node.terms[0][1])
             # A difference that is at most a constant is what bounds say best.

@@ -13,7 +13,7 @@ from constrint import propagators as c
 from constrint.propagators.handlers import Handlers
 
 
-class Definition(NamedTuple):
+class VariableDefinition(NamedTuple):
     """The definition of some variables.
 
     Attributes:
@@ -71,14 +71,18 @@ class Definitions:
     """The definitions of new variables among new constraints, each after those of the variables it needs."""
 
     def __init__(
-        self, new: Collection[int], fixed: Collection[int], nodes: Sequence[c.Propagator], may_guess: bool
+        self,
+        new: Collection[int],
+        fixed: Collection[int],
+        propagators: Sequence[c.Propagator],
+        may_guess: bool,
     ) -> None:
         self._may_guess = may_guess
         self._left = dict.fromkeys(v for v in new if v not in fixed)
-        self._nodes = nodes
+        self._propagators = propagators
         self._fixed = [v for v in new if v in fixed]
 
-    def __iter__(self) -> Iterator[Definition | int]:
+    def __iter__(self) -> Iterator[VariableDefinition | int]:
         """The definitions, and the variables that have none, in order."""
         yield from self._fixed
         found = True
@@ -98,12 +102,12 @@ class Definitions:
                 found = True
                 yield v
 
-    def _by_constraint(self) -> Iterator[Definition]:
+    def _by_constraint(self) -> Iterator[VariableDefinition]:
         """Definitions by one constraint each, whose other variables are known."""
         again = True
         while again:
             again = False
-            for node in self._nodes:
+            for node in self._propagators:
                 for variables in _OUTPUTS[type(node)](node):
                     scope = node.scope()
                     if (
@@ -112,12 +116,12 @@ class Definitions:
                         and all(v in variables or v not in self._left for v in scope)
                     ):
                         again = True
-                        yield Definition(variables, type(node).__name__, arguments_of(node), node)
+                        yield VariableDefinition(variables, type(node).__name__, arguments_of(node), node)
                         break
 
-    def _by_quotient(self) -> Iterator[Definition]:
+    def _by_quotient(self) -> Iterator[VariableDefinition]:
         """Quotients by a constant, which two sums define."""
-        for one, other in zip(self._nodes, self._nodes[1:], strict=False):
+        for one, other in zip(self._propagators, self._propagators[1:], strict=False):
             if not (isinstance(one, c.LinearLe) and isinstance(other, c.LinearLe)) or not (
                 one.terms and other.terms
             ):
@@ -133,9 +137,9 @@ class Definitions:
                 and all(v not in self._left for _, v in terms)
             ):
                 arguments = {"terms": terms, "constant": one.bound, "divisor": divisor, "q": q}
-                yield Definition((q,), "Quotient", arguments, None)
+                yield VariableDefinition((q,), "Quotient", arguments, None)
 
-    def _by_clauses(self) -> Iterator[Definition]:
+    def _by_clauses(self) -> Iterator[VariableDefinition]:
         """Truth values that are true exactly where all of some literals are.
 
         A clause, and one for each of its other members with the opposite, say so. The search's own truth
@@ -143,7 +147,7 @@ class Definitions:
         """
         implied: dict[int, list[int]] = {}
         others: dict[int, list[list[int]]] = {}
-        for node in self._nodes:
+        for node in self._propagators:
             for literal in node.literals if isinstance(node, c.Clause) else ():
                 if literal >> 1 in self._left:
                     rest = [one for one in node.literals if one != literal]  # type: ignore[attr-defined] # a clause
@@ -155,7 +159,7 @@ class Definitions:
             for literal in (2 * v, 2 * v + 1):
                 members = self._members(implied.get(literal, []), others.get(literal, []))
                 if members and all(one >> 1 not in self._left for one in members):
-                    yield Definition((v,), "All", {"literal": literal, "literals": members}, None)
+                    yield VariableDefinition((v,), "All", {"literal": literal, "literals": members}, None)
                     break
 
     def _members(self, implied: list[int], others: list[list[int]]) -> list[int]:

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 from constrint.engine import background_compile as compiling
 from constrint.engine import cache
-from constrint.engine.build import Branch
-from constrint.engine.build import build as build_state
 from constrint.engine.select import GREATEST
+from constrint.engine.state_arrays import Branch
+from constrint.engine.state_arrays import build as build_state
 from constrint.errors import InternalError
 from constrint.learning import decide, loop
-from constrint.learning.build import NEVER_LOOK, Guide, build, grow, units
+from constrint.learning.clause_exchange import Clause, ClauseExchange
 from constrint.learning.decompose import Decomposition
-from constrint.learning.exchange import Clause, Exchange
 from constrint.learning.layout import (
     BROKEN,
     BUDGET,
@@ -39,26 +38,27 @@ from constrint.learning.layout import (
 from constrint.learning.layout import (
     GOAL as GOAL_CELL,
 )
-from constrint.learning.normal import Contradiction, Normal, Translation, atom_of
+from constrint.learning.learner_arrays import NEVER_LOOK, Guide, build, grow, units
+from constrint.learning.normal import ContradictoryRoot, LearningNormalForm, NormalTranslation, atom_of
 from constrint.learning.trail import raise_bound
 from constrint.modelling.result import Statistics
 from constrint.preparing.branching import directions
 from constrint.preparing.checks import Assignment, check
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
-from constrint.preparing.search import GaveUp
+from constrint.preparing.search_protocol import GaveUp
 from constrint.presolve import Root
 from constrint.relaxation.highs import has_highs
 from constrint.store.state import State
 from constrint.support.deadline import Deadline, Pace, Paused
 
 if TYPE_CHECKING:
-    from constrint.learning.compiled import CompiledLearning
+    from constrint.learning.compiled_learning import CompiledLearning
     from constrint.learning.duals import Duals
     from constrint.learning.entries import Atom
     from constrint.preparing.proof import Proof
-    from constrint.relaxation.rows import Relaxation
-    from constrint.relaxation.rows import Row as RelaxedRow
+    from constrint.relaxation.lp_rows import LpRow as RelaxedRow
+    from constrint.relaxation.lp_rows import Relaxation
 
 # Tiers: 0/1 variables, other variables of the model, the objective, functions. Functions follow from the
 # model's variables; deciding them first would enumerate their ranges, which may be wide.
@@ -66,7 +66,7 @@ NARROW, WIDE, GOAL, LAST = 0, 1, 2, 3
 
 
 def _load() -> None:
-    from constrint.learning.compiled import load
+    from constrint.learning.compiled_learning import load
 
     load()
 
@@ -114,22 +114,22 @@ class LearningRun:
         self._is_over = False
         try:
             kept = [] if goal is None else [goal[0]]
-            self._normal = Translation(
-                root.nodes, root.box, kept, self._deadline, selects, rules.most_values
+            self._normal = NormalTranslation(
+                root.propagators, root.box, kept, self._deadline, selects, rules.most_values
             ).normal
-        except Contradiction:
-            self._normal = Normal()
+        except ContradictoryRoot:
+            self._normal = LearningNormalForm()
             self._is_over = True
         proof = options.proof
         if proof is not None:
-            proof.begin(root.box, root.nodes, goal)
+            proof.begin(root.box, root.propagators, goal)
             for pair in self._normal.implied:  # the sums that these literals compare say so
                 proof.learned(atom_of(literal) for literal in pair)
             for clause in self._normal.merged:
                 proof.learned(clause)
-        self._state: State = build_state(root.box, root.nodes, Branch(), root.huge)
-        self._ls = build(self._normal, root.nodes, root.box, self._guide(root, parts.equalities), rules)
-        self.exchange = Exchange(self._ls, rules.most_told) if exchanges else None
+        self._state: State = build_state(root.box, root.propagators, Branch(), root.huge)
+        self._ls = build(self._normal, root.propagators, root.box, self._guide(root, parts.equalities), rules)
+        self.exchange = ClauseExchange(self._ls, rules.most_told) if exchanges else None
         if goal is not None and proof is None and options.learn is True:
             self._ls.scalar[LOOK_AT] = rules.before_programs
         self._ls.scalar[IS_LOGGED] = int(proof is not None or exchanges)
@@ -176,7 +176,7 @@ class LearningRun:
     def _hand_over(self) -> None:
         compiling.obtain(PART, _load, self._deadline)
         with compiling.loading(self._deadline):
-            from constrint.learning.compiled import CompiledLearning
+            from constrint.learning.compiled_learning import CompiledLearning
 
             self._session = CompiledLearning(self._ls, self._state)
         self._pace = Pace(self._rules.compiled_slice, self._deadline)
@@ -242,7 +242,7 @@ class LearningRun:
                 self._grow()
                 continue
             if outcome == LOOK:
-                self._look()
+                self._consult()
             if self._is_long():
                 self._hand_over()
         if self._options.proof is not None and not self._is_over:
@@ -294,20 +294,20 @@ class LearningRun:
         self._ls.scalar[LOOK_AT] = NEVER_LOOK
         if not has_highs() or self._goal is None:
             return
-        from constrint.relaxation.rows import relaxed
+        from constrint.relaxation.lp_rows import relaxed
 
         relaxation = relaxed(self._given)
         if relaxation is not None and relaxation.is_about(self._goal[0]):
             self.consult(relaxation, relaxation.rows)
 
-    def _look(self) -> None:
+    def _consult(self) -> None:
         """Ask the relaxation at the present node, or first make one."""
         duals = self._duals
         if duals is None:
             self._consult_own()
             return
         before = duals.spent
-        ls = duals.look(self._ls, self._worked)
+        ls = duals.consult(self._ls, self._worked)
         if self.allowed is not None:
             self.allowed -= duals.spent - before
         if ls is not None:
@@ -339,7 +339,7 @@ class LearningRun:
             self._ls = self._session.grow()
 
     def told(self) -> list[Clause]:
-        """What it has to tell other searches of the same constraints since the last call."""
+        """New bounds and clauses for other searches of the same constraints since the last call."""
         return [] if self.exchange is None else self.exchange.told(self._ls)
 
     def statistics(self) -> Statistics:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from constrint import propagators as c
-from constrint.engine.build import Box
+from constrint.engine.state_arrays import Box
 from constrint.propagators.handlers import Handlers
 from constrint.settings import LearningSettings
 
@@ -33,13 +33,13 @@ def _shared(node: c.Cumulative, scope: list[int], box: Box, rules: LearningSetti
     return (1 if known else 4) * DISJUNCTION * len(node.starts) ** 2 // 2
 
 
-def cost(nodes: Sequence[c.Propagator]) -> float:
+def cost(propagators: Sequence[c.Propagator]) -> float:
     """What a propagation of the engine costs on average, in propagations of a short sum or clause.
 
     Each variable of a constraint wakes it.
     """
     total = woken = 0.0
-    for node in nodes:
+    for node in propagators:
         scope = len(node.scope())
         total += scope * min(_PRICES[type(node)](node, scope), DEAREST)
         woken += scope

@@ -11,7 +11,7 @@ from constrint.lowering.variables import FALSE, TRUE
 from constrint.presolve import Root
 
 if TYPE_CHECKING:
-    from constrint.learning.pairs import Function
+    from constrint.learning.pairs import PairFunction
 
 
 class ValueParts:
@@ -26,14 +26,14 @@ class ValueParts:
         box = self._box = root.box
         self._rules = root.settings.learning
         self._lo, self._hi = list(box.lo), list(box.hi)
-        self._nodes: list[c.Propagator] = []
+        self._parts: list[c.Propagator] = []
         self._clauses = 0
         self.literals: dict[tuple[int, int], int] = {}
         self._ends: dict[tuple[int, int], int] = {}
         self._sums: dict[tuple[tuple[tuple[int, int], ...], int], int] = {}
         self._either: set[frozenset[int]] = set()
         self.equalities: list[int] = []
-        for node in root.nodes:
+        for node in root.propagators:
             if isinstance(node, c.LinearEqIf) and len(node.terms) == 1 and node.bound % node.terms[0][0] == 0:
                 ((a, x),) = node.terms
                 self.literals.setdefault((x, node.bound // a), node.literal)
@@ -52,7 +52,7 @@ class ValueParts:
     def _require_one(self, one: int, other: int) -> None:
         """Post that one of two literals holds, unless that was written."""
         if frozenset((one, other)) not in self._either:
-            self._nodes.append(c.Clause((one, other)))
+            self._parts.append(c.Clause((one, other)))
 
     def _literal(self) -> int:
         """A new literal, of a new 0/1 variable."""
@@ -89,7 +89,7 @@ class ValueParts:
         literal = self._sums.get(key)
         if literal is None:
             literal = self._sums[key] = self._literal()
-            self._nodes.append(c.LinearLeIf(literal, summed, bound))
+            self._parts.append(c.LinearLeIf(literal, summed, bound))
         return literal
 
     def _values(self, v: int) -> Sequence[int]:
@@ -122,7 +122,7 @@ class ValueParts:
         if literal is None:
             literal = self.literals[v, value] = self._literal()
             self.equalities.append(literal >> 1)
-            self._nodes.append(c.LinearEqIf(literal, ((1, v),), value))
+            self._parts.append(c.LinearEqIf(literal, ((1, v),), value))
         return literal
 
     def _differ_by_values(self, node: c.LinearNe) -> bool:
@@ -135,12 +135,12 @@ class ValueParts:
                 for value, other in met:
                     literals = self.equals(x, value), self.equals(y, other)
                     if FALSE not in literals:
-                        self._nodes.append(c.Clause((literals[0] ^ 1, literals[1] ^ 1)))
+                        self._parts.append(c.Clause((literals[0] ^ 1, literals[1] ^ 1)))
                 return True
-        self._nodes.append(node)
+        self._parts.append(node)
         return True
 
-    def _join(self, node: c.LinearEqIf | c.LinearLeIf, function: Function) -> bool:
+    def _join(self, node: c.LinearEqIf | c.LinearLeIf, function: PairFunction) -> bool:
         """Clauses for the pairs of values that make a literal true; False where these are too many."""
         a, bound = node.terms[0][0], node.bound
         is_equal = isinstance(node, c.LinearEqIf)
@@ -160,11 +160,11 @@ class ValueParts:
             one, other = self.equals(function.x, u), self.equals(function.y, v)
             partners.setdefault((function.x, u), []).append(other)
             partners.setdefault((function.y, v), []).append(one)
-            self._nodes.append(c.Clause((node.literal, one ^ 1, other ^ 1)))
+            self._parts.append(c.Clause((node.literal, one ^ 1, other ^ 1)))
         for w, values in ((function.x, ours), (function.y, others)):
             for value in values:
                 literals = partners.get((w, value), ())
-                self._nodes.append(c.Clause((node.literal ^ 1, self.equals(w, value) ^ 1, *literals)))
+                self._parts.append(c.Clause((node.literal ^ 1, self.equals(w, value) ^ 1, *literals)))
         return True
 
     def _at_least(self, v: int, value: int) -> int:
@@ -194,7 +194,7 @@ class ValueParts:
         for value in sorted(holders):
             literals = holders[value]
             if len(literals) > 1:
-                self._nodes.append(c.LinearLe(*self._sum_with([(1, literal) for literal in literals], (), 1)))
+                self._parts.append(c.LinearLe(*self._sum_with([(1, literal) for literal in literals], (), 1)))
         return True
 
     def _place_all(self, node: c.AllDifferent) -> None:
@@ -205,7 +205,7 @@ class ValueParts:
         values = set().union(*map(self._values, variables))
         if len(values) == len(variables):
             for value in sorted(values):
-                self._nodes.append(c.Clause(tuple(self.equals(v, value) for v in variables)))
+                self._parts.append(c.Clause(tuple(self.equals(v, value) for v in variables)))
 
     def _look_up(self, node: c.Element) -> bool:
         """Each place fixes the result, and a value of the result needs a place that has it.
@@ -221,15 +221,15 @@ class ValueParts:
         for place in self._values(node.index):
             here = self.equals(node.index, place)
             if not 0 <= place < len(node.table) or node.table[place] not in values:
-                self._nodes.append(c.Clause((here ^ 1,)))
+                self._parts.append(c.Clause((here ^ 1,)))
                 continue
             entry = node.table[place]
             places.setdefault(entry, []).append(here)
-            self._nodes.append(c.Clause((here ^ 1, self._at_least(z, entry))))
-            self._nodes.append(c.Clause((here ^ 1, self._at_least(z, entry + 1) ^ 1)))
+            self._parts.append(c.Clause((here ^ 1, self._at_least(z, entry))))
+            self._parts.append(c.Clause((here ^ 1, self._at_least(z, entry + 1) ^ 1)))
         for first, last in self._runs(z, places):
             below, above = self._at_least(z, first) ^ 1, self._at_least(z, last + 1)
-            self._nodes.append(c.Clause((below, above, *places.get(first, ()))))
+            self._parts.append(c.Clause((below, above, *places.get(first, ()))))
         return True
 
     def _runs(self, z: int, places: Mapping[int, Sequence[int]]) -> Iterator[tuple[int, int]]:
@@ -264,14 +264,14 @@ class ValueParts:
             here = self.equals(node.index, place) ^ 1
             for sign in (1, -1):
                 literal = self._at_most_literal(((sign, node.xs[place]), (-sign, node.z)), 0)
-                self._nodes.append(c.Clause((here, literal)))
+                self._parts.append(c.Clause((here, literal)))
         return False
 
     def _are_equal(self, unless: int, x: int, y: int) -> None:
         """Two variables have the same value, or a literal holds."""
         for v, w in ((x, y), (y, x)):
             for value in self._values(v):
-                self._nodes.append(c.Clause((unless, self.equals(v, value) ^ 1, self.equals(w, value))))
+                self._parts.append(c.Clause((unless, self.equals(v, value) ^ 1, self.equals(w, value))))
 
     def _mirror(self, node: c.Inverse) -> bool:
         """``xs[i] == j`` if ``ys[j] == i``; both are permutations of places."""
@@ -281,11 +281,11 @@ class ValueParts:
         for v in node.scope():
             for value in self._values(v):
                 if not 0 <= value < n:
-                    self._nodes.append(c.Clause((self.equals(v, value) ^ 1,)))
+                    self._parts.append(c.Clause((self.equals(v, value) ^ 1,)))
         for i, x in enumerate(node.xs):
             for j, y in enumerate(node.ys):
                 one, other = self.equals(x, j), self.equals(y, i)
-                self._nodes += [c.Clause((one ^ 1, other)), c.Clause((one, other ^ 1))]
+                self._parts += [c.Clause((one ^ 1, other)), c.Clause((one, other ^ 1))]
         return True
 
     def _count(self, node: c.Cardinality) -> bool:
@@ -294,10 +294,10 @@ class ValueParts:
             return False
         for value, count in zip(node.values, node.counts, strict=True):
             held = [(1, self.equals(v, value)) for v in node.variables]
-            self._nodes.append(c.LinearEq(*self._sum_with(held, [(-1, count)], 0)))
+            self._parts.append(c.LinearEq(*self._sum_with(held, [(-1, count)], 0)))
         if node.closed:
             for v in node.variables:
-                self._nodes.append(c.Clause(tuple(self.equals(v, value) for value in node.values)))
+                self._parts.append(c.Clause(tuple(self.equals(v, value) for value in node.values)))
         return True
 
     def _support(self, node: c.Table) -> None:
@@ -312,12 +312,12 @@ class ValueParts:
                 for value, other in pairs:
                     supports[value].append(self.equals(w, other))
                 for value, literals in supports.items():
-                    self._nodes.append(c.Clause((self.equals(v, value) ^ 1, *literals)))
+                    self._parts.append(c.Clause((self.equals(v, value) ^ 1, *literals)))
         else:
             for a in ours:
                 for b in others:
                     if (a, b) not in rows:
-                        self._nodes.append(c.Clause((self.equals(x, a) ^ 1, self.equals(y, b) ^ 1)))
+                        self._parts.append(c.Clause((self.equals(x, a) ^ 1, self.equals(y, b) ^ 1)))
 
     def _choose_row(self, node: c.Table) -> bool:
         """A literal for each row: one of them is true, and every value needs a true row that has it.
@@ -340,12 +340,12 @@ class ValueParts:
                 for v, value in dict(values).items():
                     chosen.setdefault((v, value), []).append(literal)
                     if v != key:
-                        self._nodes.append(c.Clause((literal ^ 1, self.equals(v, value))))
-        self._nodes.append(c.Clause(tuple(rows)))
+                        self._parts.append(c.Clause((literal ^ 1, self.equals(v, value))))
+        self._parts.append(c.Clause(tuple(rows)))
         for v in set(node.variables):
             for value in self._values(v):
                 if v != key or (v, value) not in chosen:
-                    self._nodes.append(c.Clause((self.equals(v, value) ^ 1, *chosen.get((v, value), ()))))
+                    self._parts.append(c.Clause((self.equals(v, value) ^ 1, *chosen.get((v, value), ()))))
         return True
 
 

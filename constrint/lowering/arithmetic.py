@@ -12,7 +12,7 @@ from constrint.expr.domain import Domain
 from constrint.expr.global_expr import Definition, Function
 from constrint.lowering.partial import PartialTerms
 from constrint.lowering.problem import HUGE_BITS, Linear, NeedsWiderBounds
-from constrint.support.deadline import look
+from constrint.support.deadline import check_deadline
 
 Expr = TypeVar("Expr", bound=e.IntExpr)
 
@@ -75,7 +75,7 @@ class Arithmetic(PartialTerms, ABC):
         """The value of an integer expression as a sum over variables."""
         known = self._sums.get(id(node))
         if known is None or (self._partial and self._is_needed_again(node)):
-            look()
+            check_deadline()
             lower = _INTEGER.get(type(node))
             noted = 0 if self._needs is None else len(self._needs)
             if lower is not None:

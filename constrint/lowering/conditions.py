@@ -17,7 +17,7 @@ from constrint.errors import ModelError
 from constrint.expr.global_expr import Relation
 from constrint.lowering.arithmetic import Arithmetic
 from constrint.lowering.problem import FALSE, HUGE_BITS, TRUE, Infeasible, Linear
-from constrint.support.deadline import look
+from constrint.support.deadline import check_deadline
 
 
 def is_domain(node: e.BoolExpr) -> bool:
@@ -52,7 +52,7 @@ class Lowering(Arithmetic):
         """A literal that is true exactly if a condition holds; `target`, if a new one is needed."""
         known = self._literals.get(id(node))
         if known is None:
-            look()
+            check_deadline()
             outer, self._needs = self._needs, []
             known = _BOOLEAN[type(node)](self, node, target)
             needs, self._needs = self._needs, outer
@@ -166,7 +166,7 @@ class Lowering(Arithmetic):
         """The open variables, each once, and their part of the rows that the fixed ones allow."""
         sums = [self.sum_of(arg) for arg in node.args]
         for row in node.rows:
-            look()
+            check_deadline()
             for entry in row:
                 self.check(entry)
         return self.conditions.table_parts(sums, node.rows)
@@ -187,7 +187,7 @@ class Lowering(Arithmetic):
 
     def require(self, node: e.BoolExpr) -> None:
         """Post a condition that must hold."""
-        look()
+        check_deadline()
         require = _REQUIRED.get(type(node))
         if require is None:
             self.conditions.require(self.literal(node))

@@ -107,7 +107,7 @@ class Conditions:
         literal, is_new = self._new(key, None if target is None else target ^ flip)
         if is_new:
             self._note(literal, [(v, -1 if a > 0 else 1) for v, a in terms.terms.items()])
-            self.problem.nodes.append(LinearLeIf(literal, _pairs(terms), bound))
+            self.problem.propagators.append(LinearLeIf(literal, _pairs(terms), bound))
         return literal ^ flip
 
     def require_at_most(self, linear: Linear) -> None:
@@ -127,7 +127,7 @@ class Conditions:
                 self.problem.keep_between(v, -(bound // -a), huge)
             return
         self.problem.note_at_most(terms, bound)
-        self.problem.nodes.append(LinearLe(_pairs(terms), bound))
+        self.problem.propagators.append(LinearLe(_pairs(terms), bound))
 
     # sum == 0
 
@@ -186,7 +186,7 @@ class Conditions:
         literal, is_new = self._new(key, target)
         if is_new:
             self._note(literal, [(v, 0) for v in terms.terms])
-            self.problem.nodes.append(LinearEqIf(literal, _pairs(terms), bound))
+            self.problem.propagators.append(LinearEqIf(literal, _pairs(terms), bound))
         return literal
 
     def require_equal(self, linear: Linear) -> None:
@@ -200,7 +200,7 @@ class Conditions:
         if len(terms.terms) == 1:  # in lowest terms: the coefficient is 1
             self.problem.fix(next(iter(terms.terms)), bound)
             return
-        self.problem.nodes.append(LinearEq(_pairs(terms), bound))
+        self.problem.propagators.append(LinearEq(_pairs(terms), bound))
 
     def require_different(self, linear: Linear) -> None:
         """Post ``linear != 0``."""
@@ -212,7 +212,7 @@ class Conditions:
         terms, bound = normal
         if len(terms.terms) == 1 and self.problem.remove_value(next(iter(terms.terms)), bound):
             return
-        self.problem.nodes.append(LinearNe(_pairs(terms), bound))
+        self.problem.propagators.append(LinearNe(_pairs(terms), bound))
 
     # Division and divisibility
 
@@ -227,8 +227,10 @@ class Conditions:
             # divisor q <= dividend <= divisor q + divisor - 1
             terms = _pairs(dividend)
             negative = tuple((-a, v) for a, v in terms)
-            self.problem.nodes.append(LinearLe((*negative, (divisor, q)), dividend.constant))
-            self.problem.nodes.append(LinearLe((*terms, (-divisor, q)), divisor - 1 - dividend.constant))
+            self.problem.propagators.append(LinearLe((*negative, (divisor, q)), dividend.constant))
+            self.problem.propagators.append(
+                LinearLe((*terms, (-divisor, q)), divisor - 1 - dividend.constant)
+            )
         return q
 
     def _reduced(self, dividend: Linear, modulus: int) -> Linear:
@@ -269,7 +271,7 @@ class Conditions:
         literal, is_new = self._new(("divides", d, x), target)
         if is_new:
             self._note(literal, [(d, 0), (x, 0)])
-            self.problem.nodes.append(Divides(literal, d, x))
+            self.problem.propagators.append(Divides(literal, d, x))
         return literal
 
     def require_divides(self, divisor: Linear, dividend: Linear) -> None:
@@ -296,7 +298,7 @@ class Conditions:
                 d = problem.of_linear(divisor)
                 problem.keep_values(d, [-n for n in reversed(listed)] + listed)
                 return
-        problem.nodes.append(Divides(TRUE, problem.of_linear(divisor), problem.of_linear(dividend)))
+        problem.propagators.append(Divides(TRUE, problem.of_linear(divisor), problem.of_linear(dividend)))
 
     # Clauses
 
@@ -310,9 +312,9 @@ class Conditions:
         literal, is_new = self._new(("or", frozenset(left)), target)
         if is_new:
             self._note(literal, [(one >> 1, -1 if one & 1 else 1) for one in left])
-            self.problem.nodes.append(Clause((literal ^ 1, *left)))
+            self.problem.propagators.append(Clause((literal ^ 1, *left)))
             for one in left:
-                self.problem.nodes.append(Clause((literal, one ^ 1)))
+                self.problem.propagators.append(Clause((literal, one ^ 1)))
         return literal
 
     def _clause(self, literals: Iterable[int]) -> list[int] | None:
@@ -334,7 +336,7 @@ class Conditions:
         if len(left) == 1:
             self.require(left[0])
         elif left:
-            self.problem.nodes.append(Clause(tuple(left)))
+            self.problem.propagators.append(Clause(tuple(left)))
         else:
             raise Infeasible
 

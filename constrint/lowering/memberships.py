@@ -47,7 +47,7 @@ class Memberships(Conditions):
         literal, is_new = self._new(("member", v, intervals), target)
         if is_new:
             self._note(literal, [(v, 0)])
-            self.problem.nodes.append(Member(literal, v, intervals))
+            self.problem.propagators.append(Member(literal, v, intervals))
         return literal
 
     def require_member(self, linear: Linear, domain: Domain) -> None:
@@ -104,7 +104,7 @@ class Memberships(Conditions):
         literal, is_new = self._new(("table", tuple(variables), rows), target)
         if is_new:
             self._note(literal, [(v, 0) for v in variables])
-            self.problem.nodes.append(Table(literal, tuple(variables), tuple(sorted(rows))))
+            self.problem.propagators.append(Table(literal, tuple(variables), tuple(sorted(rows))))
         return literal
 
     def require_table(self, variables: list[int], rows: frozenset[tuple[int, ...]]) -> None:
@@ -117,4 +117,4 @@ class Memberships(Conditions):
                 values.update([row[i] for row in part])
             self.problem.keep_values(v, sorted(values))
         if len(variables) > 1:
-            self.problem.nodes.append(Table(TRUE, tuple(variables), tuple(sorted(rows))))
+            self.problem.propagators.append(Table(TRUE, tuple(variables), tuple(sorted(rows))))

@@ -88,7 +88,9 @@ class Problem(Variables):
             z = self._shared[key] = self.variable(low, high, step or 1, self.bounds(linear)[0])
             self.define(z, ((v, 1 if a > 0 else -1) for v, a in terms.items()))
             self._sums[frozenset(terms.items())] = z, linear.constant
-            self.nodes.append(LinearEq((*((a, v) for v, a in terms.items()), (-1, z)), -linear.constant))
+            self.propagators.append(
+                LinearEq((*((a, v) for v, a in terms.items()), (-1, z)), -linear.constant)
+            )
         return z
 
     def note_at_most(self, linear: Linear, bound: int) -> None:
@@ -142,7 +144,7 @@ class Problem(Variables):
                 step = gcd(xl * t, yl * s, s * t) or 1
             z = self._shared[key] = self.variable(low, high, step, xl * yl)
             self.define(z, ((x, self.sign(y)), (y, self.sign(x))))
-            self.nodes.append(Product(x, y, z))
+            self.propagators.append(Product(x, y, z))
             self._has_products = True
             if (x, y) in self._paired:
                 self._take_apart(self._paired[x, y])
@@ -171,13 +173,13 @@ class Problem(Variables):
         for pair in pairs:
             if pair in self._paired or (self._has_products and ("product", *pair) in self._shared):
                 return False
-        self._paired.update(dict.fromkeys([pair for pair in pairs if pair[0]], len(self.nodes)))
-        self.nodes.append(Pairs(tuple([(a, x, y) for (x, y), a in pairs.items()]), low, high))
+        self._paired.update(dict.fromkeys([pair for pair in pairs if pair[0]], len(self.propagators)))
+        self.propagators.append(Pairs(tuple([(a, x, y) for (x, y), a in pairs.items()]), low, high))
         return True
 
     def _take_apart(self, number: int) -> None:
         """Give the products of a sum variables after all, because one of them occurs elsewhere."""
-        node = self.nodes[number]
+        node = self.propagators[number]
         if not isinstance(node, Pairs):
             return
         known = {(x, y): number for _, x, y in node.terms}
@@ -185,10 +187,10 @@ class Problem(Variables):
             self._paired.pop(pair, None)
         terms = tuple([(a, self.product(x, y) if x else y) for a, x, y in node.terms])
         if node.low == node.high:
-            self.nodes[number] = LinearEq(terms, node.high)
+            self.propagators[number] = LinearEq(terms, node.high)
         else:
-            self.nodes[number] = LinearLe(terms, node.high)
-            self.nodes.append(LinearLe(tuple([(-a, v) for a, v in terms]), -node.low))
+            self.propagators[number] = LinearLe(terms, node.high)
+            self.propagators.append(LinearLe(tuple([(-a, v) for a, v in terms]), -node.low))
 
     def power(self, x: int, y: int) -> int:
         """The variable that equals x ** y; y is restricted to non-negative values."""
@@ -207,7 +209,7 @@ class Problem(Variables):
                 low = 0
             z = self._shared[key] = self.variable(low, max(1, most))
             self.define(z, ((x, max(0, self.sign(x))), (y, int(self.lo[x] >= 1))))
-            self.nodes.append(Power(x, y, z))
+            self.propagators.append(Power(x, y, z))
         return z
 
     def choice(self, literal: int, x: int, y: int) -> int:
@@ -248,5 +250,5 @@ class Problem(Variables):
             z = self._shared[key] = new
             self.define(z, inputs)
             if post is not None:
-                self.nodes.append(post(z))
+                self.propagators.append(post(z))
         return z

@@ -44,7 +44,7 @@ class Variables:
         hi: Greatest value by variable.
         step: Distance between values by variable.
         values: Explicit values by variable, or None for a plain range.
-        nodes: The constraints.
+        propagators: The constraints.
     """
 
     def __init__(self, huge_bits: int = HUGE_BITS) -> None:
@@ -54,7 +54,7 @@ class Variables:
         self.hi: list[int] = []
         self.step: list[int] = []
         self.values: list[tuple[int, ...] | None] = []
-        self.nodes: list[Propagator] = []
+        self.propagators: list[Propagator] = []
         self._shared: dict[Hashable, int] = {}
 
     def variable(self, lo: int, hi: int, step: int = 1, anchor: int | None = None) -> int:
@@ -147,7 +147,7 @@ class Variables:
         self.values[v] = domain.values
         if domain.values is not None and (domain.hi - domain.lo) // domain.step >= WIDEST_SET:
             self.values[v] = None
-            self.nodes.append(Member(TRUE, v, intervals_of(left)))
+            self.propagators.append(Member(TRUE, v, intervals_of(left)))
 
     def keep_class(self, v: int, modulus: int, residue: int) -> None:
         """Keep the values congruent to the residue modulo the modulus."""

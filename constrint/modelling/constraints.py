@@ -41,7 +41,7 @@ class Constraint:
 
 
 class Handle(Sequence[Constraint]):
-    """What `Model.add` returns: the constraints of that call, to remove them or switch them off and on.
+    """The constraints of one call of `Model.add`, to remove them or switch them off and on.
 
     It is a sequence of `Constraint`. A copy of the model takes the same handle: ``copy.disable(handle)``.
     """
@@ -95,7 +95,7 @@ class Handle(Sequence[Constraint]):
 
 
 Held: TypeAlias = Handle | Constraint | str
-"""What names constraints of a model: the handle that `add` returned, a constraint, or a name."""
+"""A reference to constraints of a model: the handle that `add` returned, a constraint, or a name."""
 
 
 # ------------------------------------------------------------ what is added

@@ -78,7 +78,7 @@ class Declarations(Shared, WithIntervals):
 
     @of_copy
     def __str__(self) -> str:
-        from constrint.modelling.written import model_text
+        from constrint.modelling.model_text import model_text
 
         return model_text(self)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from constrint.errors import shown_number
 from constrint.expr import BoolVar
 from constrint.expr.shown import show, show_domain
-from constrint.modelling.written import show_goal
+from constrint.modelling.model_text import show_goal
 from constrint.support.html import grid_html, table_html
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Direction: TypeAlias = Literal["max", "min"]
 Goal: TypeAlias = tuple[IntExpr, Direction]
 Target: TypeAlias = Union[IntLike, "Rational", "Coefficient"]
-"""What can be optimised: an integer expression, or one with fractional coefficients."""
+"""A target of an objective: an integer expression, or one with fractional coefficients."""
 Units: TypeAlias = "dict[IntExpr, Rational]"
 """For the integer expression of a goal that has fractional coefficients, the goal as it was written."""
 Arguments = ParamSpec("Arguments")

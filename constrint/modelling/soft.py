@@ -26,7 +26,7 @@ Weight: TypeAlias = "int | float | Fraction"
 
 @record(eq=False)
 class Soft:
-    """What makes a constraint soft.
+    """A soft constraint: its weight, and its violation.
 
     Attributes:
         weight: What its violation costs.

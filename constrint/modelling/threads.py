@@ -23,7 +23,7 @@ Class = TypeVar("Class", bound="type[Declarations]")
 
 
 class Shared:
-    """What a model needs to be copied, and passed between processes.
+    """Support for copying a model and passing it between processes.
 
     Attributes:
         lock: The lock of changes and copies.

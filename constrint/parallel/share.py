@@ -19,11 +19,11 @@ from constrint.engine import cache, native
 from constrint.engine.background_compile import LOADING
 from constrint.engine.fixpoint import enqueue_all
 from constrint.frontends.json.model import number
-from constrint.parallel.walker import Walker
+from constrint.parallel.subtree_search import SubtreeSearch
 from constrint.parallel.workers import check_version, own_version
 from constrint.preparing.checks import check_solution
-from constrint.preparing.search import GaveUp
-from constrint.search.sliced import Limits
+from constrint.preparing.search_protocol import GaveUp
+from constrint.search.sliced import SearchLimits
 from constrint.search.subtree import Subtree, left_of
 from constrint.store.state import (
     BOUND,
@@ -44,7 +44,7 @@ from constrint.store.state import (
     State,
     write,
 )
-from constrint.support.deadline import Deadline, Stopped, look
+from constrint.support.deadline import Deadline, Stopped, check_deadline
 
 if TYPE_CHECKING:
     from constrint.modelling.declarations import Declarations
@@ -55,7 +55,7 @@ End: TypeAlias = Literal["", "stopped", "unbounded"]
 
 
 class Memory(NamedTuple):
-    """What a search has learned for its heuristics; it does not change the set of solutions.
+    """State of a search's heuristics; it does not change the set of solutions.
 
     Attributes:
         score: Score of each decision variable.
@@ -183,11 +183,11 @@ def written(common: Common) -> str:
     """The common input as text; arrays that are zero or unused at the root are written as their length."""
     cells = {}
     for name, values in common.root._asdict().items():
-        look()
+        check_deadline()
         is_empty = name.startswith(("trail_", "level_", "refuted_")) or not any(values)
         cells[name] = len(values) if is_empty else _packed(list(map(int, values)), common.exact)
     told = {name: getattr(common, name) for name in ("exact", "is_settled", "numbers", "wanted", "model")}
-    look()
+    check_deadline()
     return json.dumps({"version": own_version(), "cells": cells, **told})
 
 
@@ -241,11 +241,11 @@ def search_share(common: str, text: str) -> str:
     known = _read(common)
     share = Share(*_unpacked(json.loads(text), known.exact))
     share = share._replace(subtree=Subtree(*share.subtree), memory=Memory(*share.memory))
-    answer = _Search(known, share, share.deadline(started)).answer()
+    answer = _ShareSearch(known, share, share.deadline(started)).answer()
     return json.dumps(_packed([getattr(answer, name.name) for name in fields(answer)], known.exact))
 
 
-class _Search(Walker):
+class _ShareSearch(SubtreeSearch):
     """The search of a share."""
 
     def __init__(self, common: Common, share: Share, deadline: Deadline) -> None:
@@ -256,7 +256,7 @@ class _Search(Walker):
             engine = "compiled" if is_there and not common.exact else "interpreted"
         cells = common.arrays if engine == "compiled" and not common.exact else common.root
         state = State(*[copy(column) for column in cells])
-        super().__init__(state, engine, common.exact, Limits(deadline))
+        super().__init__(state, engine, common.exact, SearchLimits(deadline))
         self._common = common
         self._share = share
         self._answer = Answer()

@@ -26,9 +26,9 @@ from constrint.parallel.workers import AHEAD, Workers
 from constrint.preparing.checks import Assignment, check
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
-from constrint.preparing.search import GaveUp, Interrupted
+from constrint.preparing.search_protocol import GaveUp, Interrupted
 from constrint.presolve import Root
-from constrint.search.depth_first import Run
+from constrint.search.depth_first import DepthFirstRun
 from constrint.search.subtree import Subtree
 from constrint.store.state import BOUND, HAS_BOUND, WIDER
 from constrint.support.deadline import Deadline, Stopped
@@ -118,7 +118,7 @@ class SharedRun:
         self._deadline = Deadline(options.time_limit, started)
         self._began = perf_counter()
         self._rules = rules = root.settings.search
-        self._alone = Run(prepared, root, options, started, goal, most_work=rules.work_alone)
+        self._alone = DepthFirstRun(prepared, root, options, started, goal, most_work=rules.work_alone)
         self._shared: Iterator[Assignment] | None = None
         self._total: Statistics | None = None
         self._value = 0

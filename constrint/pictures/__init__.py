@@ -15,12 +15,12 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from constrint.errors import ModelError
+from constrint.pictures.drawing import Drawing, drawing
 from constrint.pictures.embedding import as_script_text, embedded
 from constrint.pictures.facts import Facts, facts_of
 from constrint.pictures.gantt import Gantt as Gantt
 from constrint.pictures.gantt import gantt as gantt
 from constrint.pictures.gantt import write_gantt as write_gantt
-from constrint.pictures.layout import Drawing, drawing
 from constrint.support.arguments import integer
 from constrint.support.placing import placed
 

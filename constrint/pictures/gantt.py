@@ -41,7 +41,7 @@ class Bar:
 
 
 @dataclass(frozen=True)
-class Row:
+class GanttRow:
     """The bars of one machine, in as many lanes as overlap, and the names of what is absent."""
 
     name: str
@@ -60,7 +60,7 @@ class Gantt:
     """
 
     title: str
-    rows: tuple[Row, ...] = field(repr=False)
+    rows: tuple[GanttRow, ...] = field(repr=False)
 
     @property
     def svg(self) -> str:
@@ -121,7 +121,7 @@ def gantt(
             for (name, when), lane in zip(done, lanes, strict=True)
         ]
         absent = tuple([name for name in names if known[name] is None])
-        made.append(Row(row, tuple(bars), max([1, *[lane + 1 for lane in lanes]]), absent))
+        made.append(GanttRow(row, tuple(bars), max([1, *[lane + 1 for lane in lanes]]), absent))
     return Gantt(title, tuple(made))
 
 
@@ -233,7 +233,7 @@ def _round_step(least: float) -> int:
     return int(next(power * factor for factor in (1, 2, 5, 10) if power * factor >= least))
 
 
-def _row(row: Row, scale: _Scale, top: float, number: int) -> list[str]:
+def _row(row: GanttRow, scale: _Scale, top: float, number: int) -> list[str]:
     height = STEP * row.lanes
     parts = []
     if number % 2:
@@ -281,7 +281,7 @@ def _bar(bar: Bar, scale: _Scale, top: float) -> list[str]:
     return [*parts, "</g>"]
 
 
-def _beside(row: Row) -> str:
+def _beside(row: GanttRow) -> str:
     """The text about what is absent from a row; empty if nothing is."""
     if not row.absent:
         return ""

@@ -28,7 +28,7 @@ from constrint.engine.select import (
 from constrint.errors import ModelError
 from constrint.expr import IntExpr
 from constrint.store.state import COUNT_CHANGES, COUNT_FAILURES
-from constrint.support.deadline import look
+from constrint.support.deadline import check_deadline
 
 if TYPE_CHECKING:
     from constrint.preparing.callbacks import Decide
@@ -179,13 +179,13 @@ MOST_INHERITED = 2_000_000
 """The most constraints, over all variables, that are counted because of functions of a variable."""
 
 
-def dependents(count: int, nodes: Sequence[Propagator], inputs: Inputs) -> list[int]:
+def dependents(count: int, propagators: Sequence[Propagator], inputs: Inputs) -> list[int]:
     """For each variable, the number of constraints on it, or on functions of it."""
-    return [len(numbers) for numbers in reached_by(count, nodes, inputs)]
+    return [len(numbers) for numbers in reached_by(count, propagators, inputs)]
 
 
 def reached_by(
-    count: int, nodes: Sequence[Propagator], inputs: Inputs, most: int = MOST_INHERITED
+    count: int, propagators: Sequence[Propagator], inputs: Inputs, most: int = MOST_INHERITED
 ) -> list[Sequence[int]]:
     """For each variable, the numbers of the constraints on it or on functions of it, in order.
 
@@ -193,15 +193,15 @@ def reached_by(
     a chain of n functions would need n² numbers.
     """
     own: list[list[int]] = [[] for _ in range(count)]
-    for number, node in enumerate(nodes):
-        look()
+    for number, node in enumerate(propagators):
+        check_deadline()
         for v in node.scope():
             if not own[v] or own[v][-1] != number:  # a variable may occur in a constraint more than once
                 own[v].append(number)
     reached: list[Sequence[int]] = list(own)
     # A function has a greater number than its arguments, unless its variable existed before.
     for z in sorted(inputs, reverse=True):
-        look()
+        check_deadline()
         for v, _ in inputs[z]:
             if most <= 0:
                 return reached

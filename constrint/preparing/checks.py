@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from constrint.errors import InternalError, Undefined
 from constrint.expr import BoolVar, IntExpr
-from constrint.expr.evaluation import Values, are_small, is_light, is_weighed
+from constrint.expr.evaluation import SharedValues, are_small, is_light, is_weighed
 from constrint.modelling.declarations import Constraint, Declarations
 from constrint.modelling.ownership import foreign
 from constrint.modelling.result import Result
@@ -52,13 +52,13 @@ def first_violated(constraints: Iterable[Constraint], assignment: Assignment) ->
     """The first constraint that does not hold under an assignment; raises `Undefined` as it does."""
     if _is_all_small(constraints):
         return next((one for one in constraints if not one.expr.meaning(assignment)), None)
-    shared: Values | None = None  # for the expressions that large constraints share
+    shared: SharedValues | None = None  # for the expressions that large constraints share
     for constraint in constraints:
         expr = constraint.expr
         if is_light(expr):
             holds = expr.meaning(assignment)
         else:
-            shared = Values(assignment) if shared is None else shared
+            shared = SharedValues(assignment) if shared is None else shared
             holds = expr.evaluate(shared)
         if not holds:
             return constraint
@@ -76,7 +76,7 @@ def _is_all_small(constraints: Iterable[Constraint]) -> bool:
 def values_of(model: Declarations, assignment: Assignment) -> dict[str, Any]:
     """The values of all variables and lets by name, as the user sees them; an undefined let has no entry."""
     values = {name: int(assignment[variable]) for name, variable in model.variables.items()}
-    shared = assignment if all(map(is_light, model.lets.values())) else Values(assignment)
+    shared = assignment if all(map(is_light, model.lets.values())) else SharedValues(assignment)
     for name, expr in model.lets.items():
         with suppress(Undefined):
             try:

@@ -14,7 +14,7 @@ from constrint.preparing.proof import Proof
 from constrint.preparing.restart_rules import Restarts
 
 if TYPE_CHECKING:
-    from constrint.preparing.search import Search, SearchFactory
+    from constrint.preparing.search_protocol import Search, SearchFactory
 
 Engine: TypeAlias = Literal["auto", "interpreted", "compiled"]
 Learning: TypeAlias = bool | Literal["auto"]

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from constrint.engine.build import Branch
 from constrint.engine.select import AS_BEST, AS_BEST_OR_GREATEST, GREATEST, IN_ORDER, LEAST
+from constrint.engine.state_arrays import Branch
 from constrint.errors import InternalError, ModelError, UnboundedError
 from constrint.expr import BoolVar, Const, IntExpr
-from constrint.expr.evaluation import Values, is_light
+from constrint.expr.evaluation import SharedValues, is_light
 from constrint.lowering.conditions import Lowering, is_domain
 from constrint.lowering.problem import HUGE_BITS, Infeasible, NeedsWiderBounds
 from constrint.lowering.variables import MOST_BITS, check_length
@@ -241,7 +241,7 @@ class Prepared:
         if phases and not options.is_solution:
             first = len(self.preferences)
             entries[first:] = [(v, AS_BEST if v in phases else rule) for v, rule in entries[first:]]
-        reached = reached_by(len(root.box.lo), root.nodes, self.inputs)
+        reached = reached_by(len(root.box.lo), root.propagators, self.inputs)
         variables = [v for v, _ in entries]
         weighing = brancher.weighing
         return Branch(
@@ -251,7 +251,7 @@ class Prepared:
             groups,
             options.seed,
             weighing,
-            credits_of(variables, reached, len(root.nodes)) if weighing == COUNT_FAILURES else (),
+            credits_of(variables, reached, len(root.propagators)) if weighing == COUNT_FAILURES else (),
             root.settings.search.least_ranked,
         )
 
@@ -265,7 +265,7 @@ class Prepared:
         """
         factor, constant = self._factors[place]
         expr = self.targets[place]
-        shared = assignment if is_light(expr) else Values(assignment)
+        shared = assignment if is_light(expr) else SharedValues(assignment)
         written = expr.evaluate(shared)
         if written != factor * value + constant:
             check(self, assignment)  # a constraint that does not hold says more

@@ -1,11 +1,11 @@
-"""The interface between a search and its proof; `constrint.learning.proof` writes proofs to files."""
+"""The interface between a search and its proof; `constrint.learning.proof_log` writes proofs to files."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from constrint.engine.build import Box
+from constrint.engine.state_arrays import Box
 from constrint.expr.sums import Linear
 from constrint.propagators import Propagator
 
@@ -41,7 +41,7 @@ class Proof(Protocol):
     def infeasible(self) -> None:
         """Lowering or presolve proved that there is no solution."""
 
-    def begin(self, box: Box, nodes: Sequence[Propagator], goal: tuple[int, str] | None) -> None:
+    def begin(self, box: Box, propagators: Sequence[Propagator], goal: tuple[int, str] | None) -> None:
         """A search starts with these domains and constraints."""
 
     def learned(self, atoms: Iterable[tuple[int, int]]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from constrint.engine.build import Box
+from constrint.engine.state_arrays import Box
 from constrint.store.state import BITS, State
 
 

@@ -14,16 +14,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from constrint.engine.build import Box
+from constrint.engine.state_arrays import Box
 from constrint.lowering.variables import TRUE
 from constrint.presolve.root import Root
-from constrint.presolve.structure import Structure
+from constrint.presolve.structure import ColouredStructure
 from constrint.presolve.symmetry import Exchange, Symmetries
 from constrint.propagators import DIFFERENT, Clause, Lexicographic, LinearEqIf, LinearLe, Propagator
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class SymmetryBroken:
     """A root whose symmetric solutions are lost but for one.
 
     Attributes:
@@ -35,7 +35,7 @@ class Broken:
     ordered: Root
 
 
-def without_symmetries(root: Root, goal: tuple[int, str] | None, declared: Iterable[int]) -> Broken:
+def without_symmetries(root: Root, goal: tuple[int, str] | None, declared: Iterable[int]) -> SymmetryBroken:
     """The root with constraints that leave one of symmetric solutions; the root itself if none are found.
 
     Args:
@@ -44,25 +44,25 @@ def without_symmetries(root: Root, goal: tuple[int, str] | None, declared: Itera
         declared: The variables of the model; they come first in the order.
     """
     rules = root.settings.presolve
-    if sum(len(node.scope()) for node in root.nodes) > rules.most_items:
-        return Broken(root, root)
-    structure = Structure(root.box, root.nodes, goal)
+    if sum(len(node.scope()) for node in root.propagators) > rules.most_items:
+        return SymmetryBroken(root, root)
+    structure = ColouredStructure(root.box, root.propagators, goal)
     if sum(len(items) for _, items in structure.facts) > rules.most_items:
-        return Broken(root, root)
+        return SymmetryBroken(root, root)
     found = Symmetries(structure, rules).found
     if not found:
-        return Broken(root, root)
+        return SymmetryBroken(root, root)
     breaking = _Breaking(root, structure, _order(root, structure, declared))
     for exchange in found:
         breaking.add(exchange)
     return breaking.result()
 
 
-def _order(root: Root, structure: Structure, declared: Iterable[int]) -> list[int]:
+def _order(root: Root, structure: ColouredStructure, declared: Iterable[int]) -> list[int]:
     """All variables: those whose values are names, first those of a greatest clique; then the declared."""
     widest: tuple[int, ...] = ()
     named = {v for members in structure.groups.values() for v in members}
-    for node in root.nodes:
+    for node in root.propagators:
         if isinstance(node, DIFFERENT) and len(node.views) > len(widest):
             widest = node.scope()
     first = set(widest)
@@ -76,7 +76,7 @@ def _order(root: Root, structure: Structure, declared: Iterable[int]) -> list[in
 class _Breaking:
     """The constraints, as exchanges are added."""
 
-    def __init__(self, root: Root, structure: Structure, order: Sequence[int]) -> None:
+    def __init__(self, root: Root, structure: ColouredStructure, order: Sequence[int]) -> None:
         self._root = root
         self._rules = root.settings.presolve
         self._structure = structure
@@ -88,7 +88,7 @@ class _Breaking:
         self._seen: dict[tuple[int, int], list[int]] = {}
         self._literals = {
             (node.terms[0][1], node.bound): node.literal
-            for node in root.nodes
+            for node in root.propagators
             if isinstance(node, LinearEqIf) and len(node.terms) == 1 and node.terms[0][0] == 1
         }
         self._made = 0
@@ -177,12 +177,16 @@ class _Breaking:
         self._made += 1
         return 2 * (len(self._lo) - 1)
 
-    def result(self) -> Broken:
+    def result(self) -> SymmetryBroken:
         """The root with the constraints."""
         root, box, new = self._root, self._root.box, len(self._lo) - len(self._root.box.lo)
         if not self._orders and not self._names:
-            return Broken(root, root)
+            return SymmetryBroken(root, root)
         wider = Box(self._lo, self._hi, [*box.step, *[1] * new], [*box.values, *[None] * new])
-        ordered = replace(root, nodes=[*root.nodes, *self._orders], settled=None) if self._orders else root
-        nodes = [*root.nodes, *self._orders, *self._names]
-        return Broken(replace(root, box=wider, nodes=nodes, settled=None), ordered)
+        ordered = (
+            replace(root, propagators=[*root.propagators, *self._orders], settled=None)
+            if self._orders
+            else root
+        )
+        propagators = [*root.propagators, *self._orders, *self._names]
+        return SymmetryBroken(replace(root, box=wider, propagators=propagators, settled=None), ordered)

@@ -10,20 +10,20 @@ from typing import TypeVar
 
 from constrint.propagators import AllDifferent, AllDifferentBounds, LinearNe, Propagator
 from constrint.settings import DEFAULT, PresolveSettings
-from constrint.support.deadline import look
+from constrint.support.deadline import check_deadline
 
 Vertex = TypeVar("Vertex", bound=Hashable)
 
 
 def with_cliques(
-    nodes: Sequence[Propagator],
+    propagators: Sequence[Propagator],
     lo: Sequence[int],
     hi: Sequence[int],
     rules: PresolveSettings = DEFAULT.presolve,
 ) -> list[Propagator] | None:
-    """The nodes with cliques of disequalities as one node each; None where there are none."""
+    """The propagators with cliques of disequalities as one propagator each; None where there are none."""
     pairs: dict[frozenset[int], int] = {}
-    for number, node in enumerate(nodes):
+    for number, node in enumerate(propagators):
         if isinstance(node, LinearNe) and node.bound == 0 and len(node.terms) == 2:
             (a, x), (b, y) = node.terms
             if a == -b and x != y:
@@ -34,7 +34,7 @@ def with_cliques(
     if not found:
         return None
     covered = {frozenset((x, y)) for clique in found for i, x in enumerate(clique) for y in clique[:i]}
-    left = [node for node in nodes if not (isinstance(node, LinearNe) and _pair(node) in covered)]
+    left = [node for node in propagators if not (isinstance(node, LinearNe) and _pair(node) in covered)]
     for clique in found:
         views = tuple((1, v, 0) for v in sorted(clique))
         left.append(AllDifferent(views))
@@ -62,7 +62,7 @@ def cliques(pairs: Iterable[frozenset[Vertex]], least: int) -> list[list[Vertex]
     found: list[list[Vertex]] = []
     for x in place:
         while True:
-            look()
+            check_deadline()
             clique = [x]
             candidates = open_[x]
             while candidates:

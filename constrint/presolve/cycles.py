@@ -8,10 +8,10 @@ from constrint.propagators import Absolute, LinearEq, LinearLe, Maximum, Minimum
 from constrint.support.deadline import watched
 
 
-def has_negative_cycle(nodes: Iterable[Propagator]) -> bool:
+def has_negative_cycle(propagators: Iterable[Propagator]) -> bool:
     """Whether the constraints x - y <= c contradict each other around a cycle, for any bounds."""
     edges: list[tuple[int, int, int]] = []
-    for node in nodes:
+    for node in propagators:
         if isinstance(node, LinearLe | LinearEq) and len(node.terms) == 2:
             (a, x), (b, y) = node.terms
             if a + b == 0:

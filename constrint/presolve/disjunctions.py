@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from constrint.presolve.cliques import cliques
 from constrint.propagators import Clause, LinearEq, LinearLe, LinearLeIf, NoOverlap, Propagator
 from constrint.settings import DEFAULT, PresolveSettings
-from constrint.support.deadline import look
+from constrint.support.deadline import check_deadline
 
 if TYPE_CHECKING:
     from constrint.lowering.problem import Problem
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 CONSTANT = -1
 
 
-class Order(NamedTuple):
+class TaskOrder(NamedTuple):
     """``first + duration + least <= second``; the duration is a variable, or `CONSTANT` for 0."""
 
     first: int
@@ -35,26 +35,26 @@ class Order(NamedTuple):
 
 def add_machines(problem: Problem, rules: PresolveSettings = DEFAULT.presolve) -> bool:
     """Add a `NoOverlap` for each clique of tasks that exclude each other; returns whether there is one."""
-    nodes = problem.nodes
-    count = sum([isinstance(node, LinearLeIf | LinearLe) for node in nodes])
+    propagators = problem.propagators
+    count = sum([isinstance(node, LinearLeIf | LinearLe) for node in propagators])
     if not rules.least_tasks <= count <= rules.most_orders:
         return False
-    orders = _orders(nodes, problem.lo, problem.hi)
+    orders = _orders(propagators, problem.lo, problem.hi)
     if len(orders) < rules.least_tasks:
         return False
-    excluding = _excluding(nodes, orders, problem.lo, problem.hi, rules.most_orders)
+    excluding = _excluding(propagators, orders, problem.lo, problem.hi, rules.most_orders)
     if len(excluding) < rules.least_tasks:
         return False
     found = cliques({frozenset(pair) for pair in excluding}, rules.least_tasks)
-    known = {frozenset(node.starts) for node in nodes if isinstance(node, NoOverlap)}
+    known = {frozenset(node.starts) for node in propagators if isinstance(node, NoOverlap)}
     added = [tasks for tasks in found if frozenset(tasks) not in known]
     for tasks in added:
         durations = [_duration(problem, [excluding[x, y] for y in tasks if y != x]) for x in tasks]
-        nodes.append(NoOverlap(tuple(tasks), tuple(durations)))
+        propagators.append(NoOverlap(tuple(tasks), tuple(durations)))
     return bool(added)
 
 
-def _duration(problem: Problem, orders: Sequence[Order]) -> int:
+def _duration(problem: Problem, orders: Sequence[TaskOrder]) -> int:
     """The variable of a duration that is no longer than those of the orders from one task."""
     first = orders[0]
     if first.duration != CONSTANT and all((o.duration, o.least) == (first.duration, 0) for o in orders):
@@ -62,14 +62,16 @@ def _duration(problem: Problem, orders: Sequence[Order]) -> int:
     return problem.constant(min(_shortest(order, problem.lo) for order in orders))
 
 
-def _shortest(order: Order, lo: Sequence[int]) -> int:
+def _shortest(order: TaskOrder, lo: Sequence[int]) -> int:
     return order.least + (0 if order.duration == CONSTANT else lo[order.duration])
 
 
-def _orders(nodes: Sequence[Propagator], lo: Sequence[int], hi: Sequence[int]) -> dict[int, list[Order]]:
+def _orders(
+    propagators: Sequence[Propagator], lo: Sequence[int], hi: Sequence[int]
+) -> dict[int, list[TaskOrder]]:
     """The orders that each literal implies by a constraint of its own, of positive duration."""
-    orders: dict[int, list[Order]] = {}
-    for node in nodes:
+    orders: dict[int, list[TaskOrder]] = {}
+    for node in propagators:
         if isinstance(node, LinearLeIf) and len(node.terms) <= 3:
             turned = tuple((-a, v) for a, v in node.terms)
             implied = [(node.literal, node.terms, node.bound), (node.literal ^ 1, turned, -node.bound - 1)]
@@ -95,7 +97,7 @@ def _orders(nodes: Sequence[Propagator], lo: Sequence[int], hi: Sequence[int]) -
 
 def _order(
     terms: Sequence[tuple[int, int]], bound: int, lo: Sequence[int], hi: Sequence[int]
-) -> Order | None:
+) -> TaskOrder | None:
     """The order that a sum of at most a bound states; None if it states none that can fail."""
     earlier = [v for a, v in terms if a == 1]
     later = [v for a, v in terms if a == -1]
@@ -104,18 +106,20 @@ def _order(
     (y,) = later
     if len(earlier) == 1:
         (x,) = earlier
-        order = Order(x, y, CONSTANT, -bound)
+        order = TaskOrder(x, y, CONSTANT, -bound)
     else:  # the start is the variable of the wider range
         x, d = sorted(earlier, key=lambda v: lo[v] - hi[v])
         if bound != 0 or lo[d] < 0:
             return None
-        order = Order(x, y, d, 0)
+        order = TaskOrder(x, y, d, 0)
     return order if _shortest(order, lo) > 0 and len({x, y, order.duration}) == 3 else None
 
 
-def _clauses(nodes: Sequence[Propagator], lo: Sequence[int], hi: Sequence[int]) -> Iterator[tuple[int, int]]:
+def _clauses(
+    propagators: Sequence[Propagator], lo: Sequence[int], hi: Sequence[int]
+) -> Iterator[tuple[int, int]]:
     """Pairs of literals of which one holds."""
-    for node in nodes:
+    for node in propagators:
         if isinstance(node, Clause):
             if len(node.literals) == 2:
                 yield node.literals[0], node.literals[1]
@@ -129,20 +133,20 @@ def _clauses(nodes: Sequence[Propagator], lo: Sequence[int], hi: Sequence[int]) 
 
 
 def _excluding(
-    nodes: Sequence[Propagator],
-    orders: dict[int, list[Order]],
+    propagators: Sequence[Propagator],
+    orders: dict[int, list[TaskOrder]],
     lo: Sequence[int],
     hi: Sequence[int],
     most: int,
-) -> dict[tuple[int, int], Order]:
+) -> dict[tuple[int, int], TaskOrder]:
     """For tasks (x, y) that exclude each other the order from x to y, both ways."""
-    clauses = list(_clauses(nodes, lo, hi))
-    implied: dict[int, list[Order]] = {literal: list(known) for literal, known in orders.items()}
+    clauses = list(_clauses(propagators, lo, hi))
+    implied: dict[int, list[TaskOrder]] = {literal: list(known) for literal, known in orders.items()}
     for one, other in clauses:
         for cause, effect in ((one ^ 1, other), (other ^ 1, one)):
             if effect in orders:
                 implied.setdefault(cause, []).extend(orders[effect])
-    found: dict[tuple[int, int], Order] = {}
+    found: dict[tuple[int, int], TaskOrder] = {}
     work = 0
     pairs = [*clauses, *[(literal, literal ^ 1) for literal in implied if not literal & 1]]
     for one, other in pairs:
@@ -151,7 +155,7 @@ def _excluding(
         work += len(implied[one]) * len(implied[other])
         if work > most:
             break
-        look()
+        check_deadline()
         for order, back in product(implied[one], implied[other]):
             if (order.first, order.second) == (back.second, back.first):
                 found.setdefault((order.first, order.second), order)

@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from constrint.engine.build import Box
+from constrint.engine.state_arrays import Box
 from constrint.propagators import LinearEq, LinearLe, Propagator
 from constrint.settings import DEFAULT, PresolveSettings
-from constrint.support.deadline import look
+from constrint.support.deadline import check_deadline
 
 
 class _Row:
@@ -31,22 +31,22 @@ class _Row:
 
 
 def without_dominated(
-    nodes: Sequence[Propagator], box: Box, finite: int, rules: PresolveSettings = DEFAULT.presolve
+    propagators: Sequence[Propagator], box: Box, finite: int, rules: PresolveSettings = DEFAULT.presolve
 ) -> list[Propagator] | None:
-    """The nodes without rows that other ones imply; None where there are none.
+    """The propagators without rows that other ones imply; None where there are none.
 
     Args:
-        nodes: The constraints.
+        propagators: The constraints.
         box: The domains of the root, within which they hold.
         finite: Bounds from here on stand for all integers, so nothing follows from them.
         rules: The settings.
     """
-    linear = [place for place, node in enumerate(nodes) if isinstance(node, LinearLe | LinearEq)]
+    linear = [place for place, node in enumerate(propagators) if isinstance(node, LinearLe | LinearEq)]
     if not 1 < len(linear) <= rules.most_rows_of_dominated:
         return None
-    look()
+    check_deadline()
     most = rules.most_terms_of_dominated
-    rows = [row for place in linear if (row := _row(place, nodes[place], box, most)) is not None]
+    rows = [row for place in linear if (row := _row(place, propagators[place], box, most)) is not None]
     of: dict[int, list[_Row]] = defaultdict(list)
     for row in rows:
         for v in row.terms:
@@ -69,7 +69,7 @@ def without_dominated(
                 break
     if not dropped:
         return None
-    return [node for place, node in enumerate(nodes) if place not in dropped]
+    return [node for place, node in enumerate(propagators) if place not in dropped]
 
 
 def _row(place: int, node: Propagator, box: Box, most: int) -> _Row | None:

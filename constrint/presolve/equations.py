@@ -14,7 +14,7 @@ from constrint.store.domains import set_class, set_hi, set_lo
 from constrint.store.state import State
 
 
-class Domains(Protocol):
+class DomainArrays(Protocol):
     """Bounds and strides by variable; a state and a box have them."""
 
     @property
@@ -31,7 +31,7 @@ class Domains(Protocol):
 
 
 def narrower_classes(
-    domains: Domains, nodes: Sequence[Propagator], rules: PresolveSettings = DEFAULT.presolve
+    domains: DomainArrays, propagators: Sequence[Propagator], rules: PresolveSettings = DEFAULT.presolve
 ) -> list[tuple[int, int, int]]:
     """Residue classes that the equations prove beyond the domains: (variable, modulus, residue).
 
@@ -40,7 +40,7 @@ def narrower_classes(
     """
     lo, hi, step = domains.lo, domains.hi, domains.step
     found = []
-    for v, affine in parametrised(domains, nodes, rules).items():
+    for v, affine in parametrised(domains, propagators, rules).items():
         modulus = gcd(*affine.terms.values())
         if modulus == 1:
             continue
@@ -66,13 +66,13 @@ def keep_classes(state: State, classes: Iterable[tuple[int, int, int]]) -> bool:
 
 
 def parametrised(
-    domains: Domains, nodes: Sequence[Propagator], rules: PresolveSettings = DEFAULT.presolve
+    domains: DomainArrays, propagators: Sequence[Propagator], rules: PresolveSettings = DEFAULT.presolve
 ) -> dict[int, Affine]:
     """Variables as integer sums over free parameters, for connected systems of equations.
 
     Raises `Infeasible` if the equations have no integer solution.
     """
-    equations = core_equations(domains, nodes, rules.most_terms_of_equations)
+    equations = core_equations(domains, propagators, rules.most_terms_of_equations)
     system = System(equations)
     try:
         system.solve(rules.steps_of_equations)
@@ -87,19 +87,19 @@ def parametrised(
     return found
 
 
-def anchor(domains: Domains, v: int) -> int:
+def anchor(domains: DomainArrays, v: int) -> int:
     """The number nearest to 0 in a variable's residue class; it need not be a member of the domain."""
     return domains.lo[v] % domains.step[v]
 
 
-def core_equations(domains: Domains, nodes: Sequence[Propagator], most_terms: int) -> list[Affine]:
+def core_equations(domains: DomainArrays, propagators: Sequence[Propagator], most_terms: int) -> list[Affine]:
     """The equations in units of steps, without those that only define a variable that occurs nowhere else.
 
     None at all where they have more than `most_terms` terms together.
     """
     equations = []
     lo, hi, step = domains.lo, domains.hi, domains.step
-    for node in _without_plain_definitions(domains, [node for node in nodes if type(node) is LinearEq]):
+    for node in _without_plain_definitions(domains, [node for node in propagators if type(node) is LinearEq]):
         constant = -node.bound
         terms: dict[int, int] = {}
         for a, v in node.terms:
@@ -118,25 +118,25 @@ def core_equations(domains: Domains, nodes: Sequence[Propagator], most_terms: in
     return equations if sum([len(equation.terms) for equation in equations]) <= most_terms else []
 
 
-def _without_plain_definitions(domains: Domains, nodes: list[LinearEq]) -> list[LinearEq]:
+def _without_plain_definitions(domains: DomainArrays, propagators: list[LinearEq]) -> list[LinearEq]:
     """The equations without those that define, with coefficient 1 or -1, a variable that occurs nowhere else.
 
     Most equations of most models are dropped here, before any work on them.
     """
     lo, hi, step = domains.lo, domains.hi, domains.step
-    uses = Counter([v for node in nodes for _, v in node.terms])
+    uses = Counter([v for node in propagators for _, v in node.terms])
     while True:
         kept = []
-        for node in nodes:
+        for node in propagators:
             for a, v in node.terms:
                 if uses[v] == 1 and step[v] == 1 and a in (1, -1) and lo[v] != hi[v]:
                     uses.subtract([v for _, v in node.terms])
                     break
             else:
                 kept.append(node)
-        if len(kept) == len(nodes):
+        if len(kept) == len(propagators):
             return kept
-        nodes = kept
+        propagators = kept
 
 
 def _without_definitions(equations: list[Affine]) -> list[Affine]:

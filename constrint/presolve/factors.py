@@ -21,10 +21,10 @@ def list_factors(problem: Problem, rules: PresolveSettings = DEFAULT.presolve) -
     lo, hi = problem.lo, problem.hi
     squares = {
         node.z: node.x
-        for node in problem.nodes
+        for node in problem.propagators
         if isinstance(node, Power) and problem.lo[node.y] == problem.hi[node.y] == 2
     }
-    for node in list(problem.nodes):
+    for node in list(problem.propagators):
         if isinstance(node, Product):
             if lo[node.z] == hi[node.z]:
                 changed |= _list_divisors(problem, node, rules)

@@ -11,7 +11,7 @@ from math import ceil, floor
 from typing import TYPE_CHECKING, TypeAlias
 
 from constrint import propagators as c
-from constrint.engine.build import LIMIT
+from constrint.engine.state_arrays import LIMIT
 from constrint.lowering.problem import Infeasible
 from constrint.settings import DEFAULT, PresolveSettings
 
@@ -22,10 +22,10 @@ Terms = tuple[tuple[int, int], ...]
 Row: TypeAlias = "tuple[Terms, Bound, Bound]"
 
 
-def rows_of(nodes: Iterable[c.Propagator], lo: Sequence[int], hi: Sequence[int]) -> list[Row]:
+def rows_of(propagators: Iterable[c.Propagator], lo: Sequence[int], hi: Sequence[int]) -> list[Row]:
     """The unconditional linear constraints, as terms between two bounds."""
     rows: list[Row] = []
-    for node in nodes:
+    for node in propagators:
         if isinstance(node, c.LinearEq):
             rows.append((node.terms, node.bound, node.bound))
         elif isinstance(node, c.LinearLe):
@@ -73,10 +73,10 @@ def system(rows: Sequence[Row], lo: Sequence[int], hi: Sequence[int], finite: in
     return simplex
 
 
-def implied_rows(nodes: Iterable[c.Propagator], lo: Sequence[int], hi: Sequence[int]) -> list[Row]:
+def implied_rows(propagators: Iterable[c.Propagator], lo: Sequence[int], hi: Sequence[int]) -> list[Row]:
     """Linear constraints implied by others: by extremes, absolute values, and products in a box."""
     rows: list[Row] = []
-    for node in nodes:
+    for node in propagators:
         if isinstance(node, c.Maximum):
             rows += [(((1, x), (-1, node.z)), None, 0) for x in node.xs]
         elif isinstance(node, c.Minimum):
@@ -92,7 +92,7 @@ def implied_rows(nodes: Iterable[c.Propagator], lo: Sequence[int], hi: Sequence[
 
 
 def relaxed_bounds(
-    nodes: Sequence[c.Propagator],
+    propagators: Sequence[c.Propagator],
     lo: Sequence[int],
     hi: Sequence[int],
     v: int,
@@ -102,11 +102,11 @@ def relaxed_bounds(
 
     Raises `Infeasible` if the constraints have no rational point.
     """
-    rows = connected(rows_of(nodes, lo, hi) + implied_rows(nodes, lo, hi), {v})
+    rows = connected(rows_of(propagators, lo, hi) + implied_rows(propagators, lo, hi), {v})
     inner = {x for terms, _, _ in rows for _, x in terms}
     if len(rows) < 2 or len(rows) * len(inner) > rules.most_cells_of_joint:
         return None, None
-    from constrint.presolve.simplex import Contradiction, TooManyPivots
+    from constrint.presolve.simplex import InfeasibleProgram, TooManyPivots
 
     simplex = system(rows, lo, hi, LIMIT, rules.pivots_of_joint)
     least: Bound = None
@@ -117,7 +117,7 @@ def relaxed_bounds(
         least = None if low is None else ceil(low)
         high = simplex.extreme(v, True)
         most = None if high is None else floor(high)
-    except Contradiction:
+    except InfeasibleProgram:
         raise Infeasible from None
     except TooManyPivots:
         pass
@@ -125,7 +125,7 @@ def relaxed_bounds(
 
 
 def joint_bounds(
-    nodes: Iterable[c.Propagator],
+    propagators: Iterable[c.Propagator],
     lo: Sequence[int],
     hi: Sequence[int],
     finite: int,
@@ -135,7 +135,7 @@ def joint_bounds(
     """Bounds of the wanted variables.
 
     Args:
-        nodes: All constraints; only linear ones are used.
+        propagators: All constraints; only linear ones are used.
         lo: Lower bounds by variable.
         hi: Upper bounds by variable.
         finite: A bound of at least this absolute value means "no bound".
@@ -146,12 +146,12 @@ def joint_bounds(
         Infeasible: The linear constraints have no rational point.
     """
     targets = set(wanted)
-    rows = connected(rows_of(nodes, lo, hi), targets)
+    rows = connected(rows_of(propagators, lo, hi), targets)
     inner = sorted({v for terms, _, _ in rows for _, v in terms})
     if not 2 <= len(rows) <= rules.most_rows_of_joint or len(inner) > rules.most_variables_of_joint:
         return {}
     # Imported late: few models need it, and `fractions` takes time to load.
-    from constrint.presolve.simplex import Contradiction, TooManyPivots
+    from constrint.presolve.simplex import InfeasibleProgram, TooManyPivots
 
     simplex = system(rows, lo, hi, finite, rules.pivots_of_joint)
     found: dict[int, tuple[Bound, Bound]] = {}
@@ -160,7 +160,7 @@ def joint_bounds(
         for v in [v for v in inner if v in targets][: rules.most_bounded]:
             least, most = simplex.extreme(v, False), simplex.extreme(v, True)
             found[v] = None if least is None else ceil(least), None if most is None else floor(most)
-    except Contradiction:
+    except InfeasibleProgram:
         raise Infeasible from None
     except TooManyPivots:
         pass

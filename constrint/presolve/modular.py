@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from constrint import propagators as c
-from constrint.engine.build import Box, Branch, build, grow
 from constrint.engine.dfs import run
+from constrint.engine.state_arrays import Box, Branch, build, grow
 from constrint.lowering.problem import Infeasible
 from constrint.propagators.handlers import Handlers
 from constrint.settings import DEFAULT, PresolveSettings
 from constrint.store.state import EXHAUSTED, FULL, PAUSED, SOLUTION, WIDER
-from constrint.support.deadline import look
+from constrint.support.deadline import check_deadline
 
 MODULI = (2, 3, 4, 5, 7, 8)
 Terms = tuple[tuple[int, int], ...]
@@ -28,39 +28,41 @@ BEYOND_LINEAR = (c.Absolute, c.Divides, c.DivMod, c.LinearEqIf, c.Maximum, c.Min
 
 
 def check_modulo(
-    nodes: Sequence[c.Propagator], box: Box, finite: int, rules: PresolveSettings = DEFAULT.presolve
+    propagators: Sequence[c.Propagator], box: Box, finite: int, rules: PresolveSettings = DEFAULT.presolve
 ) -> None:
     """Raise `Infeasible` if constraints over variables without bounds have no solution modulo some number.
 
     Args:
-        nodes: The constraints.
+        propagators: The constraints.
         box: The domains.
         finite: A bound of at least this absolute value means "no bound".
         rules: The settings.
     """
     if not box.lo or (min(box.lo) > -finite and max(box.hi) < finite):
         return
-    if len(nodes) > rules.most_modular or not any(isinstance(node, BEYOND_LINEAR) for node in nodes):
+    if len(propagators) > rules.most_modular or not any(
+        isinstance(node, BEYOND_LINEAR) for node in propagators
+    ):
         return
     possible: list[int] = []  # a solution modulo one of these is one modulo its divisors
-    for modulus in reversed(moduli_of(nodes, box, rules)):
-        look()
+    for modulus in reversed(moduli_of(propagators, box, rules)):
+        check_deadline()
         if any(other % modulus == 0 for other in possible):
             continue
-        outcome = _outcome(_Residues(nodes, box, modulus, rules), rules.nodes_modular)
+        outcome = _outcome(_Residues(propagators, box, modulus, rules), rules.nodes_modular)
         if outcome == EXHAUSTED:
             raise Infeasible
         if outcome == SOLUTION:
             possible.append(modulus)
 
 
-def moduli_of(nodes: Sequence[c.Propagator], box: Box, rules: PresolveSettings) -> list[int]:
-    """The numbers to look at: small ones, and the prime powers in the model's constants."""
+def moduli_of(propagators: Sequence[c.Propagator], box: Box, rules: PresolveSettings) -> list[int]:
+    """The numbers to check_deadline at: small ones, and the prime powers in the model's constants."""
     constants = {
-        abs(a) for node in nodes if isinstance(node, c.LinearEq | c.LinearEqIf) for a, _ in node.terms
+        abs(a) for node in propagators if isinstance(node, c.LinearEq | c.LinearEqIf) for a, _ in node.terms
     }
-    divisors = [node.y for node in nodes if isinstance(node, c.DivMod | c.CeilDiv)]
-    divisors += [node.d for node in nodes if isinstance(node, c.Divides)]
+    divisors = [node.y for node in propagators if isinstance(node, c.DivMod | c.CeilDiv)]
+    divisors += [node.d for node in propagators if isinstance(node, c.Divides)]
     constants |= {abs(box.lo[v]) for v in divisors if box.lo[v] == box.hi[v]}
     found = set(MODULI)
     for prime in range(2, rules.greatest_modulus + 1):
@@ -76,7 +78,7 @@ def _outcome(residues: _Residues, most_nodes: int) -> int:
     """How a short search ends."""
     box = residues.box()
     variables = range(len(box.lo))
-    state = build(box, residues.nodes, Branch(variables, [0] * len(variables)))
+    state = build(box, residues.propagators, Branch(variables, [0] * len(variables)))
     while (outcome := run(state, most_nodes, 20 * most_nodes)) == FULL:
         state = grow(state)
     return PAUSED if state.scalar[WIDER] else outcome
@@ -94,7 +96,7 @@ class _Residues:
     hi: list[int] = field(default_factory=list)
     values: list[tuple[int, ...] | None] = field(default_factory=list)
     exact: list[bool] = field(default_factory=list)
-    nodes: list[c.Propagator] = field(default_factory=list)
+    propagators: list[c.Propagator] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         for v in range(len(self.domains.lo)):
@@ -128,7 +130,7 @@ class _Residues:
     def _add(self, node: c.Propagator) -> None:
         """Add what a constraint says of values and residues, if anything."""
         if all(self.exact[v] for v in node.scope()):
-            self.nodes.append(node)
+            self.propagators.append(node)
         else:
             _RESIDUES[type(node)](self, node)
 
@@ -145,28 +147,28 @@ class _Residues:
         return (*total, (-m, quotient)), rest
 
     def _equal(self, terms: Terms, bound: int) -> None:
-        self.nodes.append(c.LinearEq(*self._reduced(terms, bound)))
+        self.propagators.append(c.LinearEq(*self._reduced(terms, bound)))
 
     def _if_equal(self, terms: Terms, bound: int) -> int:
         """The literal of a new variable that can be true only if an equation holds modulo the number."""
         literal = 2 * self._variable(0, 1)
         reduced, rest = self._reduced(terms, bound)
-        self.nodes.append(c.LinearEqIf(literal, reduced, rest))
+        self.propagators.append(c.LinearEqIf(literal, reduced, rest))
         return literal
 
     def _one_of(self, sums: Sequence[Terms]) -> None:
-        self.nodes.append(c.Clause(tuple([self._if_equal(terms, 0) for terms in sums])))
+        self.propagators.append(c.Clause(tuple([self._if_equal(terms, 0) for terms in sums])))
 
     def _product(self, x: int, y: int) -> int:
         """A variable for the product of two values or residues."""
         corners = [a * b for a in (self.lo[x], self.hi[x]) for b in (self.lo[y], self.hi[y])]
         z = self._variable(min(corners), max(corners))
-        self.nodes.append(c.Product(x, y, z))
+        self.propagators.append(c.Product(x, y, z))
         return z
 
     def _entry(self, table: tuple[int, ...], index: int) -> int:
         z = self._variable(min(table), max(table))
-        self.nodes.append(c.Element(table, index, z))
+        self.propagators.append(c.Element(table, index, z))
         return z
 
     def _multiply(self, node: c.Product) -> None:
@@ -193,14 +195,14 @@ class _Residues:
         """A constant multiple of the number divides x only if the number does."""
         divisor = self.domains.lo[node.d]
         if divisor == self.domains.hi[node.d] and divisor and divisor % self.modulus == 0:
-            self.nodes.append(c.Clause((node.literal ^ 1, self._if_equal(((1, node.x),), 0))))
+            self.propagators.append(c.Clause((node.literal ^ 1, self._if_equal(((1, node.x),), 0))))
 
 
 _RESIDUES: Handlers[Callable[[_Residues, Any], None]] = Handlers(
     "residues",
     {
         c.LinearEq: lambda r, node: r._equal(node.terms, node.bound),
-        c.LinearEqIf: lambda r, node: r.nodes.append(
+        c.LinearEqIf: lambda r, node: r.propagators.append(
             c.Clause((node.literal ^ 1, r._if_equal(node.terms, node.bound)))
         ),
         c.Product: _Residues._multiply,

@@ -14,16 +14,16 @@ from constrint.store.state import State
 MODULI = (3, 4, 5, 7, 8, 9, 11, 13, 16)
 
 
-def check_residues(state: State, nodes: Iterable[Propagator]) -> None:
+def check_residues(state: State, propagators: Iterable[Propagator]) -> None:
     """Raise `Infeasible` if an equation of powers has no solution modulo a small number."""
     powers = {
         node.z: (node.x, state.lo[node.y])
-        for node in nodes
+        for node in propagators
         if isinstance(node, Power) and state.lo[node.y] == state.hi[node.y]
     }
     if not powers:
         return
-    for node in nodes:
+    for node in propagators:
         if isinstance(node, LinearEq) and any(v in powers for _, v in node.terms):
             for modulus in MODULI:
                 if not _has_solution(state, node, powers, modulus):

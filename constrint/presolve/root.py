@@ -9,9 +9,9 @@ from itertools import accumulate
 from operator import eq, sub
 from typing import TYPE_CHECKING
 
-from constrint.engine.build import LIMIT, Box, Branch, build, can_resume, decided
 from constrint.engine.cache import is_loaded
 from constrint.engine.fixpoint import FAILED, INTERRUPTED, fixpoint
+from constrint.engine.state_arrays import LIMIT, Box, Branch, build, can_resume, decided
 from constrint.lowering.problem import Infeasible, NeedsWiderBounds, Problem
 from constrint.presolve.boxes import box_of
 from constrint.presolve.cliques import with_cliques
@@ -22,8 +22,8 @@ from constrint.presolve.equations import keep_classes, narrower_classes
 from constrint.presolve.factors import list_factors
 from constrint.presolve.joint import joint_bounds
 from constrint.presolve.modular import check_modulo
+from constrint.presolve.parallel_rows import tightened, without_parallel
 from constrint.presolve.residues import check_residues
-from constrint.presolve.rows import tightened, without_parallel
 from constrint.propagators import LinearEq, LinearLe, Propagator
 from constrint.settings import DEFAULT, PresolveSettings, Settings
 from constrint.store.domains import set_hi, set_lo
@@ -45,14 +45,14 @@ class Settled:
 
     Attributes:
         box: The domains.
-        nodes: The propagators.
+        propagators: The propagators.
         state: The state.
         session: The compiled engine's session with this state, or None.
         is_taken: Whether a search has taken it.
     """
 
     box: Box
-    nodes: list[Propagator]
+    propagators: list[Propagator]
     state: State
     session: CompiledSearch | None
     is_taken: bool = False
@@ -64,7 +64,7 @@ class Root:
 
     Attributes:
         box: The domains.
-        nodes: The constraints that are not decided.
+        propagators: The constraints that are not decided.
         exact: Whether some intermediate result may not fit int64.
         huge: The bound that means "no bound".
         stable: Whether propagation reached its fixpoint.
@@ -74,7 +74,7 @@ class Root:
     """
 
     box: Box
-    nodes: list[Propagator]
+    propagators: list[Propagator]
     exact: bool
     huge: int
     stable: bool
@@ -91,9 +91,9 @@ class Root:
             or settled.is_taken
             or (settled.session is not None and not may_compile)
             or settled.box is not self.box
-            or settled.nodes is not self.nodes
+            or settled.propagators is not self.propagators
         ):
-            return build(self.box, self.nodes, branch, self.huge), None
+            return build(self.box, self.propagators, branch, self.huge), None
         settled.is_taken = True
         fields = decided(settled.state, branch, self.huge)
         if settled.session is not None:
@@ -128,19 +128,19 @@ def presolve(
         postponed = _postponed(problem, settings)
         if postponed is not None:
             return postponed
-    joined = with_cliques(problem.nodes, problem.lo, problem.hi, rules)
+    joined = with_cliques(problem.propagators, problem.lo, problem.hi, rules)
     if joined is not None:
-        problem.nodes[:] = joined
+        problem.propagators[:] = joined
         tell("cliques")
-    merged = without_parallel(problem.nodes)
+    merged = without_parallel(problem.propagators)
     if merged is not None:
-        problem.nodes[:] = merged
+        problem.propagators[:] = merged
         tell("parallel rows")
     add_machines(problem, rules)
     tell("machines")
-    tight = tightened(problem.nodes, problem.lo, problem.hi)
+    tight = tightened(problem.propagators, problem.lo, problem.hi)
     if tight is not None:
-        problem.nodes[:] = tight
+        problem.propagators[:] = tight
         tell("tightened rows")
     for left in range(rules.rounds - 1, -1, -1):
         session, state, outcome = _first_fixpoint(problem, deadline, may_compile, rules)
@@ -162,7 +162,7 @@ def presolve(
         if left == 0 or not list_factors(problem, rules):
             break
         tell("factors")
-    check_modulo(problem.nodes, box, problem.finite, rules)
+    check_modulo(problem.propagators, box, problem.finite, rules)
     return _root(problem, box, state, session, outcome, settings)
 
 
@@ -170,7 +170,7 @@ def _postponed(problem: Problem, settings: Settings) -> Root | None:
     """The root without any reasoning; None for what is not small, narrow and within int64."""
     rules = settings.presolve
     widest = max(map(sub, problem.hi, problem.lo), default=0)
-    if len(problem.nodes) > rules.most_postponed or widest >= rules.wide:
+    if len(problem.propagators) > rules.most_postponed or widest >= rules.wide:
         return None
     return untouched(problem, settings)
 
@@ -178,9 +178,11 @@ def _postponed(problem: Problem, settings: Settings) -> Root | None:
 def untouched(problem: Problem, settings: Settings = DEFAULT) -> Root | None:
     """The root without any reasoning; None where numbers may not fit int64."""
     box = Box(problem.lo, problem.hi, problem.step, problem.values)
-    if _exceeds_int64(box, problem.nodes):
+    if _exceeds_int64(box, problem.propagators):
         return None
-    return Root(box, problem.nodes, exact=False, huge=LIMIT, stable=True, postponed=True, settings=settings)
+    return Root(
+        box, problem.propagators, exact=False, huge=LIMIT, stable=True, postponed=True, settings=settings
+    )
 
 
 def _first_fixpoint(
@@ -188,20 +190,20 @@ def _first_fixpoint(
 ) -> tuple[CompiledSearch | None, State, int]:
     """Propagate all constraints; with a session, the state has arrays for all fields but the domains."""
     box = Box(problem.lo, problem.hi, problem.step, problem.values)
-    is_large = may_compile and is_loaded() and _is_large(problem.nodes, rules.large)
-    if is_large and not _exceeds_int64(box, problem.nodes):
+    is_large = may_compile and is_loaded() and _is_large(problem.propagators, rules.large)
+    if is_large and not _exceeds_int64(box, problem.propagators):
         from constrint.engine.compiled import CompiledSearch, propagate, read_at_root
 
-        session = CompiledSearch(build(box, problem.nodes, Branch()))
+        session = CompiledSearch(build(box, problem.propagators, Branch()))
         outcome = _propagate(partial(propagate, session), deadline, rules)
         return session, read_at_root(session), outcome
-    state = build(box, problem.nodes, Branch(), problem.huge)
+    state = build(box, problem.propagators, Branch(), problem.huge)
     return None, state, _propagate(partial(fixpoint, state), deadline, rules)
 
 
-def _is_large(nodes: list[Propagator], least: int) -> bool:
+def _is_large(propagators: list[Propagator], least: int) -> bool:
     """Whether handing over to the compiled engine pays."""
-    return any(size >= least for size in accumulate(len(node.scope()) for node in nodes))
+    return any(size >= least for size in accumulate(len(node.scope()) for node in propagators))
 
 
 def _propagate(advance: Callable[[int], int], deadline: Deadline, rules: PresolveSettings) -> int:
@@ -225,12 +227,12 @@ def _reason(
     problem: Problem, state: State, outcome: int, deadline: Deadline, rules: PresolveSettings
 ) -> tuple[State, int]:
     """Apply number theory and linear algebra to a propagated state, and propagate the results."""
-    classes = narrower_classes(state, problem.nodes, rules)
+    classes = narrower_classes(state, problem.propagators, rules)
     if classes:
         state = _interpretable(state)
         if not keep_classes(state, classes):
             return state, FAILED
-    check_residues(state, problem.nodes)
+    check_residues(state, problem.propagators)
     if classes:
         outcome = _propagate(partial(fixpoint, state), deadline, rules)
     limit = problem.finite
@@ -238,7 +240,7 @@ def _reason(
         outcome != INTERRUPTED and -limit < min(state.lo, default=0) and max(state.hi, default=0) < limit
     ):
         return state, outcome
-    if has_negative_cycle(problem.nodes):
+    if has_negative_cycle(problem.propagators):
         raise Infeasible
     state = _interpretable(state)
     for v, (low, high) in _joint(problem, state.lo, state.hi, rules).items():
@@ -263,7 +265,7 @@ def _joint(
 ) -> dict[int, tuple[Bound, Bound]]:
     """Joint bounds of the wide variables from the linear constraints."""
     wide = [v for v in range(len(lo)) if hi[v] - lo[v] >= rules.wide]
-    return joint_bounds(problem.nodes, lo, hi, problem.finite, wide, rules)
+    return joint_bounds(problem.propagators, lo, hi, problem.finite, wide, rules)
 
 
 def _narrow_jointly(problem: Problem, rules: PresolveSettings) -> bool:
@@ -280,7 +282,7 @@ def _narrow_jointly(problem: Problem, rules: PresolveSettings) -> bool:
 
 def is_linear(root: Root, v: int) -> bool:
     """Whether an objective occurs in a linear constraint, and there are other linear constraints."""
-    rows = [node for node in root.nodes if isinstance(node, LinearLe | LinearEq)]
+    rows = [node for node in root.propagators if isinstance(node, LinearLe | LinearEq)]
     return len(rows) > 1 and any(x == v for node in rows for _, x in node.terms)
 
 
@@ -307,7 +309,7 @@ def better_than(root: Root, v: int, direction: str, value: int) -> Root | None:
     if not unbounded and all(hi[u] - lo[u] < rules.wide for u in range(len(lo)) if u != v):
         return replace(root, box=Box(lo, hi, box.step, values))  # its search bounds the goal as well
     try:
-        bounds = joint_bounds(root.nodes, lo, hi, limit, [*unbounded, v], rules)
+        bounds = joint_bounds(root.propagators, lo, hi, limit, [*unbounded, v], rules)
     except Infeasible:
         return None
     for u, (low, high) in bounds.items():
@@ -333,23 +335,23 @@ def _root(
     outcome: int,
     settings: Settings,
 ) -> Root:
-    nodes = problem.nodes
+    propagators = problem.propagators
     if outcome != INTERRUPTED:
         are_fixed = sum(map(eq, box.lo, box.hi)) > 1  # more than the constant 1 is fixed
-        nodes = [
+        propagators = [
             node
-            for node in nodes
+            for node in propagators
             if not (are_fixed or isinstance(node, LinearLe)) or not _is_decided(node, box)
         ]
         if not state.scalar[WIDER]:
-            fewer = without_dominated(nodes, box, problem.finite, settings.presolve)
-            nodes = nodes if fewer is None else fewer
-    exact = session is None and _exceeds_int64(box, nodes)
+            fewer = without_dominated(propagators, box, problem.finite, settings.presolve)
+            propagators = propagators if fewer is None else fewer
+    exact = session is None and _exceeds_int64(box, propagators)
     settled = None
-    if outcome != INTERRUPTED and len(nodes) == len(problem.nodes) and can_resume(state, box):
-        settled = Settled(box, nodes, state, session)
+    if outcome != INTERRUPTED and len(propagators) == len(problem.propagators) and can_resume(state, box):
+        settled = Settled(box, propagators, state, session)
     huge = problem.huge if exact else LIMIT
-    return Root(box, nodes, exact, huge, outcome != INTERRUPTED, settled, settings=settings)
+    return Root(box, propagators, exact, huge, outcome != INTERRUPTED, settled, settings=settings)
 
 
 def _is_decided(node: Propagator, box: Box) -> bool:
@@ -364,8 +366,8 @@ def _is_decided(node: Propagator, box: Box) -> bool:
     return True
 
 
-def _exceeds_int64(box: Box, nodes: list[Propagator]) -> bool:
+def _exceeds_int64(box: Box, propagators: list[Propagator]) -> bool:
     lo, hi = box.lo, box.hi
     if max(-min(lo, default=0), max(hi, default=0)) >= LIMIT >> 1:
         return True
-    return max([node.peak(lo, hi) for node in nodes], default=0) >= LIMIT
+    return max([node.peak(lo, hi) for node in propagators], default=0) >= LIMIT

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-from constrint.support.deadline import look
+from constrint.support.deadline import check_deadline
 
 Bound = int | None
 Number = int | Fraction
 
 
-class Contradiction(Exception):  # noqa: N818 - an answer, not a fault
+class InfeasibleProgram(Exception):  # noqa: N818 - an answer, not a fault
     """The constraints have no rational point."""
 
 
@@ -69,7 +69,7 @@ class Simplex:
         self.value[v] = sum(a * self.value[x] for x, a in terms.items())
 
     def find_point(self) -> None:
-        """Move to a point within all bounds; raises `Contradiction` if there is none."""
+        """Move to a point within all bounds; raises `InfeasibleProgram` if there is none."""
         while True:
             broken = min((v for v in self.rows if self._miss(v)), default=None)
             if broken is None:
@@ -80,7 +80,7 @@ class Simplex:
                 if self._can_move(x, (self.rows[broken][x] > 0) == up):
                     break
             else:
-                raise Contradiction
+                raise InfeasibleProgram
             assert target is not None  # a variable violates its bounds
             self._move(x, ratio(target - self.value[broken], self.rows[broken][x]))
             self._pivot(broken, x)
@@ -137,7 +137,7 @@ class Simplex:
 
     def _pivot(self, leaving: int, entering: int) -> None:
         """Exchange a basic and a non-basic variable."""
-        look()
+        check_deadline()
         self._pivots -= 1
         if self._pivots < 0:
             raise TooManyPivots

@@ -12,14 +12,14 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from constrint import propagators as c
-from constrint.engine.build import Box
+from constrint.engine.state_arrays import Box
 from constrint.propagators.handlers import Handlers
 
 Item: TypeAlias = "tuple[Hashable, tuple[int, ...]]"
 Fact: TypeAlias = "tuple[Hashable, list[Item]]"
 
 
-class Structure:
+class ColouredStructure:
     """Vertices and facts of the constraints over a box.
 
     Attributes:
@@ -30,7 +30,7 @@ class Structure:
         start: First colour of each vertex.
     """
 
-    def __init__(self, box: Box, nodes: Sequence[c.Propagator], goal: tuple[int, str] | None) -> None:
+    def __init__(self, box: Box, propagators: Sequence[c.Propagator], goal: tuple[int, str] | None) -> None:
         self._box = box
         self._goal = goal
         self._count = len(box.lo)
@@ -38,9 +38,9 @@ class Structure:
         self.values: dict[int, tuple[int, int]] = {}
         self._vertex: dict[tuple[int, int], int] = {}
         self._group: dict[int, int] = {}
-        self._find_groups(nodes)
+        self._find_groups(propagators)
         self.facts: list[Fact] = []
-        for number, node in enumerate(nodes):
+        for number, node in enumerate(propagators):
             self.facts.append(self._fact(number, node))
         self._state_domains()
         self.at: dict[int, list[int]] = {}
@@ -59,10 +59,10 @@ class Structure:
 
     # Variables whose values are names
 
-    def _find_groups(self, nodes: Sequence[c.Propagator]) -> None:
+    def _find_groups(self, propagators: Sequence[c.Propagator]) -> None:
         lo, hi = self._box.lo, self._box.hi
-        ceilings = ceilings_of(nodes, self._goal)
-        parts = [self._comparing(node, ceilings) for node in nodes]
+        ceilings = ceilings_of(propagators, self._goal)
+        parts = [self._comparing(node, ceilings) for node in propagators]
         named = {v for compared, _ in parts for v in compared if lo[v] < hi[v]}
         if self._goal is not None:
             named.discard(self._goal[0])
@@ -214,7 +214,7 @@ class Structure:
         ]
 
 
-def ceilings_of(nodes: Sequence[c.Propagator], goal: tuple[int, str] | None) -> set[int]:
+def ceilings_of(propagators: Sequence[c.Propagator], goal: tuple[int, str] | None) -> set[int]:
     """The goal, where it is to be small and only stands above others: names are then as few as needed.
 
     Of solutions that differ in names alone, a best one is then left; those that are worse may all be lost.
@@ -222,7 +222,7 @@ def ceilings_of(nodes: Sequence[c.Propagator], goal: tuple[int, str] | None) -> 
     if goal is None or goal[1] != "min":
         return set()
     (z, _) = goal
-    for node in nodes:
+    for node in propagators:
         if z not in node.scope():
             continue
         if isinstance(node, c.Maximum) and node.z == z and z not in node.xs:
@@ -233,7 +233,7 @@ def ceilings_of(nodes: Sequence[c.Propagator], goal: tuple[int, str] | None) -> 
 
 
 def key_of(fact: Fact, moved: Mapping[int, int] | None = None) -> Hashable:
-    """What a fact says, with some vertices in the place of others."""
+    """The key of a fact with some vertices replaced by others."""
     kind, items = fact
     if moved:
         get = moved.get
@@ -251,18 +251,18 @@ def _is_below(node: c.LinearLe, z: int) -> bool:
     return _is_difference(node.terms, node.bound) and (-1, z) in node.terms
 
 
-_MADE: Handlers[Callable[[Structure, Any], Fact]] = Handlers(
+_MADE: Handlers[Callable[[ColouredStructure, Any], Fact]] = Handlers(
     "symmetries",
     {
-        (c.LinearEq, c.LinearLe, c.LinearNe): Structure._sum,
-        (c.LinearLeIf, c.LinearEqIf): Structure._sum_if,
-        c.Clause: Structure._clause,
-        c.DIFFERENT: Structure._different,
-        c.NoOverlap: Structure._tasks,
-        c.Cumulative: Structure._shared,
-        c.Product: Structure._product,
-        (c.Maximum, c.Minimum): Structure._extreme,
-        c.Cardinality: Structure._cardinality,
+        (c.LinearEq, c.LinearLe, c.LinearNe): ColouredStructure._sum,
+        (c.LinearLeIf, c.LinearEqIf): ColouredStructure._sum_if,
+        c.Clause: ColouredStructure._clause,
+        c.DIFFERENT: ColouredStructure._different,
+        c.NoOverlap: ColouredStructure._tasks,
+        c.Cumulative: ColouredStructure._shared,
+        c.Product: ColouredStructure._product,
+        (c.Maximum, c.Minimum): ColouredStructure._extreme,
+        c.Cardinality: ColouredStructure._cardinality,
     },
     rest="like none but itself",
 )

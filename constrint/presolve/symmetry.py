@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from itertools import pairwise
 
-from constrint.presolve.structure import Item, Structure, key_of
+from constrint.presolve.structure import ColouredStructure, Item, key_of
 from constrint.settings import DEFAULT, PresolveSettings
-from constrint.support.deadline import look
+from constrint.support.deadline import check_deadline
 
 MODULUS = (1 << 61) - 1
 
@@ -27,7 +27,7 @@ class Symmetries:
         found: The exchanges: for each vertex that moves the vertex in whose place it comes.
     """
 
-    def __init__(self, structure: Structure, rules: PresolveSettings = DEFAULT.presolve) -> None:
+    def __init__(self, structure: ColouredStructure, rules: PresolveSettings = DEFAULT.presolve) -> None:
         self._structure = structure
         self._rules = rules
         self._keys = {key_of(fact) for fact in structure.facts}
@@ -55,7 +55,7 @@ class Symmetries:
         ]
         count = len(set(colour.values()))
         for _ in range(self._rules.refinements):
-            look()
+            check_deadline()
             sums = dict.fromkeys(colour, 0)
             for kind, items in tagged:
                 of_items = [hash((tag, *[colour[v] for v in vertices])) for tag, vertices in items]
@@ -122,7 +122,7 @@ class Symmetries:
 
     def _exchange(self, u: int, w: int) -> Exchange | None:
         """The exchange of two vertices and of what follows from that; None if none is found."""
-        look()
+        check_deadline()
         structure = self._structure
         moved: Exchange = {u: w, w: u}
         queue, done = [u, w], 0

@@ -15,7 +15,7 @@ LCM = 16
 
 
 @record()
-class _Pair(Propagator):
+class _PairPropagator(Propagator):
     x: int
     y: int
     z: int
@@ -37,7 +37,7 @@ class _Pair(Propagator):
         return max(x * y, (2 * most + z + 1) * (z + 1), (2 * z + most + 1) * (most + 1)) + most + z + 2
 
 
-class Gcd(_Pair):
+class Gcd(_PairPropagator):
     """``z == gcd(x, y)``; gcd(0, 0) is 0."""
 
     __slots__ = ()
@@ -47,7 +47,7 @@ class Gcd(_Pair):
         return math.gcd(values[self.x], values[self.y]) == values[self.z]
 
 
-class Lcm(_Pair):
+class Lcm(_PairPropagator):
     """``z == lcm(x, y)``; 0 where x or y is 0."""
 
     __slots__ = ()

@@ -14,7 +14,7 @@ MINIMUM = 10
 
 
 @record()
-class _Extreme(Propagator):
+class _ExtremePropagator(Propagator):
     z: int
     xs: tuple[int, ...]
 
@@ -31,7 +31,7 @@ class _Extreme(Propagator):
         return max(magnitude(lo, hi, v) for v in self.scope()) + 1
 
 
-class Maximum(_Extreme):
+class Maximum(_ExtremePropagator):
     """``z == max(xs)``."""
 
     __slots__ = ()
@@ -41,7 +41,7 @@ class Maximum(_Extreme):
         return values[self.z] == max(values[x] for x in self.xs)
 
 
-class Minimum(_Extreme):
+class Minimum(_ExtremePropagator):
     """``z == min(xs)``."""
 
     __slots__ = ()

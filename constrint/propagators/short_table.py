@@ -131,7 +131,7 @@ def keep_short_column(st: State, first: int, column: int, found: int) -> bool:
 
 @compilable
 def open_entries(st: State, first: int, row: int) -> int:
-    """What is undecided of a row: -1 if nothing, as it matches, or the column if it is one variable.
+    """The undecided column of a row: -1 if the row matches, or the column if exactly one is undecided.
 
     -2 if it is more, or if the row is excluded.
     """

@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from constrint.engine.build import Box
+from constrint.engine.state_arrays import Box
 from constrint.propagators import LinearEqIf, Propagator
 from constrint.settings import DEFAULT
 
 
-class TooLarge(Exception):  # noqa: N818 - an answer, not a fault
+class TooLargeRelaxation(Exception):  # noqa: N818 - an answer, not a fault
     """The relaxation would have more columns or entries than it is worth."""
 
 
 @dataclass(frozen=True, slots=True)
-class Affine:
+class ColumnSum:
     """A sum of columns and a constant.
 
     Attributes:
@@ -30,15 +30,15 @@ class Affine:
     terms: Mapping[int, int]
     constant: int = 0
 
-    def plus(self, other: Affine, factor: int = 1) -> Affine:
+    def plus(self, other: ColumnSum, factor: int = 1) -> ColumnSum:
         """This sum plus a multiple of another one."""
         return total(((1, self), (factor, other)))
 
 
-ZERO, ONE = Affine({}), Affine({}, 1)
+ZERO, ONE = ColumnSum({}), ColumnSum({}, 1)
 
 
-def total(parts: Iterable[tuple[int, Affine]]) -> Affine:
+def total(parts: Iterable[tuple[int, ColumnSum]]) -> ColumnSum:
     """The sum of parts, each times its factor."""
     terms: dict[int, int] = {}
     constant = 0
@@ -46,7 +46,7 @@ def total(parts: Iterable[tuple[int, Affine]]) -> Affine:
         constant += factor * part.constant
         for column, a in part.terms.items():
             terms[column] = terms.get(column, 0) + factor * a
-    return Affine({column: a for column, a in terms.items() if a}, constant)
+    return ColumnSum({column: a for column, a in terms.items() if a}, constant)
 
 
 class Columns:
@@ -62,7 +62,7 @@ class Columns:
     def __init__(
         self,
         box: Box,
-        nodes: Sequence[Propagator],
+        propagators: Sequence[Propagator],
         most: int,
         most_values: int = DEFAULT.relaxation.most_values,
     ) -> None:
@@ -73,7 +73,7 @@ class Columns:
         self._most_values = most_values
         self._column: dict[tuple[int, int | None], int] = {}
         self.literals: dict[tuple[int, int], int] = {}
-        for node in nodes:
+        for node in propagators:
             if isinstance(node, LinearEqIf) and len(node.terms) == 1 and node.bound % node.terms[0][0] == 0:
                 ((a, x),) = node.terms
                 self.literals.setdefault((x, node.bound // a), node.literal)
@@ -82,27 +82,27 @@ class Columns:
         column = self._column.get((v, value))
         if column is None:
             if len(self.variable) >= self._most:
-                raise TooLarge
+                raise TooLargeRelaxation
             column = self._column[v, value] = len(self.variable)
             self.variable.append(v)
             self.value.append(value)
         return column
 
-    def free(self, table: int, row: int) -> Affine:
+    def free(self, table: int, row: int) -> ColumnSum:
         """The 0/1 column for taking a row of a table; it belongs to no variable."""
-        return Affine({self._new(-table, row): 1})
+        return ColumnSum({self._new(-table, row): 1})
 
-    def of(self, v: int) -> Affine:
+    def of(self, v: int) -> ColumnSum:
         """The column of a variable, as a sum."""
         lo, hi = self.box.lo[v], self.box.hi[v]
-        return Affine({}, lo) if lo == hi else Affine({self._new(v, None): 1})
+        return ColumnSum({}, lo) if lo == hi else ColumnSum({self._new(v, None): 1})
 
-    def literal(self, literal: int) -> Affine:
+    def literal(self, literal: int) -> ColumnSum:
         """A literal as a sum: 1 if it is true."""
         positive = self.of(literal >> 1)
         return ONE.plus(positive, -1) if literal & 1 else positive
 
-    def sum(self, terms: Sequence[tuple[int, int]]) -> Affine:
+    def sum(self, terms: Sequence[tuple[int, int]]) -> ColumnSum:
         """A linear sum of variables as a sum of columns."""
         factors: dict[int, int] = {}
         constant = 0
@@ -113,7 +113,7 @@ class Columns:
             else:
                 column = self._new(v, None)
                 factors[column] = factors.get(column, 0) + a
-        return Affine({column: a for column, a in factors.items() if a}, constant)
+        return ColumnSum({column: a for column, a in factors.items() if a}, constant)
 
     def values(self, v: int) -> Sequence[int]:
         """The members of a variable's root domain."""
@@ -124,7 +124,7 @@ class Columns:
         """Whether a variable has few enough values for members."""
         return len(self.values(v)) <= self._most_values
 
-    def equals(self, v: int, value: int) -> Affine:
+    def equals(self, v: int, value: int) -> ColumnSum:
         """1 if a variable has a value, else 0."""
         box = self.box
         if value not in self.values(v):
@@ -134,7 +134,7 @@ class Columns:
         if (box.lo[v], box.hi[v], box.step[v]) == (0, 1, 1):
             return self.of(v) if value else ONE.plus(self.of(v), -1)
         literal = self.literals.get((v, value))
-        return Affine({self._new(v, value): 1}) if literal is None else self.literal(literal)
+        return ColumnSum({self._new(v, value): 1}) if literal is None else self.literal(literal)
 
     def has_literal(self, v: int) -> bool:
         """Whether the model has a literal for some member of a variable."""

@@ -11,21 +11,21 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from constrint.relaxation.columns import total
-from constrint.relaxation.rows import Relaxation, Row
+from constrint.relaxation.lp_rows import LpRow, Relaxation
 
 if TYPE_CHECKING:
     import numpy as np
 
 
-def cuts(relaxation: Relaxation, point: np.ndarray[Any, Any]) -> list[Row]:
+def cuts(relaxation: Relaxation, point: np.ndarray[Any, Any]) -> list[LpRow]:
     """Rows that the point violates."""
-    found: list[Row] = []
+    found: list[LpRow] = []
     for successors in relaxation.circuits:
         found += _subtours(relaxation, successors, point)
     return found
 
 
-def _subtours(relaxation: Relaxation, successors: Sequence[int], point: np.ndarray[Any, Any]) -> list[Row]:
+def _subtours(relaxation: Relaxation, successors: Sequence[int], point: np.ndarray[Any, Any]) -> list[LpRow]:
     columns, rules = relaxation.columns, relaxation.rules
     n = len(successors)
     weight: dict[tuple[int, int], float] = {}
@@ -37,7 +37,7 @@ def _subtours(relaxation: Relaxation, successors: Sequence[int], point: np.ndarr
                 if flow > 1e-6:
                     weight[i, j] = weight.get((i, j), 0.0) + float(flow)
     parts: dict[int, set[int]] = {i: {i} for i in range(n)}
-    rows: list[Row] = []
+    rows: list[LpRow] = []
     arcs = sorted(weight, key=lambda arc: (-weight[arc], arc))
     for a, b in arcs:
         if parts[a] is parts[b] or len(rows) >= rules.most_subtours:
@@ -53,7 +53,7 @@ def _subtours(relaxation: Relaxation, successors: Sequence[int], point: np.ndarr
     return rows
 
 
-def _leaves(relaxation: Relaxation, successors: Sequence[int], inside: set[int]) -> Row:
+def _leaves(relaxation: Relaxation, successors: Sequence[int], inside: set[int]) -> LpRow:
     """The row that some node of a set has a successor outside."""
     columns = relaxation.columns
     leaving = total(
@@ -62,4 +62,4 @@ def _leaves(relaxation: Relaxation, successors: Sequence[int], inside: set[int])
         for j in columns.values(successors[i])
         if j not in inside
     )
-    return Row(dict(leaving.terms), 1 - leaving.constant, None)
+    return LpRow(dict(leaving.terms), 1 - leaving.constant, None)

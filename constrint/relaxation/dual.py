@@ -13,12 +13,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import gcd
 
-from constrint.engine.build import LIMIT
+from constrint.engine.state_arrays import LIMIT
 from constrint.presolve import Root
 from constrint.presolve.joint import Row, connected, rows_of, system
 from constrint.propagators import LinearLe
-from constrint.relaxation.bounds import program_of
 from constrint.relaxation.highs import has_highs
+from constrint.relaxation.proven_bounds import program_of
 
 SCALES = (1024, 64)  # denominators to which multipliers are rounded
 
@@ -26,14 +26,14 @@ SCALES = (1024, 64)  # denominators to which multipliers are rounded
 def with_dual_row(root: Root, v: int, direction: str) -> Root:
     """The root with a row that bounds the objective v by other variables; the same root if there is none."""
     lo, hi = root.box.lo, root.box.hi
-    rows = connected(rows_of(root.nodes, lo, hi), {v})
+    rows = connected(rows_of(root.propagators, lo, hi), {v})
     if root.exact or len(rows) < 2:
         return root
     duals = _multipliers(rows, root, v, direction)
     for scale in SCALES:
         node = _sum_of(rows, duals, scale)
         if node is not None and node.peak(lo, hi) < LIMIT:
-            return replace(root, nodes=[*root.nodes, node])
+            return replace(root, propagators=[*root.propagators, node])
     return root
 
 
@@ -51,7 +51,7 @@ def _multipliers(rows: Sequence[Row], root: Root, v: int, direction: str) -> Map
 
 def _exact(rows: Sequence[Row], root: Root, v: int, direction: str) -> Mapping[int, float]:
     """The multipliers by the exact simplex method."""
-    from constrint.presolve.simplex import Contradiction, TooManyPivots
+    from constrint.presolve.simplex import InfeasibleProgram, TooManyPivots
 
     lo, hi = root.box.lo, root.box.hi
     simplex = system(rows, lo, hi, LIMIT, root.settings.relaxation.exact_pivots)
@@ -60,7 +60,7 @@ def _exact(rows: Sequence[Row], root: Root, v: int, direction: str) -> Mapping[i
     try:
         simplex.find_point()
         simplex.extreme(v, direction == "max")
-    except (Contradiction, TooManyPivots):
+    except (InfeasibleProgram, TooManyPivots):
         return {}
     sign = 1 if direction == "max" else -1
     return {x - len(lo): float(sign * a) for x, a in simplex.rows.get(v, {}).items() if x >= len(lo)}

@@ -13,23 +13,23 @@ from itertools import product
 from math import prod
 
 from constrint import propagators as c
-from constrint.engine.build import Box
+from constrint.engine.state_arrays import Box
 from constrint.propagators import Propagator
-from constrint.relaxation.columns import ONE, Affine, Columns, total
+from constrint.relaxation.columns import ONE, Columns, ColumnSum, total
 from constrint.settings import RelaxationSettings
 
 Follows = dict[int, set[int]]
-Between = Callable[[Affine, "int | None", "int | None"], None]
+Between = Callable[[ColumnSum, "int | None", "int | None"], None]
 
 
 @dataclass
-class Links:
+class EquationLinks:
     """The equations of a root between variables with members.
 
     Attributes:
         columns: The columns of the relaxation.
         box: The root's domains.
-        nodes: The root's constraints.
+        propagators: The root's constraints.
         encoded: The variables with members.
         encode: Gives a variable members.
         between: Adds a row.
@@ -38,7 +38,7 @@ class Links:
 
     columns: Columns
     box: Box
-    nodes: Sequence[Propagator]
+    propagators: Sequence[Propagator]
     encoded: set[int]
     encode: Callable[[int], None]
     between: Between
@@ -47,8 +47,10 @@ class Links:
 
     def pass_on(self) -> None:
         """Give members to variables that equations connect with those that have some."""
-        looked_up = {node.index for node in self.nodes if isinstance(node, c.Element)}
-        linked = [node for node in self.nodes if isinstance(node, c.LinearEq | c.LinearEqIf | c.Selection)]
+        looked_up = {node.index for node in self.propagators if isinstance(node, c.Element)}
+        linked = [
+            node for node in self.propagators if isinstance(node, c.LinearEq | c.LinearEqIf | c.Selection)
+        ]
         for _ in range(self.rules.linking_rounds):
             before = len(self.encoded)
             for node in linked:
@@ -101,10 +103,10 @@ class Links:
 
     def state(self) -> None:
         """Add the rows."""
-        looked_up = {node.index for node in self.nodes if isinstance(node, c.Element)}
+        looked_up = {node.index for node in self.propagators if isinstance(node, c.Element)}
         follows = self._follows()
         implied = self._implied(follows)
-        for node in self.nodes:
+        for node in self.propagators:
             if isinstance(node, c.LinearEq):
                 whole = self._sum(node, looked_up)
                 if whole is not None and all(v in self.encoded for _, v in self._open(node)):
@@ -160,9 +162,9 @@ class Links:
 
     def _select(self) -> None:
         """Entries at an index have a known value: for indices that differ, each entry is at one of them."""
-        apart = _Apart(self.nodes)
+        apart = _Apart(self.propagators)
         groups: dict[tuple[tuple[int, ...], int], list[list[int]]] = {}
-        for node in self.nodes:
+        for node in self.propagators:
             if isinstance(node, c.Selection) and self._is_fixed(node.z) and node.index in self.encoded:
                 found = groups.setdefault((node.xs, self.box.lo[node.z]), [])
                 for group in found:
@@ -184,7 +186,7 @@ class Links:
         """Where one literal implies ``z == x`` and its opposite ``z == y``, z has one of both values."""
         equal = {
             node.literal: node
-            for node in self.nodes
+            for node in self.propagators
             if isinstance(node, c.LinearEqIf) and self._offset(node) is not None
         }
         for literal in [literal for literal in follows if literal & 1 == 0]:
@@ -219,7 +221,7 @@ class Links:
     def _follows(self) -> Follows:
         """The literals that follow from others by binary clauses."""
         follows: Follows = {}
-        for node in self.nodes:
+        for node in self.propagators:
             if not isinstance(node, c.Clause):
                 continue
             left = [literal for literal in node.literals if not self._is_fixed(literal >> 1)]
@@ -237,7 +239,7 @@ class Links:
     def _implied(self, follows: Follows) -> Callable[[int, int], set[int]]:
         """For members, the literals that follow by conditions on the variable and by binary clauses."""
         conditions: dict[int, list[c.LinearEqIf | c.LinearLeIf]] = {}
-        for node in self.nodes:
+        for node in self.propagators:
             if isinstance(node, c.LinearEqIf | c.LinearLeIf) and len(node.terms) == 1:
                 conditions.setdefault(node.terms[0][1], []).append(node)
         known: dict[tuple[int, int], set[int]] = {}
@@ -271,12 +273,12 @@ class _Apart:
     A variable that is another one plus a constant is compared by that one.
     """
 
-    def __init__(self, nodes: Sequence[Propagator]) -> None:
+    def __init__(self, propagators: Sequence[Propagator]) -> None:
         self._above: dict[int, set[int]] = {}
         self._known: dict[int, set[int]] = {}
         self._sets: list[set[int]] = []
         self._moved: dict[int, tuple[int, int]] = {}
-        for node in nodes:
+        for node in propagators:
             if isinstance(node, c.LinearEq) and len(node.terms) == 2:
                 (a, x), (b, y) = node.terms
                 if a == -b and abs(a) == 1:  # x == y + a * bound

@@ -1,4 +1,4 @@
-"""What an optimum of a relaxation says of variables: a value, and how much agrees with another one."""
+"""Variable values at an LP optimum, and how well they agree with others."""
 
 from __future__ import annotations
 

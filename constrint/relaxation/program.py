@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from constrint.relaxation.rows import Row
+from constrint.relaxation.lp_rows import LpRow
 from constrint.support.deadline import present
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ OPTIMAL, INFEASIBLE, UNKNOWN = 0, 1, 2
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class DualProof:
     """Multipliers made integers: ``scale * cost >= least + sum of reduced * (column - its better end)``.
 
     Attributes:
@@ -49,7 +49,7 @@ class Proof:
     sides: int
 
 
-class Program:
+class RelaxationProgram:
     """Minimises one column, or its negative, over rows and bounds that change.
 
     Attributes:
@@ -59,7 +59,7 @@ class Program:
         iterations: Of the simplex method in the last call.
     """
 
-    def __init__(self, rows: Sequence[Row], columns: int, cost: int, sign: int) -> None:
+    def __init__(self, rows: Sequence[LpRow], columns: int, cost: int, sign: int) -> None:
         import highspy
 
         self._highs: Any = highspy.Highs()
@@ -70,7 +70,7 @@ class Program:
         self._cost, self._sign = cost, sign
         self._costs: Ints = np.zeros(columns, np.int64)
         self._costs[cost] = sign
-        self.rows: list[Row] = []
+        self.rows: list[LpRow] = []
         self._all: NDArray[np.int32] = np.arange(columns, dtype=np.int32)
         self.point: Floats = np.zeros(columns)
         self.dual: Floats = np.zeros(0)
@@ -80,7 +80,7 @@ class Program:
         self._highs.changeColCost(cost, float(sign))
         self.add(rows)
 
-    def add(self, rows: Sequence[Row]) -> None:
+    def add(self, rows: Sequence[LpRow]) -> None:
         """Add rows."""
         if not rows:
             return
@@ -156,7 +156,7 @@ class Program:
                 return INFEASIBLE
         return UNKNOWN
 
-    def bound(self, lower: Ints, upper: Ints) -> Proof | None:
+    def bound(self, lower: Ints, upper: Ints) -> DualProof | None:
         """A proven bound of the cost within bounds, from the last multipliers; None if that fails."""
         for scale in SCALES:
             proof = self._proof(np.rint(self.dual * scale), self._costs * scale, scale, lower, upper)
@@ -164,7 +164,7 @@ class Program:
                 return proof
         return None
 
-    def refutation(self, lower: Ints, upper: Ints) -> Proof | None:
+    def refutation(self, lower: Ints, upper: Ints) -> DualProof | None:
         """A proof that there is no point within bounds, from the last ray; None if that fails."""
         most = float(np.abs(self.dual).max(initial=0.0))
         if not 0 < most < 1e30:
@@ -177,7 +177,9 @@ class Program:
                     return proof
         return None
 
-    def _proof(self, multipliers: Floats, costs: Ints, scale: int, lower: Ints, upper: Ints) -> Proof | None:
+    def _proof(
+        self, multipliers: Floats, costs: Ints, scale: int, lower: Ints, upper: Ints
+    ) -> DualProof | None:
         """The right side that multipliers give, in int64; None where that might overflow."""
         multipliers = np.where((multipliers > 0) & ~self._has_low, 0.0, multipliers)
         multipliers = np.where((multipliers < 0) & ~self._has_high, 0.0, multipliers)
@@ -200,4 +202,4 @@ class Program:
         if not total < SAFE:
             return None
         side = int((y * sides).sum())
-        return Proof(scale, side + int((reduced * ends).sum()), reduced, reduced - costs, side)
+        return DualProof(scale, side + int((reduced * ends).sum()), reduced, reduced - costs, side)

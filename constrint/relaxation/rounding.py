@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from math import gcd, isqrt
 from typing import TYPE_CHECKING, Any
 
-from constrint.relaxation.rows import Relaxation, Row, Terms
+from constrint.relaxation.lp_rows import LpRow, Relaxation, Terms
 
 if TYPE_CHECKING:
     import numpy as np
@@ -77,9 +77,9 @@ class Rounding:
         """Whether a row has a wide column or a factor to divide by."""
         return any(abs(a) > 1 or not self._is_binary(x) for x, a in terms.items())
 
-    def cuts(self, point: np.ndarray[Any, Any]) -> list[Row]:
+    def cuts(self, point: np.ndarray[Any, Any]) -> list[LpRow]:
         """Rows that the point violates, the deepest first."""
-        found: dict[tuple[object, ...], tuple[float, Row]] = {}
+        found: dict[tuple[object, ...], tuple[float, LpRow]] = {}
         values = point.tolist()
         most = self.work + self._rules.work_of_rounding
         for start, (terms, limit, is_equality) in enumerate(self._rows):
@@ -98,7 +98,7 @@ class Rounding:
         terms: Terms,
         limit: int,
         values: list[float],
-        found: dict[tuple[object, ...], tuple[float, Row]],
+        found: dict[tuple[object, ...], tuple[float, LpRow]],
     ) -> None:
         used, rules = {start}, self._rules
         while len(terms) <= rules.most_terms_of_sum:
@@ -167,7 +167,7 @@ class Rounding:
             made.setdefault(x, _Distance(1, 0) if at <= 0.5 else _Distance(-1, 1))
         return made
 
-    def _rounded(self, terms: Terms, limit: int, values: list[float]) -> tuple[float, Row] | None:
+    def _rounded(self, terms: Terms, limit: int, values: list[float]) -> tuple[float, LpRow] | None:
         """The deepest cut by rounding a sum, and its depth."""
         made = self._distances(terms, values)
         self.work += 4 * len(made)
@@ -179,7 +179,7 @@ class Rounding:
         factors = {x: a * made[x].sign for x, a in merged.items() if a}
         rest = limit - sum(a * made[x].offset for x, a in merged.items())
         divisors = {abs(a) for x, a in factors.items() if self._lo[x] + NEAR < values[x] < self._hi[x] - NEAR}
-        best: tuple[float, Row] | None = None
+        best: tuple[float, LpRow] | None = None
         for divisor in sorted(divisors, reverse=True)[: self._rules.most_divisors]:
             self.work += 2 * len(factors)
             quotient, r = divmod(rest, divisor)
@@ -196,7 +196,7 @@ class Rounding:
         return best
 
 
-def _in_columns(rounded: Terms, limit: int, made: dict[int, _Distance]) -> Row:
+def _in_columns(rounded: Terms, limit: int, made: dict[int, _Distance]) -> LpRow:
     """A row over distances as one over columns."""
     terms: Terms = {}
     for x, a in rounded.items():
@@ -208,10 +208,10 @@ def _in_columns(rounded: Terms, limit: int, made: dict[int, _Distance]) -> Row:
             terms[each.column] = terms.get(each.column, 0) - a * each.sign * each.switch
     terms = {x: a for x, a in terms.items() if a}
     common = gcd(*terms.values()) if terms else 1
-    return Row({x: a // common for x, a in terms.items()}, None, limit // common)
+    return LpRow({x: a // common for x, a in terms.items()}, None, limit // common)
 
 
-def _depth(row: Row, values: list[float], largest: int) -> float:
+def _depth(row: LpRow, values: list[float], largest: int) -> float:
     """How far a point lies beyond a row; 0 where the numbers are too large for the program."""
     if not row.terms or max(map(abs, row.terms.values())) > largest:
         return 0.0

@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING
 from constrint.errors import UnboundedError
 from constrint.lowering.problem import Infeasible
 from constrint.preparing.checks import Assignment, check
-from constrint.preparing.search import GaveUp, Interrupted
+from constrint.preparing.search_protocol import GaveUp, Interrupted
 from constrint.presolve import better_than, is_linear
-from constrint.search.depth_first import Run
+from constrint.search.depth_first import DepthFirstRun
 from constrint.search.polling import at_point, polled
 from constrint.search.probes import Probes
 from constrint.support.deadline import Stopped
 
 if TYPE_CHECKING:
     from constrint.preparing.prepared import Prepared
-    from constrint.preparing.search import Search
+    from constrint.preparing.search_protocol import Search
     from constrint.presolve import Root
     from constrint.search.solver import Solver
-    from constrint.search.warm_start import Start
+    from constrint.search.warm_start import WarmStart
 
 
-class Climb:
+class BranchAndBound:
     """A running optimisation: the objective, and the best solution so far."""
 
     def __init__(self, solver: Solver, prepared: Prepared, place: int) -> None:
@@ -40,7 +40,7 @@ class Climb:
         self._counted = 0  # solutions that the solver's statistics have
 
     def optimum(
-        self, root: Root, best: Assignment | None, start: Start | None = None
+        self, root: Root, best: Assignment | None, start: WarmStart | None = None
     ) -> tuple[Assignment, int] | None:
         """The best solution and the value of its objective; raises `Interrupted` with the best so far.
 
@@ -89,7 +89,7 @@ class Climb:
         if box is None:
             return root
         most = root.settings.search.nodes_before_dual
-        run = Run(
+        run = DepthFirstRun(
             prepared, replace(root, box=box), solver.options, solver.started, self._goal, most_nodes=most
         )
         try:
@@ -145,7 +145,9 @@ class Climb:
         """
         solver = self._solver
         most = root.settings.search.nodes_before_dual
-        brief = Run(self._prepared, root, solver.options, solver.started, self._goal, most_nodes=most)
+        brief = DepthFirstRun(
+            self._prepared, root, solver.options, solver.started, self._goal, most_nodes=most
+        )
         resumed: Search | None = None
         try:
             self._improve(brief)
@@ -160,7 +162,7 @@ class Climb:
                 resumed = solver.run(self._prepared, root, self._goal, begun=brief)
                 return root, resumed
             left = self._left(root)
-            return (None if left is None else replace(left, nodes=longer.nodes)), None
+            return (None if left is None else replace(left, propagators=longer.propagators)), None
         finally:
             if resumed is None:
                 self._count(brief)
@@ -199,7 +201,7 @@ class Climb:
             self._note(better, run.value(self._goal[0]), run)
 
     def _bound(self) -> int | None:
-        """What no value of the goal is better than, by the search under way; None where none began."""
+        """The bound of the goal that the current search has proven; None before a search."""
         if self._run is None:
             return None
         low, high = self._run.goal_bounds()  # of what is better than the best so far

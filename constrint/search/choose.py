@@ -105,7 +105,7 @@ def _suits_tables(case: Case) -> bool:
         return False
     if len(prepared.goals) == 1 and not prepared.preferences and not _is_arithmetic(root):
         return False
-    rules = root.settings.tables
+    rules = root.settings.enumeration
     lo, hi = root.box.lo, root.box.hi
     opened = [v for v in set(prepared.variables.values()) if lo[v] < hi[v]]
     if len(opened) > rules.most_columns:
@@ -120,8 +120,8 @@ def _suits_tables(case: Case) -> bool:
 
 def _is_arithmetic(root: Root) -> bool:
     """Whether functions of integers are a good part of the constraints."""
-    count = sum(isinstance(node, ARITHMETIC) for node in root.nodes)
-    return count > 0 and count >= root.settings.tables.share_of_arithmetic * len(root.nodes)
+    count = sum(isinstance(node, ARITHMETIC) for node in root.propagators)
+    return count > 0 and count >= root.settings.enumeration.share_of_arithmetic * len(root.propagators)
 
 
 def _suits_descent(case: Case) -> bool:
@@ -156,8 +156,8 @@ FIRST: tuple[tuple[Method, Condition, str], ...] = (
         _suits_tables,
         "an optimum is wanted, there are several goals or products, quotients and the like, no search "
         "strategy is named, all numbers fit int64, and there are at least "
-        f"{DEFAULT.tables.least_combinations:,} combinations of values of at most "
-        f"{DEFAULT.tables.most_columns:,} variables",
+        f"{DEFAULT.enumeration.least_combinations:,} combinations of values of at most "
+        f"{DEFAULT.enumeration.most_columns:,} variables",
     ),
     (
         "brief search",

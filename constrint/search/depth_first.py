@@ -15,7 +15,7 @@ from constrint.preparing.checks import Assignment, check
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
 from constrint.presolve import Root
-from constrint.search.sliced import Limits, Stepper
+from constrint.search.sliced import SearchLimits, Stepper
 from constrint.search.steering import steering_of
 from constrint.search.subtree import Subtree, left_of, to_root
 from constrint.store.state import (
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from constrint.search.lns import Neighbourhoods
 
 
-class Run(Stepper):
+class DepthFirstRun(Stepper):
     """A resumable depth-first search."""
 
     def __init__(
@@ -64,7 +64,7 @@ class Run(Stepper):
         if most_work is not None and any(is_unbounded(state, v) for v in state.branch):
             most_work = None  # interruptions are handled by the whole search, not a share of it
         deadline = Deadline(options.time_limit, started)
-        limits = Limits(deadline, most_nodes, most_work, most_failures, root.settings)
+        limits = SearchLimits(deadline, most_nodes, most_work, most_failures, root.settings)
         super().__init__(state, options.engine, root.exact, limits, session)
         if most_work is not None:
             state.scalar[RECORDING] = 1  # the caller will ask for the remaining subtree
@@ -153,7 +153,7 @@ class Run(Stepper):
 
     @property
     def _neighbourhoods(self) -> Neighbourhoods | None:
-        """What steers a search of large neighbourhoods; None for others."""
+        """The neighbourhoods of a large-neighbourhood search; None for other searches."""
         if self._options.lns and self._state.scalar[GOAL]:
             return cast("Neighbourhoods", self._steering)
         return None
@@ -166,7 +166,7 @@ class Run(Stepper):
         """
         self._options = options
         self._limits = replace(self._limits, nodes=None, work=None, failures=None)
-        self._node_look = None
+        self._next_node_check = None
 
     def leave(self) -> tuple[Subtree | None, State, bool]:
         """End a search that gave up.

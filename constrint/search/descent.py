@@ -1,4 +1,4 @@
-"""What answers before a long search begins: a short descent, and tables of rows.
+"""Attempts before a long search: a short descent, and enumeration in tables of rows.
 
 A search that tries preferred values in order meets the optimum first. In many tilings nearly every preferred
 value is free, so the first descent ends with it, in far less time than tables take.
@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
+from constrint.enumeration.swept import Swept, sweep
 from constrint.errors import UnboundedError
 from constrint.lowering.problem import NeedsWiderBounds
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
-from constrint.preparing.search import GaveUp
+from constrint.preparing.search_protocol import GaveUp
 from constrint.presolve import Root
 from constrint.search.choose import Method
-from constrint.search.depth_first import Run
-from constrint.tables.swept import Swept, sweep
+from constrint.search.depth_first import DepthFirstRun
 
 
 def answered_early(
@@ -26,7 +26,7 @@ def answered_early(
     options: Options,
     started: float,
     methods: Collection[Method],
-) -> tuple[Swept | None, Run | None]:
+) -> tuple[Swept | None, DepthFirstRun | None]:
     """The optimum by the methods that come before all others, and a descent that gave up, to be continued.
 
     The optimum is None where they do not suffice.
@@ -38,10 +38,10 @@ def answered_early(
         started: Start of the call, by `perf_counter`.
         methods: The chosen methods.
     """
-    begun: Run | None = None
+    begun: DepthFirstRun | None = None
     if "descent" in methods:
         rules = root.settings.search
-        run = Run(
+        run = DepthFirstRun(
             *(prepared, root, options, started),
             most_nodes=rules.nodes_of_descent,
             most_failures=rules.failures_of_descent,

@@ -8,17 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sized
 from typing import TYPE_CHECKING
 
-from constrint.engine.build import Branch, build
 from constrint.engine.select import GREATEST, IN_ORDER, LEAST
+from constrint.engine.state_arrays import Branch, build
 from constrint.errors import ModelError, UnboundedError, Undefined
 from constrint.expr import BoolVar, IntExpr
-from constrint.expr.evaluation import Values
+from constrint.expr.evaluation import SharedValues
 from constrint.preparing.checks import Assignment, check, first_violated
-from constrint.preparing.search import GaveUp
+from constrint.preparing.search_protocol import GaveUp
 from constrint.propagators import Clause, LinearEq, LinearLe
-from constrint.search.sliced import Limits, Stepper
+from constrint.search.sliced import SearchLimits, Stepper
 from constrint.store.state import SOLUTION
-from constrint.support.deadline import Deadline, Stopped, look, present, watched
+from constrint.support.deadline import Deadline, Stopped, check_deadline, present, watched
 
 if TYPE_CHECKING:
     from constrint.modelling.declarations import Declarations
@@ -48,7 +48,7 @@ def is_solution(model: Declarations, assignment: Assignment, targets: Iterable[I
                 return False
         if first_violated(watched(model.constraints), assignment) is not None:
             return False
-        values = Values(assignment)
+        values = SharedValues(assignment)
         for expr in [*model.lets.values(), *targets]:
             expr.evaluate(values)  # no solution leaves one of these undefined
     except (Undefined, ModelError):  # no value, or one too large to be computed
@@ -83,7 +83,7 @@ def by_diving(prepared: Prepared, root: Root, options: Options) -> Assignment | 
     Each variable takes the end of its domain that satisfies more of the inequalities and equations.
     """
     search = root.settings.search
-    if is_small(prepared.variables, root.nodes, search) or root.exact or options.proof is not None:
+    if is_small(prepared.variables, root.propagators, search) or root.exact or options.proof is not None:
         return None
     rising = _rising(root)
     box = root.box
@@ -95,9 +95,9 @@ def by_diving(prepared: Prepared, root: Root, options: Options) -> Assignment | 
     branch = Branch(variables, rules, groups=[(len(variables), IN_ORDER)])
     outer = present()
     most = len(variables) + search.more_nodes_of_dive
-    limits = Limits(Deadline(search.share_of_dive * outer.left), most, settings=root.settings)
+    limits = SearchLimits(Deadline(search.share_of_dive * outer.left), most, settings=root.settings)
     try:
-        state = build(root.box, root.nodes, branch, root.huge)
+        state = build(root.box, root.propagators, branch, root.huge)
         found = _Dive(state, options.engine, False, limits).solution(prepared)
     except (GaveUp, Stopped, UnboundedError):
         outer.check()
@@ -115,8 +115,8 @@ def is_small(variables: Sized, constraints: Sized, rules: SearchSettings) -> boo
 def _rising(root: Root) -> list[bool]:
     """For each variable whether more constraints are satisfied by its greatest value than by its least."""
     balance = [0] * len(root.box.lo)
-    for node in root.nodes:
-        look()
+    for node in root.propagators:
+        check_deadline()
         if isinstance(node, LinearLe):
             for a, v in node.terms:
                 balance[v] += -1 if a > 0 else 1

@@ -41,9 +41,9 @@ class LateWeights:
 
     def cut(self, state: State) -> State:
         """Turn failure weighting on."""
-        nodes = self._root.nodes
-        reached = reached_by(len(self._root.box.lo), nodes, self._inputs)
-        credits = credits_of(self._variables, reached, len(nodes))
+        propagators = self._root.propagators
+        reached = reached_by(len(self._root.box.lo), propagators, self._inputs)
+        credits = credits_of(self._variables, reached, len(propagators))
         for group in self._groups:
             state.group_rule[group] = BY_SCORE
         state.scalar[WEIGHING] = COUNT_FAILURES

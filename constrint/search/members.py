@@ -9,20 +9,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from constrint.search.depth_first import Run
+from constrint.search.depth_first import DepthFirstRun
 from constrint.search.sliced import WORK_OF_NODE
 
 if TYPE_CHECKING:
     from constrint.learning.session import LearningRun
+    from constrint.relaxation.lp_rows import LpRow, Relaxation
     from constrint.relaxation.point import Point
-    from constrint.relaxation.rows import Relaxation, Row
-    from constrint.search.jumping import JumpingRun
+    from constrint.search.feasibility_jump import FeasibilityJumpRun
     from constrint.search.relaxed import RelaxedRun
     from constrint.settings import PortfolioSettings
 
 
 @dataclass
-class Member:
+class PortfolioMember:
     """A search of a portfolio.
 
     Attributes:
@@ -40,7 +40,7 @@ class Member:
     found: int = field(default=0, init=False)
 
     @property
-    def run(self) -> Run | LearningRun | RelaxedRun | JumpingRun:
+    def run(self) -> DepthFirstRun | LearningRun | RelaxedRun | FeasibilityJumpRun:
         """The search."""
         raise NotImplementedError
 
@@ -68,7 +68,7 @@ class Member:
 
 
 @dataclass
-class Branching(Member):
+class TreeSearchMember(PortfolioMember):
     """A search by branching, as a member.
 
     Attributes:
@@ -76,13 +76,13 @@ class Branching(Member):
         price: What its propagations cost on average, in units.
     """
 
-    search: Run
+    search: DepthFirstRun
     price: float = 1.0
     _until: int = field(default=0, init=False)
     _noted: int = field(default=0, init=False)
 
     @property
-    def run(self) -> Run:
+    def run(self) -> DepthFirstRun:
         """The search."""
         return self.search
 
@@ -120,7 +120,7 @@ class Branching(Member):
 
 
 @dataclass
-class Near(Branching):
+class NeighbourhoodMember(TreeSearchMember):
     """A search of large neighbourhoods, as a member. Its weight fades while it finds nothing."""
 
     _full: float = field(default=0.0, init=False)
@@ -129,15 +129,15 @@ class Near(Branching):
         self._full = self.weight
 
     def over(self) -> None:
-        """End a turn, as `Member.over`."""
+        """End a turn, as `PortfolioMember.over`."""
         rules = self.rules
-        faded = max(rules.least_of_near, self.weight * rules.near_fades)
+        faded = max(rules.least_of_lns, self.weight * rules.lns_fades)
         self.weight = self._full if self.found else faded
         super().over()
 
 
 @dataclass
-class Counting(Member):
+class CountingMember(PortfolioMember):
     """A member that counts its own work.
 
     Attributes:
@@ -145,12 +145,12 @@ class Counting(Member):
         units: How many units each of what it counts is.
     """
 
-    search: LearningRun | RelaxedRun | JumpingRun
+    search: LearningRun | RelaxedRun | FeasibilityJumpRun
     units: float
     _begun: int = field(default=0, init=False)
 
     @property
-    def run(self) -> LearningRun | RelaxedRun | JumpingRun:
+    def run(self) -> LearningRun | RelaxedRun | FeasibilityJumpRun:
         """The search."""
         return self.search
 
@@ -160,7 +160,7 @@ class Counting(Member):
         return getattr(self.search, "bound", None)
 
     @property
-    def rows(self) -> tuple[Relaxation, Sequence[Row]] | None:
+    def rows(self) -> tuple[Relaxation, Sequence[LpRow]] | None:
         """Its relaxation, and the rows of that with cuts, once it has a bound; None if there is none."""
         return getattr(self.search, "stated", None)
 
@@ -181,7 +181,7 @@ class Counting(Member):
 
 
 @dataclass
-class Learning(Counting):
+class LearningMember(CountingMember):
     """A learning search, as a member."""
 
     search: LearningRun

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from constrint.engine.build import Box
+from constrint.engine.state_arrays import Box
 from constrint.presolve import Root
 from constrint.presolve.equations import parametrised
 from constrint.propagators import LinearEq, Propagator
@@ -50,16 +50,16 @@ def _bounded(box: Box, variables: list[int], limit: int, distance: int) -> Box:
 
 def _on_parameters(root: Root, unbounded: set[int]) -> Root | None:
     """The root with the parameters of its linear equations as further variables."""
-    solution = parametrised(root.box, root.nodes, root.settings.presolve)
+    solution = parametrised(root.box, root.propagators, root.settings.presolve)
     if unbounded.isdisjoint(solution):
         return None
     parameters = sorted({p for affine in solution.values() for p in affine.terms})
     first = len(root.box.lo)
     number = {p: first + i for i, p in enumerate(parameters)}
-    nodes: list[Propagator] = list(root.nodes)
+    propagators: list[Propagator] = list(root.propagators)
     for v, affine in solution.items():
         terms = tuple((-a, number[p]) for p, a in affine.terms.items())
-        nodes.append(LinearEq(((1, v), *terms), affine.constant))
+        propagators.append(LinearEq(((1, v), *terms), affine.constant))
     box, more = root.box, len(parameters)
     wide = Box(
         [*box.lo, *[-root.huge] * more],
@@ -67,14 +67,14 @@ def _on_parameters(root: Root, unbounded: set[int]) -> Root | None:
         [*box.step, *[1] * more],
         [*box.values, *[None] * more],
     )
-    return replace(root, box=wide, nodes=nodes)
+    return replace(root, box=wide, propagators=propagators)
 
 
 def _covered(general: Root, added: range) -> set[int]:
     """The variables that the parameters bound."""
     return {
         v
-        for node in general.nodes
+        for node in general.propagators
         if isinstance(node, LinearEq) and any(w in added for _, w in node.terms)
         for _, v in node.terms
     }

@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator
 from itertools import combinations, product
 from typing import TYPE_CHECKING, TypeAlias
 
-from constrint.engine.build import Box
+from constrint.engine.state_arrays import Box
 from constrint.errors import ModelError, Undefined
 from constrint.expr import IntExpr
 from constrint.expr.evaluation import is_light
 from constrint.modelling.objectives import Goal
 from constrint.preparing.checks import Assignment, first_violated
-from constrint.support.deadline import look
+from constrint.support.deadline import check_deadline
 
 if TYPE_CHECKING:
     from constrint.preparing.prepared import Prepared
@@ -55,7 +55,7 @@ def polled(prepared: Prepared, root: Root, goal: Goal) -> Assignment | None:
         return None
 
     def worth(point: Point) -> int | None:
-        look()
+        check_deadline()
         return _worth(prepared, goal, dict(zip(variables, point, strict=True)))
 
     steps = [box.step[v] for v in numbers]

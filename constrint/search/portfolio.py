@@ -1,4 +1,4 @@
-"""`learn="auto"`: branching first; if that proves long, several searches alternate.
+"""The portfolio of searches, `learn="auto"`: a tree search first, and the other members if that proves long.
 
 The others are the learning search and, if there is an objective, a search guided by a linear relaxation and
 one of large neighbourhoods of the best solution; while there is no solution, also one with restarts and a
@@ -20,10 +20,16 @@ from constrint.modelling.result import Statistics
 from constrint.preparing.branching import Brancher
 from constrint.preparing.checks import Assignment, check
 from constrint.preparing.restart_rules import Restarts
-from constrint.preparing.search import GaveUp
-from constrint.presolve.breaking import Broken, without_symmetries
-from constrint.search.depth_first import Run
-from constrint.search.members import Branching, Counting, Learning, Member, Near
+from constrint.preparing.search_protocol import GaveUp
+from constrint.presolve.breaking import SymmetryBroken, without_symmetries
+from constrint.search.depth_first import DepthFirstRun
+from constrint.search.members import (
+    CountingMember,
+    LearningMember,
+    NeighbourhoodMember,
+    PortfolioMember,
+    TreeSearchMember,
+)
 from constrint.search.weights import alone, equated, kind_of, on_domains
 from constrint.support.deadline import Deadline, Paused
 
@@ -33,16 +39,16 @@ if TYPE_CHECKING:
     from constrint.preparing.options import Options
     from constrint.preparing.prepared import Prepared
     from constrint.presolve import Root
+    from constrint.relaxation.lp_rows import LpRow, Relaxation
     from constrint.relaxation.point import Point
-    from constrint.relaxation.rows import Relaxation, Row
     from constrint.settings.portfolio import Kind
 
 
 LED_BY_FAILURES = Brancher("dom_w_deg", "best_so_far")
 
 
-class AlternatingRun:
-    """A search that alternates between several methods; it follows the protocol `Search`.
+class PortfolioRun:
+    """A portfolio of searches that take turns, as one search of the protocol `Search`.
 
     Attributes:
         workers: How many members have a turn at the same time.
@@ -57,7 +63,7 @@ class AlternatingRun:
         options: Options,
         started: float,
         goal: tuple[int, str] | None = None,
-        begun: Run | None = None,
+        begun: DepthFirstRun | None = None,
     ) -> None:
         watch = options.watch
         if watch is not None:
@@ -66,7 +72,7 @@ class AlternatingRun:
         self.prepared = prepared
         self._root = root
         self._rules = root.settings.portfolio
-        self._broken = Broken(root, root)  # without symmetric solutions, once turns are taken
+        self._broken = SymmetryBroken(root, root)  # without symmetric solutions, once turns are taken
         self._options = options
         self._started = started
         self._deadline = Deadline(options.time_limit, started)
@@ -78,22 +84,22 @@ class AlternatingRun:
         self._best: int | None = None
         self._bound: int | None = None
         if begun is None:
-            branching = Run(prepared, root, options, started, goal)
+            branching = DepthFirstRun(prepared, root, options, started, goal)
         else:  # a search that ended early: its nodes count as part of the first turns
             branching = begun
             branching.go_on(options)
             self._best = begun.best
-        self._branching = Branching(1.0, self._rules, branching)
-        self._members: list[Member] = [self._branching]
+        self._tree_search = TreeSearchMember(1.0, self._rules, branching)
+        self._members: list[PortfolioMember] = [self._tree_search]
         self._tried: set[str] = set()
-        self._joined: list[Member] = []  # those that joined, even where they have left
-        self._learners: list[Learning] = []
-        self._relaxed: Counting | None = None
-        self._jumping: Counting | None = None
-        self._finder: Member = self._branching  # the member that found the last solution
-        self._playing: list[Member] = [self._branching]  # whose turn it is
+        self._joined: list[PortfolioMember] = []  # those that joined, even where they have left
+        self._learners: list[LearningMember] = []
+        self._relaxed: CountingMember | None = None
+        self._local_search: CountingMember | None = None
+        self._finder: PortfolioMember = self._tree_search  # the member that found the last solution
+        self._playing: list[PortfolioMember] = [self._tree_search]  # whose turn it is
         self._has_solution = False  # whether one of the members has found one
-        self._branching.begin(0)
+        self._tree_search.begin(0)
 
     def value(self, v: int) -> int:
         """Value of a variable in the last solution."""
@@ -101,7 +107,7 @@ class AlternatingRun:
 
     def goal_bounds(self) -> tuple[int, int]:
         """Proven bounds of the objective of any better solution; (0, 0) without an objective."""
-        low, high = self._branching.run.goal_bounds()
+        low, high = self._tree_search.run.goal_bounds()
         for learner in self._learners:
             least, most = learner.run.goal_bounds()
             low, high = max(low, least), min(high, most)
@@ -171,7 +177,7 @@ class AlternatingRun:
         self.demand_better(value)
         if is_new:
             for member in self._members:
-                if isinstance(member, Near) and member is not self._finder:
+                if isinstance(member, NeighbourhoodMember) and member is not self._finder:
                     member.follow({v: self.value(v) for v in member.decided})
         return is_new
 
@@ -179,25 +185,27 @@ class AlternatingRun:
         """End the present turn: choose who is next, and the amount of work."""
         rules = self._rules
         if self._kind is None:
-            self._kind = kind_of(self._root.nodes)
+            self._kind = kind_of(self._root.propagators)
             self._share = rules.weight_of_learning(self._kind)
             self._broken = without_symmetries(self._root, self._goal, self.prepared.variables.values())
             self._alone = alone(self._root, self._kind)
-            self._branching.price = cost(self._root.nodes)
+            self._tree_search.price = cost(self._root.propagators)
         for member in self._playing:
             member.over()
         if self._kind in ("tours", "others"):
             for learner in self._learners:
                 learner.weight = self._share / (1 + learner.spent / rules.half_of_learning)
-        if self._jumping is not None:
-            self._jumping.weight = rules.jumping / (1 + self._jumping.spent / rules.half_of_jumps)
+        if self._local_search is not None:
+            self._local_search.weight = rules.local_search / (
+                1 + self._local_search.spent / rules.half_of_jumps
+            )
         self._ask_bound()
         self._join()
         self._playing = sorted(self._members, key=lambda member: member.claim)[: self.workers]
         spent = int(sum(member.spent for member in self._members))
         work = max(rules.least_turn, spent // rules.turn_of_all)
         for member in self._playing:
-            if isinstance(member, Near) and (point := self._point()) is not None:
+            if isinstance(member, NeighbourhoodMember) and (point := self._point()) is not None:
                 member.search.lead(point)
             member.begin(work)
 
@@ -227,10 +235,10 @@ class AlternatingRun:
     def _join(self) -> None:
         """Add the members whose time has come."""
         rules = self._rules
-        branched = int(self._branching.price * self._branching.run.propagations)
+        branched = int(self._tree_search.price * self._tree_search.run.propagations)
         is_linear = self._kind != "schedules"  # a relaxation says nothing of orders of tasks
-        if branched >= rules.alone and self._best is None and is_linear and self._is_due("jumping"):
-            self._jumping = self._jumper()
+        if branched >= rules.alone and self._best is None and is_linear and self._is_due("local search"):
+            self._local_search = self._feasibility_jump()
         if self._goal is not None and is_linear and self._is_due("relaxed"):
             self._relaxed = self._relaxation(self._goal)
         if self._goal is None and branched >= rules.alone and self._is_due("relaxed"):
@@ -239,17 +247,17 @@ class AlternatingRun:
                 self._relaxation((towards, "min"), True)
         if branched >= rules.alone and self._best is None and self._is_due("restarting"):
             self._restarter()
-        if self._point() is not None and self._is_due("near"):
+        if self._point() is not None and self._is_due("lns"):
             self._neighbour()
         if max(branched, sum(member.spent for member in self._members)) < self._alone:
             return
         if self._may_learn() and self._is_due("learning"):
             self._learner()
         # On schedules learning finds good solutions by itself, at first.
-        learned = rules.near_after if is_linear or not self._learners else self._learners[0].spent
-        if self._goal is None or self._best is None or learned < rules.near_after:
+        learned = rules.lns_after if is_linear or not self._learners else self._learners[0].spent
+        if self._goal is None or self._best is None or learned < rules.lns_after:
             return
-        if self._is_due("near"):
+        if self._is_due("lns"):
             self._neighbour()
 
     def _may_learn(self) -> bool:
@@ -262,7 +270,7 @@ class AlternatingRun:
         self._tried.add(name)
         return is_new
 
-    def _admit(self, member: Member) -> None:
+    def _admit(self, member: PortfolioMember) -> None:
         """Start a new member with the state of the others."""
         if self._best is not None:
             member.run.demand_better(self._best)
@@ -282,11 +290,11 @@ class AlternatingRun:
         rows = self._rows()
         if rows is not None:
             run.consult(*rows)
-        member = Learning(self._share, self._rules, run, self._rules.units_of_step)
+        member = LearningMember(self._share, self._rules, run, self._rules.units_of_step)
         self._learners.append(member)
         self._admit(member)
 
-    def _relaxation(self, goal: tuple[int, str], is_any: bool = False) -> Counting | None:
+    def _relaxation(self, goal: tuple[int, str], is_any: bool = False) -> CountingMember | None:
         """The search guided by a linear relaxation; None if there is no relaxation.
 
         Args:
@@ -300,7 +308,7 @@ class AlternatingRun:
             return None
         run.may_give_up = not is_any
         rules = self._rules
-        member = Counting(rules.on_equations if is_any else 1.0, rules, run, rules.units_of_program)
+        member = CountingMember(rules.on_equations if is_any else 1.0, rules, run, rules.units_of_program)
         self._admit(member)
         return member
 
@@ -309,18 +317,18 @@ class AlternatingRun:
         options = replace(self._options, restarts=Restarts("luby"), brancher=LED_BY_FAILURES)
         root = self._broken.root
         most = self._rules.most_matched
-        root = replace(root, nodes=[on_domains(node, root.box, most) for node in root.nodes])
-        run = Run(self.prepared, root, options, self._started, self._goal)
-        self._admit(Branching(self._rules.restarting, self._rules, run, cost(root.nodes)))
+        root = replace(root, propagators=[on_domains(node, root.box, most) for node in root.propagators])
+        run = DepthFirstRun(self.prepared, root, options, self._started, self._goal)
+        self._admit(TreeSearchMember(self._rules.restarting, self._rules, run, cost(root.propagators)))
 
-    def _jumper(self) -> Counting | None:
+    def _feasibility_jump(self) -> CountingMember | None:
         """The local search for a first solution; None where constraints have no rows for it."""
-        from constrint.search.jumping import jumping_run
+        from constrint.search.feasibility_jump import feasibility_jump_run
 
-        run = jumping_run(self.prepared, self._root, self._options, self._started, self._goal)
+        run = feasibility_jump_run(self.prepared, self._root, self._options, self._started, self._goal)
         if run is None:
             return None
-        member = Counting(self._rules.jumping, self._rules, run, self._rules.units_of_jump)
+        member = CountingMember(self._rules.local_search, self._rules, run, self._rules.units_of_jump)
         self._admit(member)
         return member
 
@@ -328,13 +336,13 @@ class AlternatingRun:
         """Add a search of large neighbourhoods, around the best solution."""
         seed += self._options.seed
         options = replace(self._options, lns=True, restarts=None, brancher=LED_BY_FAILURES, seed=seed)
-        run = Run(self.prepared, self._root, options, self._started, self._goal)
-        member = Near(self._rules.near_best, self._rules, run, self._branching.price)
+        run = DepthFirstRun(self.prepared, self._root, options, self._started, self._goal)
+        member = NeighbourhoodMember(self._rules.weight_of_lns, self._rules, run, self._tree_search.price)
         self._admit(member)
         if self._best is not None and (self._has_solution or not options.is_solution):  # else the hint leads
             member.follow({v: self.value(v) for v in member.decided})
 
-    def _rows(self) -> tuple[Relaxation, Sequence[Row]] | None:
+    def _rows(self) -> tuple[Relaxation, Sequence[LpRow]] | None:
         """The relaxation and its rows; None without one that proves something."""
         member = self._relaxed
         return member.rows if member is not None and member in self._members else None
@@ -346,7 +354,7 @@ class AlternatingRun:
 
     def statistics(self) -> Statistics:
         """The work of all members so far; the caller adds seconds and solutions."""
-        branched = self._branching.run.statistics()
+        branched = self._tree_search.run.statistics()
         if not self._joined:
             return branched
         works = [branched, *[member.run.statistics() for member in self._joined]]

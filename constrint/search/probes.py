@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from math import isqrt
 from typing import TYPE_CHECKING
 
-from constrint.engine.build import LIMIT, Box
+from constrint.engine.state_arrays import LIMIT, Box
 from constrint.errors import UnboundedError
 from constrint.lowering.problem import Infeasible, NeedsWiderBounds
 from constrint.preparing.checks import Assignment
-from constrint.preparing.search import GaveUp
-from constrint.search.depth_first import Run
+from constrint.preparing.search_protocol import GaveUp
+from constrint.search.depth_first import DepthFirstRun
 
 if TYPE_CHECKING:
     from constrint.preparing.prepared import Prepared
@@ -43,7 +43,7 @@ class Probes:
     prepared: Prepared
     root: Root
     goal: tuple[int, str]
-    note: Callable[[Assignment, int, Run], None]
+    note: Callable[[Assignment, int, DepthFirstRun], None]
     value: int | None = None
     is_over: bool = False
     _left: int = 0  # nodes
@@ -109,7 +109,7 @@ class Probes:
 
     def _bound_jointly(self) -> bool:
         """Bound the objective by all constraints that imply linear ones; False if nothing is left."""
-        from constrint.relaxation.bounds import safe_bounds
+        from constrint.relaxation.proven_bounds import safe_bounds
 
         box, v = self.root.box, self.goal[0]
         try:
@@ -155,7 +155,7 @@ class Probes:
             return False
         solver = self.solver
         options = replace(solver.options, lns=False, restarts=None, watch=None)
-        run = Run(self.prepared, part, options, solver.started, self.goal, most_nodes=self._nodes())
+        run = DepthFirstRun(self.prepared, part, options, solver.started, self.goal, most_nodes=self._nodes())
         better = None
         try:
             better = run.next(checked=False)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.status import Status as Line
 
     from constrint.preparing.options import OnSolution
-    from constrint.preparing.search import Search
+    from constrint.preparing.search_protocol import Search
     from constrint.search.solver import Solver
 
 SECONDS = 0.2  # seconds between two updates

@@ -20,16 +20,16 @@ from constrint.engine.select import choose_value
 from constrint.preparing.branching import PLAIN
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
-from constrint.preparing.search import GaveUp
+from constrint.preparing.search_protocol import GaveUp
 from constrint.presolve import Root
+from constrint.relaxation.column_bounds import ColumnBounds
 from constrint.relaxation.cuts import cuts
-from constrint.relaxation.domains import Bounds
 from constrint.relaxation.highs import has_highs
+from constrint.relaxation.lp_rows import LpRow, Relaxation, relaxed
 from constrint.relaxation.point import Point
-from constrint.relaxation.program import INFEASIBLE, OPTIMAL, Program, Proof
+from constrint.relaxation.program import INFEASIBLE, OPTIMAL, DualProof, RelaxationProgram
 from constrint.relaxation.rounding import Rounding
-from constrint.relaxation.rows import Relaxation, Row, relaxed
-from constrint.search.depth_first import Run
+from constrint.search.depth_first import DepthFirstRun
 from constrint.store.domains import contains, fix, remove, set_hi, set_lo
 from constrint.store.state import (
     ASKED,
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 NEAR = 1e-6  # of an integer
 
 
-class RelaxedRun(Run):
+class RelaxedRun(DepthFirstRun):
     """One search led by a relaxation, resumable after each solution.
 
     Attributes:
@@ -85,9 +85,9 @@ class RelaxedRun(Run):
         self._known = self._sign * known_bound(prepared, root, goal)
         columns = relaxation.columns
         self._relaxation = relaxation
-        self._bounds = Bounds(columns, self._state)
+        self._bounds = ColumnBounds(columns, self._state)
         self._cost = next(iter(columns.of(goal[0]).terms))
-        self._program = Program(relaxation.rows, len(columns.variable), self._cost, self._sign)
+        self._program = RelaxationProgram(relaxation.rows, len(columns.variable), self._cost, self._sign)
         self._column = {
             v: i for i, (v, x) in enumerate(zip(columns.variable, columns.value, strict=True)) if x is None
         }
@@ -105,13 +105,13 @@ class RelaxedRun(Run):
         self._pending: tuple[int, int, float, int] | None = None  # column, way, its distance, bound before
 
     @property
-    def stated(self) -> tuple[Relaxation, Sequence[Row]] | None:
+    def stated(self) -> tuple[Relaxation, Sequence[LpRow]] | None:
         """The relaxation, and its rows with all cuts, which hold in every solution; None before a bound."""
         return None if self.bound is None else (self._relaxation, self._program.rows)
 
     @property
     def point(self) -> Point | None:
-        """What the last optimum of the relaxation says; None before the first."""
+        """Variable values at the last optimum of the relaxation; None before the first."""
         return None if self._optimum is None else Point(self._relaxation.columns, self._optimum.tolist())
 
     def _check_limits(self) -> None:
@@ -196,7 +196,7 @@ class RelaxedRun(Run):
                 raise GaveUp  # what is not seen at the root is hardly seen below
         return self._narrow(state, proof, least, lower, upper)
 
-    def _rounded(self) -> list[Row]:
+    def _rounded(self) -> list[LpRow]:
         """Cuts by rounding at the root; none once they raise the bound too little."""
         if self._rounds_left == 0:
             return []
@@ -218,7 +218,7 @@ class RelaxedRun(Run):
         return found
 
     def _note_gain(self, least: int) -> None:
-        """What the last decision has done to the bound."""
+        """Record how much the last decision improved the bound."""
         if self._pending is not None:
             column, way, distance, before = self._pending
             self._gain[way, column] += max(0, least - before) / max(distance, 0.01)
@@ -226,7 +226,7 @@ class RelaxedRun(Run):
             self._pending = None
         self._least = least
 
-    def _narrow(self, state: State, proof: Proof, least: int, lower: Ints, upper: Ints) -> bool | None:
+    def _narrow(self, state: State, proof: DualProof, least: int, lower: Ints, upper: Ints) -> bool | None:
         """Narrow the goal by its bound, and columns by their reduced costs; as `_solve` tells it."""
         goal = self._goal
         low = max(int(state.lo[goal]), least) if self._sign > 0 else int(state.lo[goal])
@@ -322,7 +322,7 @@ class RelaxedRun(Run):
 
 
 def known_bound(prepared: Prepared, root: Root, goal: tuple[int, str]) -> int:
-    """What propagation alone proves of a goal; a relaxation may have narrowed the root since."""
+    """The bound of a goal by propagation alone; a relaxation may have narrowed the root since."""
     box = root.box if prepared.root is None else prepared.root.box
     return box.lo[goal[0]] if goal[1] == "min" else box.hi[goal[0]]
 

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from constrint.preparing.search import GaveUp
-from constrint.search.members import Member
+from constrint.preparing.search_protocol import GaveUp
+from constrint.search.members import PortfolioMember
 from constrint.support.deadline import Deadline, Paused, Stopped, until
 
 if TYPE_CHECKING:
     from constrint.preparing.checks import Assignment
 
-LOOK = 0.05  # seconds between two looks of the caller's at a round under way
+CHECK_SECONDS = 0.05  # seconds between two looks of the caller's at a round under way
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundSolution:
     """A solution of a member.
 
     Attributes:
@@ -33,8 +33,8 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What every member of a round is asked for.
+class RoundGoal:
+    """The request to every member of a round.
 
     Attributes:
         goal: The goal's variable and its direction; None where the first solution is wanted.
@@ -62,9 +62,9 @@ class Turn:
         failure: What else ended it.
     """
 
-    def __init__(self, member: Member, asked: Asked) -> None:
+    def __init__(self, member: PortfolioMember, asked: RoundGoal) -> None:
         self.member = member
-        self.found: Found | None = None
+        self.found: FoundSolution | None = None
         self.is_exhausted = self.gave_up = False
         self.failure: BaseException | None = None
         self._asked = asked
@@ -103,7 +103,7 @@ class Turn:
                 return
             cost = 0 if asked.goal is None else asked.cost(run.value(asked.goal[0]))
             if self.found is None or cost < self.found.cost:
-                self.found = Found(assignment, {v: run.value(v) for v in asked.variables}, cost)
+                self.found = FoundSolution(assignment, {v: run.value(v) for v in asked.variables}, cost)
             if asked.goal is None:
                 return
 
@@ -111,11 +111,11 @@ class Turn:
 class Round:
     """Turns that run at the same time, each in a thread of its own."""
 
-    def __init__(self, members: Sequence[Member], asked: Asked) -> None:
+    def __init__(self, members: Sequence[PortfolioMember], asked: RoundGoal) -> None:
         self.turns = [Turn(member, asked) for member in members]
         self._is_off = False
 
-    def look(self) -> None:
+    def check(self) -> None:
         """End a turn, in its thread, once the round is called off."""
         if self._is_off:
             raise Stopped
@@ -131,7 +131,7 @@ class Round:
             for turn in self.turns:
                 turn.start()
             for turn in self.turns:
-                while not turn.join(None if watch is None else LOOK):
+                while not turn.join(None if watch is None else CHECK_SECONDS):
                     if watch is not None:
                         watch()
         except BaseException as problem:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from constrint.engine import background_compile as compiling
 from constrint.engine import cache, dfs
-from constrint.engine.build import grow
+from constrint.engine.state_arrays import grow
 from constrint.modelling.result import Statistics
-from constrint.preparing.search import GaveUp
+from constrint.preparing.search_protocol import GaveUp
 from constrint.settings import DEFAULT, Settings
 from constrint.store.state import (
     BOUND,
@@ -36,7 +36,7 @@ COST, COMPILED_COST = 2e-7, 5e-9  # seconds of a propagator's run for each word 
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class SearchLimits:
     """Limits of a search.
 
     Attributes:
@@ -54,13 +54,13 @@ class Limits:
     failures: int | None = None
     settings: Settings = DEFAULT
 
-    def first_look(self, propagators: int) -> int | None:
+    def first_check(self, propagators: int) -> int | None:
         """The number of nodes at which the limit of nodes is checked first; None without one."""
         if self.nodes is None:
             return None
         rules = self.settings.search
         is_late = self.failures is None and propagators <= rules.few_propagators
-        return min(self.nodes, rules.first_look if is_late else 1)
+        return min(self.nodes, rules.first_check if is_late else 1)
 
 
 class Stepper:
@@ -77,7 +77,7 @@ class Stepper:
         state: State,
         engine: Engine,
         exact: bool,
-        limits: Limits,
+        limits: SearchLimits,
         session: CompiledSearch | None = None,
     ) -> None:
         self.exact = exact
@@ -88,8 +88,8 @@ class Stepper:
         self.turn_ends: int | None = None
         self._pace = Pace(rules.slice[1], limits.deadline)
         self._node_pace = Pace(rules.slice[0], limits.deadline)
-        self._node_look = limits.first_look(len(state.kind))
-        self._look = 0  # number of the node before which the work is checked next
+        self._next_node_check = limits.first_check(len(state.kind))
+        self._next_work_check = 0  # number of the node before which the work is checked next
         self._session = session
         self._state = state
         self._longest: int | None = None  # words of the longest propagator, if that is known
@@ -164,17 +164,17 @@ class Stepper:
         if self.turn_ends is not None and nodes >= self.turn_ends:
             raise Paused
         # Check only at certain nodes, because a slice may end anywhere.
-        if limits.nodes is not None and self._node_look is not None and nodes >= self._node_look:
+        if limits.nodes is not None and self._next_node_check is not None and nodes >= self._next_node_check:
             rules = self._rules
             if nodes >= limits.nodes or propagations >= limits.nodes * rules.propagations_of_node:
                 raise GaveUp
             if limits.failures is not None and scalar[FAILURES] > limits.failures:
                 raise GaveUp
-            self._node_look = min(limits.nodes, nodes + max(1, limits.nodes // rules.looks_of_nodes))
-        if limits.work is not None and nodes >= self._look:
+            self._next_node_check = min(limits.nodes, nodes + max(1, limits.nodes // rules.checks_of_nodes))
+        if limits.work is not None and nodes >= self._next_work_check:
             if propagations + WORK_OF_NODE * nodes >= limits.work:
                 raise GaveUp
-            self._look = nodes + max(1, limits.work // WORK_OF_NODE // self._rules.looks_of_work)
+            self._next_work_check = nodes + max(1, limits.work // WORK_OF_NODE // self._rules.checks_of_work)
 
     def _slice(self) -> int:
         """Run one slice."""
@@ -184,8 +184,8 @@ class Stepper:
             nodes, propagations = min(nodes, rules.first_slice[0]), rules.first_slice[1]
         propagations = min(propagations, self._in_time())
         nodes = min(nodes, max(1, propagations // rules.least_of_node))
-        look = None if self._limits.work is None else self._look
-        for end in (self.turn_ends, self._node_look, look):
+        check = None if self._limits.work is None else self._next_work_check
+        for end in (self.turn_ends, self._next_node_check, check):
             if end is not None:
                 nodes = min(nodes, end - int(self._state.scalar[NODES]))
         before = int(self._state.scalar[NODES]), int(self._state.scalar[PROPAGATIONS])

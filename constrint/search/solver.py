@@ -12,6 +12,7 @@ from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from constrint.enumeration.swept import Swept
 from constrint.errors import ModelError, UnboundedError
 from constrint.lowering.problem import HUGE_BITS, NeedsWiderBounds
 from constrint.modelling.result import Result, Statistics, Status
@@ -19,25 +20,24 @@ from constrint.preparing.branching import PLAIN
 from constrint.preparing.checks import Assignment, bounded, values_of
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import WIDEST_BITS, Prepared
-from constrint.preparing.search import GaveUp, Interrupted, Search
+from constrint.preparing.search_protocol import GaveUp, Interrupted, Search
 from constrint.presolve import Root
 from constrint.presolve.breaking import without_symmetries
-from constrint.search.branch_and_bound import Climb
+from constrint.search.branch_and_bound import BranchAndBound
 from constrint.search.choose import Case, Choice, choose, first_methods, main_method, may_search_briefly
-from constrint.search.depth_first import Run
+from constrint.search.depth_first import DepthFirstRun
 from constrint.search.descent import answered_early
 from constrint.search.easy import at_an_end, by_diving, is_small
 from constrint.search.near_zero import nearby_roots
-from constrint.search.portfolio import AlternatingRun
-from constrint.search.warm_start import Start, hinted_solution, is_as_good, near_hints, restricted
+from constrint.search.portfolio import PortfolioRun
+from constrint.search.warm_start import WarmStart, hinted_solution, is_as_good, near_hints, restricted
 from constrint.support.deadline import Deadline, Stopped, until
-from constrint.tables.swept import Swept
 
 if TYPE_CHECKING:
     from constrint.modelling.declarations import Declarations
     from constrint.modelling.objectives import Goal
 
-__all__ = ["Options", "Prepared", "Run", "Solver"]
+__all__ = ["DepthFirstRun", "Options", "Prepared", "Solver"]
 
 
 class Solver:
@@ -87,7 +87,7 @@ class Solver:
         """Search briefly for a solution that is easy to find, unless one is known."""
         if self._easy is None and not self._has_dived:
             self._has_dived = not (
-                root.exact or is_small(prepared.variables, root.nodes, root.settings.search)
+                root.exact or is_small(prepared.variables, root.propagators, root.settings.search)
             )
             self._easy = by_diving(prepared, root, self.options)
             self._stop_if_answered()
@@ -132,7 +132,7 @@ class Solver:
         root: Root,
         goal: tuple[int, str] | None = None,
         is_every: bool = False,
-        begun: Run | None = None,
+        begun: DepthFirstRun | None = None,
     ) -> Search:
         """Start a search of the chosen kind: for one solution, for all, or for better ones.
 
@@ -158,17 +158,17 @@ class Solver:
                 raise ModelError("the proof grew too long: bounds creep in small steps; bound the variables")
             raise ModelError("a proof needs numbers that fit int64: bound the variables")
         if method == "side by side" and not is_every:
-            from constrint.search.side_by_side import SideBySide
+            from constrint.search.threaded_portfolio import ThreadedPortfolio
 
-            return SideBySide(prepared, root, options, started, goal)
+            return ThreadedPortfolio(prepared, root, options, started, goal)
         if options.sharing is not None:
             return options.sharing.start(prepared, root, options, started, goal, is_every)
         if method == "portfolio":
-            return AlternatingRun(prepared, root, options, started, goal, begun)
+            return PortfolioRun(prepared, root, options, started, goal, begun)
         if begun is not None:
             begun.go_on(options)
             return begun
-        return Run(prepared, root, options, started, goal)
+        return DepthFirstRun(prepared, root, options, started, goal)
 
     def _close(self) -> None:
         """Release the workers."""
@@ -256,7 +256,7 @@ class Solver:
 
     def _best(self, prepared: Prepared, goals: Sequence[Goal], preferences: Sequence[Goal]) -> Result:
         best: Assignment | None = None
-        begun: Run | None = None
+        begun: DepthFirstRun | None = None
         root = prepared.root
         try:
             if root is not None and self.options.time_limit is not None:
@@ -279,7 +279,7 @@ class Solver:
             for place, (v, _) in enumerate(goals_in_turn):
                 if root is None:
                     break
-                found = Climb(self, prepared, place).optimum(root, best, start)
+                found = BranchAndBound(self, prepared, place).optimum(root, best, start)
                 start = None
                 if found is None:
                     return self._result(Status.INFEASIBLE)
@@ -302,7 +302,7 @@ class Solver:
             return self._result(Status.UNKNOWN if best is None else Status.FEASIBLE, best, [*goals])
         return self._result(Status.INFEASIBLE if best is None else Status.OPTIMAL, best, [*goals])
 
-    def _swept(self, swept: Swept, goals: Sequence[Goal], start: Start | None) -> Result:
+    def _swept(self, swept: Swept, goals: Sequence[Goal], start: WarmStart | None) -> Result:
         """The result of a descent, or of the search by tables."""
         self.total = swept.statistics
         best = swept.best
@@ -315,12 +315,12 @@ class Solver:
             return self._result(Status.FEASIBLE if best else Status.UNKNOWN, best, [*goals])
         return self._result(Status.OPTIMAL if best else Status.INFEASIBLE, best, [*goals])
 
-    def first(self, prepared: Prepared, root: Root, begun: Run | None) -> Assignment | None:
+    def first(self, prepared: Prepared, root: Root, begun: DepthFirstRun | None) -> Assignment | None:
         """A solution; the preferred one if the prepared model has preferences."""
         left: Root | None = root
         if root.postponed:
             most = root.settings.search.nodes_before_presolve
-            run = Run(prepared, root, self.options, self.started, most_nodes=most)
+            run = DepthFirstRun(prepared, root, self.options, self.started, most_nodes=most)
             try:
                 return self._first_of(prepared, root, run)
             except GaveUp:
@@ -358,7 +358,7 @@ class Solver:
         """A solution near 0 that is better than others there, and the value of its objective."""
         most = root.settings.search.nodes_near_zero
         for near in nearby_roots(prepared, root):
-            run = Run(prepared, near, self.options, self.started, goal, most_nodes=most)
+            run = DepthFirstRun(prepared, near, self.options, self.started, goal, most_nodes=most)
             best: tuple[Assignment, int] | None = None
             try:
                 while (found := run.next()) is not None:

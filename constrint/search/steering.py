@@ -35,7 +35,7 @@ def steering_of(
     if options.lns and goal is not None:
         from constrint.search.lns import Neighbourhoods
 
-        reached = reached_by(len(root.box.lo), root.nodes, prepared.inputs)
+        reached = reached_by(len(root.box.lo), root.propagators, prepared.inputs)
         sign = 1 if goal[1] == "min" else -1
         better = directions(goal[0], prepared.inputs)
         return Neighbourhoods(

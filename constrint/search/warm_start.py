@@ -10,14 +10,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from constrint.engine.build import Box
+from constrint.engine.state_arrays import Box
 from constrint.errors import UnboundedError
 from constrint.expr import IntExpr
 from constrint.lowering.problem import NeedsWiderBounds
 from constrint.preparing.branching import PLAIN
 from constrint.preparing.checks import Assignment
-from constrint.preparing.search import GaveUp
-from constrint.search.depth_first import Run
+from constrint.preparing.search_protocol import GaveUp
+from constrint.search.depth_first import DepthFirstRun
 from constrint.search.easy import is_solution
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Start:
+class WarmStart:
     """A solution from which a search starts.
 
     Attributes:
@@ -41,7 +41,7 @@ class Start:
     value: int = 0
 
 
-def near_hints(solver: Solver, prepared: Prepared, root: Root) -> Start | None:
+def near_hints(solver: Solver, prepared: Prepared, root: Root) -> WarmStart | None:
     """A solution near the model's hints; it, or else the hints, then lead the searches of the call."""
     hint = hint_of(solver.model.variables, solver.model.hints)
     if not hint:
@@ -60,7 +60,7 @@ def is_as_good(start: Assignment, best: Assignment | None, goals: Iterable[Goal]
     return best is None or all(expr.evaluate(start) == expr.evaluate(best) for expr, _ in goals)
 
 
-def warm_start(solver: Solver, prepared: Prepared, root: Root) -> Start | None:
+def warm_start(solver: Solver, prepared: Prepared, root: Root) -> WarmStart | None:
     """A solution at or near the hinted values of the options; None if a short search finds none."""
     targets = [*prepared.goals, *prepared.preferences]
     goal = targets[0][0] if targets else None
@@ -71,7 +71,7 @@ def warm_start(solver: Solver, prepared: Prepared, root: Root) -> Start | None:
         if part is None:
             continue
         rules = part.settings.search
-        run = Run(
+        run = DepthFirstRun(
             *(prepared, part, options, solver.started),
             most_nodes=rules.nodes_near_hints + 2 * len(prepared.variables),
             most_failures=rules.failures_near_hints,
@@ -84,7 +84,7 @@ def warm_start(solver: Solver, prepared: Prepared, root: Root) -> Start | None:
         finally:
             solver.add(run, 1 if found else 0)
         if found is not None:
-            return Start(found, 0 if goal is None else run.value(goal))
+            return WarmStart(found, 0 if goal is None else run.value(goal))
     return None
 
 

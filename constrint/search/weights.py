@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from constrint import propagators as c
-from constrint.engine.build import Box
+from constrint.engine.state_arrays import Box
 from constrint.learning.size import parts
 from constrint.presolve import Root
 from constrint.propagators.handlers import Handlers
@@ -26,18 +26,20 @@ _SCHEDULING: Handlers[Callable[[Any], tuple[int, int]]] = Handlers(
 """How many orders of tasks or boxes a constraint is about, and whether learning explains it by all bounds."""
 
 
-def kind_of(nodes: list[c.Propagator]) -> Kind:
+def kind_of(propagators: list[c.Propagator]) -> Kind:
     """What most constraints are about, which says how well learning suits them.
 
     Learning suits orders of tasks and positions of boxes (conditional sums over two or more variables). It
     does not suit constraints that it explains by all bounds, such as products.
     """
-    orders, others = map(sum, zip((0, 0), *[_SCHEDULING[type(node)](node) for node in nodes], strict=True))
-    if 3 * orders >= len(nodes) and orders > 2 * others:
+    orders, others = map(
+        sum, zip((0, 0), *[_SCHEDULING[type(node)](node) for node in propagators], strict=True)
+    )
+    if 3 * orders >= len(propagators) and orders > 2 * others:
         return "schedules"
-    if any(isinstance(node, c.Circuit | c.Subcircuit) for node in nodes):
+    if any(isinstance(node, c.Circuit | c.Subcircuit) for node in propagators):
         return "tours"
-    return "products" if 8 * others >= len(nodes) else "others"
+    return "products" if 8 * others >= len(propagators) else "others"
 
 
 def alone(root: Root, kind: Kind) -> int:
@@ -45,7 +47,7 @@ def alone(root: Root, kind: Kind) -> int:
     rules = root.settings.portfolio
     stated = {  # permutations are stated twice
         (node.scope(), "apart" if isinstance(node, c.DIFFERENT) else place): node
-        for place, node in enumerate(root.nodes)
+        for place, node in enumerate(root.propagators)
     }
     size = sum(parts(node, root.box, root.settings.learning) for node in stated.values())
     if kind == "schedules":
@@ -67,10 +69,10 @@ def equated(root: Root) -> int | None:
     lo, hi = root.box.lo, root.box.hi
     equations = [
         opened
-        for node in root.nodes
+        for node in root.propagators
         if isinstance(node, c.LinearEq) and len(opened := [v for v in node.scope() if lo[v] < hi[v]]) > 2
     ]
     rules = root.settings.portfolio
-    if len(equations) < max(rules.least_equations, rules.share_of_equations * len(root.nodes), 1):
+    if len(equations) < max(rules.least_equations, rules.share_of_equations * len(root.propagators), 1):
         return None
     return max(equations, key=len)[0]

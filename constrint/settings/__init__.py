@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from typing import Any, Self
 
 from constrint.settings.diagrams import DiagramSettings
+from constrint.settings.enumeration import EnumerationSettings
 from constrint.settings.learning import LearningSettings
 from constrint.settings.local_search import LocalSearchSettings
 from constrint.settings.neighbourhoods import NeighbourhoodSettings
@@ -21,11 +22,11 @@ from constrint.settings.presolve import PresolveSettings
 from constrint.settings.record import Record
 from constrint.settings.relaxation import RelaxationSettings
 from constrint.settings.search import SearchSettings
-from constrint.settings.tables import TableSettings
 
 __all__ = [
     "DEFAULT",
     "DiagramSettings",
+    "EnumerationSettings",
     "LearningSettings",
     "LocalSearchSettings",
     "NeighbourhoodSettings",
@@ -35,7 +36,6 @@ __all__ = [
     "RelaxationSettings",
     "SearchSettings",
     "Settings",
-    "TableSettings",
     "of_new_models",
     "using",
 ]
@@ -53,7 +53,7 @@ class Settings(Record):
         neighbourhoods: Of large-neighbourhood search.
         local_search: Of the local search for a first solution.
         diagrams: Of diagrams beside a search.
-        tables: Of optima by tables of rows.
+        enumeration: Of optima by enumeration in tables of rows.
     """
 
     presolve: PresolveSettings = PresolveSettings()
@@ -64,7 +64,7 @@ class Settings(Record):
     neighbourhoods: NeighbourhoodSettings = NeighbourhoodSettings()
     local_search: LocalSearchSettings = LocalSearchSettings()
     diagrams: DiagramSettings = DiagramSettings()
-    tables: TableSettings = TableSettings()
+    enumeration: EnumerationSettings = EnumerationSettings()
 
     def with_fields(self, **records: Mapping[str, Any]) -> Self:
         """Settings with other values in some records: ``with_fields(presolve={"rounds": 1})``."""

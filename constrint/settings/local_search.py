@@ -6,7 +6,7 @@ from constrint.settings.record import Record
 
 
 class LocalSearchSettings(Record):
-    """Settings of `constrint.jumping` and `search.jumping`.
+    """Settings of `constrint.local_search` and `search.feasibility_jump`.
 
     The local search finds the colours of 150 vertices in 0.24 s, over the limit without
     (`benchmarks/solver/first_solutions.py`).

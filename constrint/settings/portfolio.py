@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 from constrint.settings.record import Record
 
 Kind: TypeAlias = Literal["schedules", "tours", "products", "others"]
-"""What most constraints are about, which says how well learning suits them."""
+"""The kind of most constraints, which decides how well learning suits them."""
 
 
 class PortfolioSettings(Record):
@@ -64,16 +64,16 @@ class PortfolioSettings(Record):
     share_of_equations: float = 0.25
 
     # Large neighbourhoods of the best solution; their weight fades while they find nothing.
-    near_best: float = 1.0
-    near_fades: float = 0.8  # factor with each turn that finds nothing
-    least_of_near: float = 0.1
-    near_after: int = 14_000_000  # units of learning, on schedules: there it finds good solutions by itself
+    weight_of_lns: float = 1.0
+    lns_fades: float = 0.8  # factor with each turn that finds nothing
+    least_of_lns: float = 0.1
+    lns_after: int = 14_000_000  # units of learning, on schedules: there it finds good solutions by itself
 
     # While there is no solution: a search with restarts, and the local search, which finds the colours of 150
     # vertices in 0.24 s, over the limit without.
     restarting: float = 1.0
     most_matched: int = 200  # values for which the former makes `all_different` domain consistent
-    jumping: float = 1.0
+    local_search: float = 1.0
     half_of_jumps: int = 20_000_000  # units after which its weight is half
 
     def weight_of_learning(self, kind: Kind) -> float:

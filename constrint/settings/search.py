@@ -78,7 +78,7 @@ class SearchSettings(Record):
     # In searches of a bounded number of nodes: propagations that count as a node, looks at them, and the node
     # of the first look where a model has few propagators, since each look ends a slice.
     propagations_of_node: int = 50
-    looks_of_nodes: int = 5
-    first_look: int = 100
+    checks_of_nodes: int = 5
+    first_check: int = 100
     few_propagators: int = 300
-    looks_of_work: int = 400  # in searches of a bounded amount of work
+    checks_of_work: int = 400  # in searches of a bounded amount of work

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from constrint.diagrams.layers import TooLarge
+from constrint.diagrams.layers import TooLargeDiagram
 from constrint.diagrams.planner import limit_error, solve_all
 from constrint.diagrams.terms import Unsupported
 from constrint.modelling.declarations import Declarations
@@ -40,7 +40,7 @@ def solution_set(
         built, planner = solve_all(
             model, memory_limit=memory_limit, time_limit=time_limit, executor=executor, workers=workers
         )
-    except (Unsupported, TooLarge, OverflowError) as problem:
+    except (Unsupported, TooLargeDiagram, OverflowError) as problem:
         raise limit_error(problem) from problem
     feasible = planner.feasible and (built or not model.variables)
     diagrams = [c.diagram for c in built] if feasible else None
@@ -48,7 +48,7 @@ def solution_set(
 
 
 def _meanings(model: Declarations) -> tuple[dict[int, dict[Any, Any]], dict[str, dict[Any, str]]]:
-    """What the numbers of enumerations stand for, and the variables of sets."""
+    """The values of enumerations by number, and the variables of sets."""
     if not model.symbols:
         return {}, {}
     from constrint.modelling.symbols import SetVar

@@ -13,7 +13,7 @@ from constrint.diagrams.diagram import Diagram
 from constrint.diagrams.listing import each, product_columns
 from constrint.diagrams.terms import OBJECT, Array
 from constrint.errors import ModelError, printable
-from constrint.solutions.presented import Presented, Sets, few, members_of, name_of, sets_of
+from constrint.solutions.presented import PresentedVariables, Sets, few, members_of, name_of, sets_of
 from constrint.support.arguments import integer
 
 Solution = dict[str, Any]
@@ -42,7 +42,7 @@ class Numbered:
         """Make a set from independent diagrams over variables; None stands for the empty set."""
         self.variables = tuple(names)
         self.sets: Sets = dict(sets or {})
-        self._presented = Presented(self.variables, self.sets)
+        self._presented = PresentedVariables(self.variables, self.sets)
         self.names = self._presented.names
         self._diagrams = tuple(diagrams or ())
         self._labels = dict(labels or {})

@@ -1,4 +1,4 @@
-"""What users see of a solution: a value for each variable, a set where Boolean variables stand for one."""
+"""Solutions as users see them: a value for each variable, a set for each set variable."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Place: TypeAlias = "int | tuple[tuple[Any, int], ...]"
 MOST_LISTED = 12  # values that a message lists
 
 
-class Presented:
+class PresentedVariables:
     """The columns that users see.
 
     Attributes:
@@ -43,7 +43,7 @@ class Presented:
         self.places = tuple(shown.values())
 
     def place(self, name: str) -> Place | None:
-        """What a name shows; None for one that shows nothing."""
+        """The place of the variable that a name shows; None for a name that shows none."""
         return self.places[self.names.index(name)] if name in self.names else None
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from constrint.diagrams import merge
 from constrint.diagrams.diagram import Diagram, Layer
-from constrint.diagrams.layers import Budget, TooLarge
+from constrint.diagrams.layers import EdgeBudget, TooLargeDiagram
 from constrint.diagrams.reorder import reordered
 from constrint.diagrams.terms import Array
 from constrint.errors import LimitError, ModelError
@@ -96,12 +96,12 @@ def _groups(ours: Sequence[Diagram], theirs: Sequence[Diagram]) -> list[tuple[li
 def _in_one_order(ours: Sequence[Diagram], theirs: Sequence[Diagram]) -> tuple[Diagram, Diagram]:
     one, other = merge.chained(ours), merge.chained(theirs)
     try:
-        return one, reordered(other, one.variables, Budget())
-    except TooLarge:
+        return one, reordered(other, one.variables, EdgeBudget())
+    except TooLargeDiagram:
         pass
     try:
-        return reordered(one, other.variables, Budget()), other
-    except TooLarge as problem:
+        return reordered(one, other.variables, EdgeBudget()), other
+    except TooLargeDiagram as problem:
         raise LimitError(
             "the sets order their variables differently, and in a common order one of "
             "them does not fit its memory limit. Add the constraints of both to one model instead"

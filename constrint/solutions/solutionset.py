@@ -16,7 +16,7 @@ import numpy as np
 from constrint.diagrams import merge, reorder
 from constrint.diagrams.costs import Part, separate
 from constrint.diagrams.diagram import Diagram
-from constrint.diagrams.layers import Budget, TooLarge
+from constrint.diagrams.layers import EdgeBudget, TooLargeDiagram
 from constrint.diagrams.terms import Array
 from constrint.errors import LimitError, ModelError
 from constrint.expr import IntExpr
@@ -131,7 +131,7 @@ class SolutionSet(Listed):
         return found
 
     def _wanted(self, v: int, value: Any, codes: Array) -> Callable[[Array], Array]:
-        """What selects the codes of a value, or of the values of a set or a range."""
+        """The test for codes of a value, or of the values of a set or a range."""
         if not isinstance(value, set | frozenset | range):
             return _equals(self._code(v, value))
         distinct = np.unique(codes)
@@ -346,11 +346,11 @@ def _one_of(codes: Array) -> Callable[[Array], Array]:
 def _projected(diagram: Diagram, variables: Sequence[int]) -> Diagram:
     try:
         return merge.projected(diagram, variables)
-    except TooLarge:
+    except TooLargeDiagram:
         pass
     try:
-        return reorder.projected(diagram, variables, Budget())
-    except TooLarge as problem:
+        return reorder.projected(diagram, variables, EdgeBudget())
+    except TooLargeDiagram as problem:
         raise LimitError(
             "the projection does not fit its memory limit: project on other variables"
         ) from problem

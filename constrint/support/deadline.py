@@ -25,7 +25,7 @@ class Deadline:
     """The end of a call.
 
     Every phase that may take long checks it: lowering, root reasoning, decomposing constraints, search,
-    waiting for a compiler. Functions without access to it check the present one: `look`.
+    waiting for a compiler. Functions without access to it check the present one: `check_deadline`.
 
     Args:
         seconds: Duration of the call; None for no limit.
@@ -92,7 +92,7 @@ class until:  # noqa: N801 - read as a word of a `with` statement
         _present.deadline = self._before
 
 
-def look() -> None:
+def check_deadline() -> None:
     """Raise `Stopped` if the present deadline has passed.
 
     It costs a tenth of a microsecond without a deadline, a quarter with one: call it once for each
@@ -106,7 +106,7 @@ def look() -> None:
 def watched(items: Iterable[T]) -> Iterator[T]:
     """The items, with a look at the deadline of the present call before each."""
     for item in items:
-        look()
+        check_deadline()
         yield item
 
 
@@ -114,7 +114,7 @@ def sliced(items: Iterable[T], size: int = 4096) -> Iterator[list[T]]:
     """The items in lists of at most this size, with a look at the present deadline before each."""
     rest = iter(items)
     while part := list(islice(rest, size)):
-        look()
+        check_deadline()
         yield part
 
 
@@ -124,7 +124,7 @@ def present() -> Deadline:
 
 
 def beside(work: Callable[[], T], deadline: Deadline) -> T:
-    """What cannot look at the clock, such as an import, done in a thread of its own.
+    """Run a function that cannot check the deadline, such as an import, in a thread of its own.
 
     Raises `Stopped` at the deadline; the thread then goes on, for the next call that needs what it does.
     Without a deadline it is done in this thread.

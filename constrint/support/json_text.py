@@ -47,17 +47,17 @@ def read_json(
         LimitExceeded: The text exceeds a limit.
     """
     _check_depth(text, filename, budget, levels)
-    budget.look_after(len(text) // 100)
+    budget.count_steps(len(text) // 100)
     most = budget.limits.digits
 
     def integer(digits: str) -> int:
-        budget.look_after()
+        budget.count_steps()
         if most is not None and len(digits) > most:
             budget.digits(len(digits.lstrip("-")), lambda: _place(text, max(text.find(digits), 0), filename))
         return int(digits)
 
     def pairs(members: list[tuple[str, Any]]) -> dict[str, Any]:
-        budget.look_after(len(members))
+        budget.count_steps(len(members))
         found = dict(members)
         if len(found) < len(members):
             twice = Counter(name for name, _ in members).most_common(1)[0][0]
@@ -92,7 +92,7 @@ def _check_depth(text: str, filename: str, budget: Budget, levels: int) -> None:
     most = DEEPEST if limit is None else min(levels * limit, DEEPEST)
     depth = 0
     for found in _BRACKETS.finditer(text):
-        budget.look_after()
+        budget.count_steps()
         bracket = found[0]
         depth += (bracket in "[{") - (bracket in "]}")
         if depth > most:

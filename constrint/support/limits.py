@@ -186,7 +186,7 @@ class Budget:
         limit = self.limits.nodes
         if limit is not None and self.node_count > limit:
             raise exceeded("nodes", limit, where)
-        self.look_after(n, where)
+        self.count_steps(n, where)
 
     def variable(self, n: int = 1, where: Where = "") -> None:
         """Count `n` more variables."""
@@ -195,7 +195,7 @@ class Budget:
         if limit is not None and self.variable_count > limit:
             raise exceeded("variables", limit, where)
         self._foresee(n * _BYTES_OF_VARIABLE, where)
-        self.look_after(n, where)
+        self.count_steps(n, where)
 
     def values(self, n: int = 1, where: Where = "") -> None:
         """Count `n` more listed values or cells of tables."""
@@ -204,11 +204,11 @@ class Budget:
         if limit is not None and self.value_count > limit:
             raise exceeded("values", limit, where)
         self._foresee(n * _BYTES_OF_VALUE, where)
-        self.look_after(1 + n // _VALUES_OF_STEP, where)
+        self.count_steps(1 + n // _VALUES_OF_STEP, where)
 
     def elements(self, n: int, where: Where = "") -> None:
         """Count `n` elements of a list, set or array that a name stands for and a statement takes again."""
-        self.look_after(1 + n // _ELEMENTS_OF_STEP, where)
+        self.count_steps(1 + n // _ELEMENTS_OF_STEP, where)
 
     def size(self, n: int, where: Where = "") -> None:
         """Note that the texts read so far have `n` bytes."""
@@ -216,13 +216,13 @@ class Budget:
         if limit is not None and n > limit:
             raise exceeded("bytes", limit, where)
         self._written = max(self._written, n)
-        self.look(where)
+        self.check(where)
 
-    def look_after(self, n: int = 1, where: Where = "") -> None:
+    def count_steps(self, n: int = 1, where: Where = "") -> None:
         """Count `n` steps; checks their number, the clock and the memory at intervals."""
         self._seen += n
         if self._seen >= self.LOOK:
-            self.look(where)
+            self.check(where)
 
     def _foresee(self, size: int, where: Where) -> None:
         """Refuse what would take more memory than is left before it is made."""
@@ -234,7 +234,7 @@ class Budget:
             _at(where) + f"reading the model takes more than the memory limit of {self._memory:,} bytes"
         )
 
-    def look(self, where: Where = "") -> None:
+    def check(self, where: Where = "") -> None:
         """Check the number of steps, the clock and the memory."""
         self._steps += self._seen
         self._seen = 0

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from constrint.diagrams.evaluate import Frame, Parts
-from constrint.diagrams.layers import Budget, TooLarge, planning
+from constrint.diagrams.layers import EdgeBudget, TooLargeDiagram, planning
 from constrint.diagrams.planner import Condition, Planner
 from constrint.diagrams.restrictions import Restriction
 from constrint.diagrams.terms import Array, Term, Terms, Unsupported
 from constrint.diagrams.tracing import Called
-from constrint.support.deadline import Deadline, Stopped, look, present
+from constrint.support.deadline import Deadline, Stopped, check_deadline, present
 
 MOST_CHECKED = 100_000  # most combinations of values that are checked for undefined restrictions
 REASON_SECONDS = 2.0
@@ -76,7 +76,7 @@ class Remarks:
     def undefined(self) -> Iterator[str]:
         """Notes on restrictions that are undefined for some combination of their parameters."""
         for parts in self.restrictions:
-            look()
+            check_deadline()
             for part in parts:
                 if isinstance(part, Called) and part.undefined:
                     where = _shown(part.example)
@@ -166,8 +166,8 @@ class Remarks:
         try:
             with planning(Deadline(deadline - perf_counter())):
                 planner = Planner(self.domains, self.limits, conditions)
-                return not planner.build(Budget(1_000_000, 5_000_000, deadline))
-        except (TooLarge, Unsupported):
+                return not planner.build(EdgeBudget(1_000_000, 5_000_000, deadline))
+        except (TooLargeDiagram, Unsupported):
             return False
 
 

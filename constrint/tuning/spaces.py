@@ -15,7 +15,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from constrint.diagrams.diagram import Diagram
-from constrint.diagrams.layers import Budget, TooLarge, planning
+from constrint.diagrams.layers import EdgeBudget, TooLargeDiagram, planning
 from constrint.diagrams.parameters import checked, coded
 from constrint.diagrams.planner import Condition, Planner, built_by
 from constrint.diagrams.reading import read
@@ -25,7 +25,7 @@ from constrint.diagrams.tracing import Called, trace
 from constrint.errors import EmptySpaceError, LimitError, ModelError
 from constrint.solutions.solutionset import SolutionSet
 from constrint.support.arguments import check_bytes, check_seconds
-from constrint.support.deadline import Deadline, look
+from constrint.support.deadline import Deadline, check_deadline
 from constrint.support.limits import LimitExceeded, Limits, budget_for
 from constrint.tuning import t1
 from constrint.tuning.diagnostics import Given, Remarks
@@ -126,12 +126,12 @@ def from_tune_params(
         restrictions = [restrictions]
     if isinstance(restrictions, Mapping) or not isinstance(restrictions, Iterable):
         raise ModelError(f"the restrictions are a list of strings and callables, not {restrictions!r}")
-    budget = Budget.of_memory(memory_limit)
+    budget = EdgeBudget.of_memory(memory_limit)
     budget.deadline = None if time_limit is None else started + time_limit
     try:
         with planning(Deadline(time_limit, started)):
             return _space(checked(tune_params), list(restrictions), budget, executor, workers)
-    except (TooLarge, Unsupported) as problem:
+    except (TooLargeDiagram, Unsupported) as problem:
         raise LimitError(
             f"the space cannot be built: {problem}. Give it more memory, or fewer values"
         ) from problem
@@ -140,7 +140,7 @@ def from_tune_params(
 def _space(
     values: dict[str, list[Any]],
     listed: Sequence[str | Callable[..., Any]],
-    budget: Budget,
+    budget: EdgeBudget,
     executor: Executor | None,
     workers: int | None,
 ) -> Space:
@@ -178,7 +178,7 @@ def _parts(
     restriction: str | Callable[..., Any], parameters: Parameters, values: Sequence[Sequence[Any]]
 ) -> Given:
     """The parts of a restriction: parsed, traced, or to be called."""
-    look()
+    check_deadline()
     if isinstance(restriction, str):
         return read(restriction, parameters, values)
     if callable(restriction):

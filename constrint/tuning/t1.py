@@ -153,7 +153,7 @@ def _values(name: str, kind: Any, given: Any, budget: Budget) -> list[Any]:
         except LimitExceeded:
             raise
         except (ParseError, ModelError):
-            values = _Reader(name, given, budget).values()
+            values = _T1Reader(name, given, budget).values()
     if not isinstance(values, list | tuple):
         raise ModelError(f"{_shown(name)}: {_shown(given)} is not a list of values")
     budget.values(len(values))
@@ -172,7 +172,7 @@ def _values(name: str, kind: Any, given: Any, budget: Budget) -> list[Any]:
     return list(values)
 
 
-class _Reader:
+class _T1Reader:
     """Reads a list of values in Python's notation as data."""
 
     def __init__(self, name: str, text: str, budget: Budget) -> None:

@@ -6,11 +6,11 @@ import itertools
 from math import prod
 
 from constrint.verification.bounds import Atom, literal_atom, opposite
-from constrint.verification.known import Known
-from constrint.verification.store import Constraint, Store
+from constrint.verification.known import KnownConstraints
+from constrint.verification.store import ConstraintStore, ProofConstraint
 
 
-def are_disjoint(constraint: Constraint, store: Store) -> bool:
+def are_disjoint(constraint: ProofConstraint, store: ConstraintStore) -> bool:
     """Whether no two tasks can overlap, and no duration is negative."""
     arguments = constraint.arguments
     tasks = list(zip(arguments["starts"], arguments["durations"], strict=True))
@@ -22,16 +22,16 @@ def are_disjoint(constraint: Constraint, store: Store) -> bool:
     )
 
 
-def _ends_after(store: Store, start: int, duration: int, other: int) -> Constraint:
+def _ends_after(store: ConstraintStore, start: int, duration: int, other: int) -> ProofConstraint:
     """A task ends after another one starts; what has one value is in the bound."""
     terms, bound = [[1, other], [-1, start], [-1, duration]], -1
     bound -= sum(a * store.root.low[v] for a, v in terms if store.root.is_fixed(v))
-    return Constraint.of(
+    return ProofConstraint.of(
         "LinearLe", {"terms": [[a, v] for a, v in terms if not store.root.is_fixed(v)], "bound": bound}
     )
 
 
-def takes_all_values(constraint: Constraint, store: Store, known: Known) -> bool:
+def takes_all_values(constraint: ProofConstraint, store: ConstraintStore, known: KnownConstraints) -> bool:
     """Whether a clause says that one of as many variables as values, which all differ, has a value."""
     atoms = {literal_atom(one) for one in constraint.arguments["literals"]}
     for other in known.different:
@@ -48,7 +48,7 @@ def takes_all_values(constraint: Constraint, store: Store, known: Known) -> bool
     return False
 
 
-def _is_among(store: Store, v: int, x: int, atoms: set[Atom]) -> bool:
+def _is_among(store: ConstraintStore, v: int, x: int, atoms: set[Atom]) -> bool:
     """Whether the atom of ``v == x`` is among some, or never true."""
     if not store.root.may_be(v, x):
         return True
@@ -57,7 +57,7 @@ def _is_among(store: Store, v: int, x: int, atoms: set[Atom]) -> bool:
     return store.value_literal(v, x) in atoms
 
 
-def holds_in_all_cases(constraint: Constraint, store: Store, known: Known) -> bool:
+def holds_in_all_cases(constraint: ProofConstraint, store: ConstraintStore, known: KnownConstraints) -> bool:
     """Whether a clause follows for each choice of values of the variables that its literals compare."""
     opposites = [opposite(literal_atom(one)) for one in constraint.arguments["literals"]]
     compared: dict[int, None] = {}

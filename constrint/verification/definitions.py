@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from constrint.verification.bounds import Bounds, Domain, Rejected
 from constrint.verification.intervals import REACHED
+from constrint.verification.linear_rows import least, negative
 from constrint.verification.meanings import DEFINITIONS, FUNCTIONS, Values
-from constrint.verification.rows import least, negative
-from constrint.verification.store import Constraint
+from constrint.verification.store import ProofConstraint
 
 TRUTHS = frozenset(
     ("LinearLeIf", "LinearEqIf", "Divides", "Member", "Lexicographic", "Table", "ShortTable", "All")
@@ -14,7 +14,7 @@ TRUTHS = frozenset(
 """Kinds that say when their literal is true."""
 
 
-def outputs(constraint: Constraint) -> tuple[int, ...]:
+def outputs(constraint: ProofConstraint) -> tuple[int, ...]:
     """The variables that a constraint can define; none for a condition."""
     arguments = constraint.arguments
     if constraint.name in TRUTHS:
@@ -28,7 +28,7 @@ def outputs(constraint: Constraint) -> tuple[int, ...]:
     return (arguments["z"],) if constraint.name in REACHED else ()
 
 
-def check_defines(constraint: Constraint, defined: tuple[int, ...], bounds: Bounds) -> dict[int, Domain]:
+def check_defines(constraint: ProofConstraint, defined: tuple[int, ...], bounds: Bounds) -> dict[int, Domain]:
     """The values that variables can have by their definition; raises `Rejected` if it is none.
 
     Whatever values the other variables of the constraint have, there is one value of each defined variable
@@ -54,7 +54,7 @@ def check_defines(constraint: Constraint, defined: tuple[int, ...], bounds: Boun
     }
 
 
-def _uses(constraint: Constraint) -> list[int]:
+def _uses(constraint: ProofConstraint) -> list[int]:
     """The variables of a constraint, as often as they occur, where a definition may occur but once."""
     arguments = constraint.arguments
     found = [arguments["literal"] >> 1] if "literal" in arguments else []
@@ -65,7 +65,7 @@ def _uses(constraint: Constraint) -> list[int]:
     return found + [arguments[key] for key in ("x", "y", "z", "q", "r", "d", "index") if key in arguments]
 
 
-def _of_sum(constraint: Constraint, v: int, bounds: Bounds) -> Domain:
+def _of_sum(constraint: ProofConstraint, v: int, bounds: Bounds) -> Domain:
     """The values of a variable that equals a sum."""
     sign = next(a for a, u in constraint.arguments["terms"] if u == v)
     rest = [(-sign * a, u) for a, u in constraint.arguments["terms"] if u != v]
@@ -74,7 +74,7 @@ def _of_sum(constraint: Constraint, v: int, bounds: Bounds) -> Domain:
     return range(low, high + 1)
 
 
-def computed(constraint: Constraint, defined: tuple[int, ...], values: Values) -> dict[int, int]:
+def computed(constraint: ProofConstraint, defined: tuple[int, ...], values: Values) -> dict[int, int]:
     """The values of variables by their definition."""
     name, arguments = constraint.name, constraint.arguments
     if name in TRUTHS:

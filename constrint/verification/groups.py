@@ -9,22 +9,22 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from constrint.verification.bounds import Domain, Rejected, between, common, size
-from constrint.verification.conditions import Conditions
 from constrint.verification.definitions import check_defines
 from constrint.verification.implied import follows
 from constrint.verification.intervals import Partial
-from constrint.verification.known import Known
+from constrint.verification.known import KnownConstraints
 from constrint.verification.meanings import Values
+from constrint.verification.model_conditions import ModelConditions
 from constrint.verification.report import Report
-from constrint.verification.settings import Settings
-from constrint.verification.solutions import Solutions
-from constrint.verification.store import Constraint, Store
+from constrint.verification.settings import CheckerSettings
+from constrint.verification.solutions import ListedSolutions
+from constrint.verification.store import ConstraintStore, ProofConstraint
 from constrint.verification.terms import UnreadError
 from constrint.verification.written import Written, domain_of
 
 
 @dataclass(slots=True)
-class Group:
+class StepGroup:
     """The steps of a group.
 
     Attributes:
@@ -39,28 +39,28 @@ class Group:
     kind: str = "lowering"
     source: int | None = None
     variables: dict[int, tuple[Domain, str | None]] = field(default_factory=dict)
-    definitions: dict[tuple[int, ...], Constraint] = field(default_factory=dict)
-    constraints: list[Constraint] = field(default_factory=list)
+    definitions: dict[tuple[int, ...], ProofConstraint] = field(default_factory=dict)
+    constraints: list[ProofConstraint] = field(default_factory=list)
     domains: list[tuple[int, Domain]] = field(default_factory=list)
 
 
-class State:
-    """What is known at one place of a proof."""
+class CheckState:
+    """The state of the check at one place of a proof."""
 
-    def __init__(self, model: Written, settings: Settings, report: Report) -> None:
+    def __init__(self, model: Written, settings: CheckerSettings, report: Report) -> None:
         self.model = model
         self.settings = settings
         self.report = report
-        self.store = Store(settings)
-        self.known = Known()
-        self.solutions = Solutions(model, settings)
-        self.constraints: list[Constraint] = []
+        self.store = ConstraintStore(settings)
+        self.known = KnownConstraints()
+        self.solutions = ListedSolutions(model, settings)
+        self.constraints: list[ProofConstraint] = []
         self.names: dict[int, str] = {}
         self.is_refuted = False
 
-    def copy(self) -> State:
+    def copy(self) -> CheckState:
         """The same, to be added to."""
-        new = object.__new__(State)
+        new = object.__new__(CheckState)
         new.model, new.settings, new.report = self.model, self.settings, self.report
         new.store, new.known, new.solutions = self.store.copy(), self.known.copy(), self.solutions.copy()
         new.is_refuted = False
@@ -82,7 +82,7 @@ class State:
         else:
             self.trust(kind)
 
-    def take(self, group: Group, is_last: bool = False) -> None:
+    def take(self, group: StepGroup, is_last: bool = False) -> None:
         """Check the steps of a group, and add them to what is known.
 
         Args:
@@ -103,7 +103,7 @@ class State:
         for fact in facts:
             self.store.drop(fact)
 
-    def _read(self, group: Group) -> list[Constraint]:
+    def _read(self, group: StepGroup) -> list[ProofConstraint]:
         """Add the constraint of the model itself, over variables of the proof, where that is translated."""
         if group.source is None or self.solutions.is_listed:
             return []
@@ -114,21 +114,21 @@ class State:
             conditions.require(self.model.constraints[group.source])
         return conditions.facts
 
-    def conditions(self) -> Conditions:
-        """What translates conditions of the model."""
-        return Conditions(self.store, self.known, {name: v for v, name in self.names.items()})
+    def conditions(self) -> ModelConditions:
+        """The translator of the model's conditions."""
+        return ModelConditions(self.store, self.known, {name: v for v, name in self.names.items()})
 
-    def _follows(self, constraint: Constraint) -> bool:
+    def _follows(self, constraint: ProofConstraint) -> bool:
         """Whether a constraint follows by a rule; where solutions are listed, that is not asked."""
         if self.solutions.is_listed:
             return self.known.has(constraint)
         return follows(constraint, self.store, self.known)
 
-    def _add(self, constraint: Constraint) -> None:
+    def _add(self, constraint: ProofConstraint) -> None:
         self.store.add(constraint)
         self.known.add(constraint)
 
-    def _declare(self, group: Group) -> None:
+    def _declare(self, group: StepGroup) -> None:
         """The new variables of a group, in order; those without a definition take values that fit."""
         defined_by = {v: (all_, one) for all_, one in group.definitions.items() for v in all_}
         done: set[int] = set()
@@ -170,7 +170,7 @@ class State:
         self.store.declare(v, domain)
         self.solutions.declare(v, name)
 
-    def _define(self, variables: tuple[int, ...], constraint: Constraint, group: Group) -> None:
+    def _define(self, variables: tuple[int, ...], constraint: ProofConstraint, group: StepGroup) -> None:
         claimed = {v: group.variables[v][0] for v in variables if v in group.variables}
         if len(claimed) < len(variables):
             raise Rejected(f"{constraint} defines a variable that is not declared")

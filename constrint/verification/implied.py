@@ -9,15 +9,15 @@ from math import gcd, prod
 from constrint.expr.sums import Linear
 from constrint.verification.bounds import Atom, literal_atom, opposite
 from constrint.verification.cases import are_disjoint, holds_in_all_cases, takes_all_values
-from constrint.verification.known import Known, key_of
+from constrint.verification.known import KnownConstraints, key_of
+from constrint.verification.linear_rows import negative, normal
 from constrint.verification.meanings import DEFINITIONS
-from constrint.verification.rows import negative, normal
-from constrint.verification.store import Constraint, Store
+from constrint.verification.store import ConstraintStore, ProofConstraint
 
-Case = tuple[list[Atom], list[Constraint]]
+Case = tuple[list[Atom], list[ProofConstraint]]
 
 
-def follows(constraint: Constraint, store: Store, known: Known) -> bool:
+def follows(constraint: ProofConstraint, store: ConstraintStore, known: KnownConstraints) -> bool:
     """Whether a constraint follows by one of the checker's rules; others may still support it."""
     if store.is_contradictory or known.has(constraint):
         return True
@@ -37,11 +37,11 @@ def follows(constraint: Constraint, store: Store, known: Known) -> bool:
     )
 
 
-def _row(terms: Sequence[Sequence[int]], bound: int) -> Constraint:
-    return Constraint.of("LinearLe", {"terms": [list(term) for term in terms], "bound": bound})
+def _row(terms: Sequence[Sequence[int]], bound: int) -> ProofConstraint:
+    return ProofConstraint.of("LinearLe", {"terms": [list(term) for term in terms], "bound": bound})
 
 
-def _violations(constraint: Constraint) -> list[Case] | None:
+def _violations(constraint: ProofConstraint) -> list[Case] | None:
     """The ways to violate a clause or a linear constraint; None for others."""
     name, arguments = constraint.name, constraint.arguments
     if name == "Clause":
@@ -64,7 +64,7 @@ def _violations(constraint: Constraint) -> list[Case] | None:
     return [([yes], [above]), ([yes], [below]), ([no], [at_most, at_least])]
 
 
-def _excludes_pairs(constraint: Constraint, store: Store) -> bool:
+def _excludes_pairs(constraint: ProofConstraint, store: ConstraintStore) -> bool:
     """Whether a sum of truth values is at most a bound because no two of them that count are true."""
     terms, divisor = normal(constraint.arguments["terms"])
     bound = constraint.arguments["bound"]
@@ -87,7 +87,7 @@ def _excludes_pairs(constraint: Constraint, store: Store) -> bool:
     return all(store.refutes(list(pair)) for pair in itertools.combinations(literals, 2))
 
 
-def _has_no_violation(constraint: Constraint, store: Store) -> bool:
+def _has_no_violation(constraint: ProofConstraint, store: ConstraintStore) -> bool:
     """Whether each assignment that violates a constraint of few is refuted."""
     sizes = [store.number_of_values(v) for v in constraint.variables]
     if prod(sizes) > store.settings.most_local:
@@ -102,7 +102,7 @@ def _has_no_violation(constraint: Constraint, store: Store) -> bool:
     return True
 
 
-def _is_part(constraint: Constraint, store: Store, known: Known) -> bool:
+def _is_part(constraint: ProofConstraint, store: ConstraintStore, known: KnownConstraints) -> bool:
     """Whether a constraint is one that a known one of another kind has as a part."""
     if not constraint.variables or (constraint.name == "Cumulative" and not store.is_one(0)):
         return False  # variable 0 is the constant 1: the demands and the capacity of parts
@@ -113,7 +113,9 @@ def _is_part(constraint: Constraint, store: Store, known: Known) -> bool:
     return False
 
 
-def _is_row_by_definitions(constraint: Constraint, store: Store, known: Known) -> bool:
+def _is_row_by_definitions(
+    constraint: ProofConstraint, store: ConstraintStore, known: KnownConstraints
+) -> bool:
     """Whether a linear constraint is a known one where variables that are sums are replaced by these."""
     if constraint.name not in ("LinearLe", "LinearEq"):
         return False
@@ -128,7 +130,7 @@ def _is_row_by_definitions(constraint: Constraint, store: Store, known: Known) -
 
 
 def _expanded_key(
-    constraint: Constraint, store: Store, known: Known
+    constraint: ProofConstraint, store: ConstraintStore, known: KnownConstraints
 ) -> tuple[str, tuple[tuple[int, int], ...], int]:
     """Kind, terms and bound of a row in lowest terms, without variables that are sums or have one value."""
     total = Linear({}, -constraint.arguments["bound"])
@@ -151,7 +153,7 @@ def _expanded_key(
     return constraint.name, lowest, -constant // common
 
 
-def _normal_key(constraint: Constraint) -> tuple[object, ...]:
+def _normal_key(constraint: ProofConstraint) -> tuple[object, ...]:
     """A key that linear constraints share if they are equal in lowest terms."""
     if constraint.name not in ("LinearLe", "LinearEq"):
         return (key_of(constraint),)
@@ -162,7 +164,7 @@ def _normal_key(constraint: Constraint) -> tuple[object, ...]:
     return ("<=", terms, divisor > 0, bound // abs(divisor))
 
 
-def _parts(constraint: Constraint) -> Iterator[Constraint]:
+def _parts(constraint: ProofConstraint) -> Iterator[ProofConstraint]:
     """Constraints that follow from one by its meaning."""
     name, arguments = constraint.name, constraint.arguments
     if name in ("LinearLe", "LinearEq"):
@@ -185,7 +187,7 @@ def _parts(constraint: Constraint) -> Iterator[Constraint]:
         for d in arguments["durations"]:
             yield _row([(-1, d)], 0)
         ones = [0] * len(arguments["starts"])
-        yield Constraint.of(
+        yield ProofConstraint.of(
             "Cumulative",
             {
                 "starts": arguments["starts"],
@@ -198,9 +200,9 @@ def _parts(constraint: Constraint) -> Iterator[Constraint]:
         if all(a == 1 for a, _, _ in arguments["views"]):
             starts = [v for _, v, _ in arguments["views"]]
             ones = [0] * len(starts)
-            yield Constraint.of(
+            yield ProofConstraint.of(
                 "Cumulative", {"starts": starts, "durations": ones, "demands": ones, "capacity": 0}
             )
         if name == "AllDifferent":
             for other in ("AllDifferentBounds", "AllDifferentDomain"):
-                yield Constraint.of(other, arguments)
+                yield ProofConstraint.of(other, arguments)

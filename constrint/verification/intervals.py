@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from constrint.verification.bounds import Bounds, Contradiction
+from constrint.verification.linear_rows import least, negative
 from constrint.verification.meanings import Arguments
-from constrint.verification.rows import least, negative
 
 Interval: TypeAlias = tuple[int, int]
 
@@ -92,7 +92,7 @@ def _lcm(arguments: Arguments, bounds: Bounds) -> dict[int, Interval]:
 
 
 def _chosen(arguments: Arguments, bounds: Bounds, key: str) -> list[int]:
-    """What an index may choose."""
+    """The entries that an index may select."""
     low, high = _hull(bounds, arguments["index"])
     if low < 0 or high >= len(arguments[key]):
         raise Partial

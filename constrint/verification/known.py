@@ -6,17 +6,17 @@ import json
 from collections.abc import Iterable, Sequence
 
 from constrint.expr.sums import Linear
-from constrint.verification.store import Constraint
+from constrint.verification.store import ProofConstraint
 
 MOST_NESTED = 100  # definitions of sums that are replaced, one within the other
 
 
-def key_of(constraint: Constraint) -> str:
+def key_of(constraint: ProofConstraint) -> str:
     """A text that equal constraints share."""
     return f"{constraint.name} {json.dumps(constraint.arguments, sort_keys=True)}"
 
 
-class Known:
+class KnownConstraints:
     """All constraints that were found to follow, those that are propagated no longer too.
 
     Attributes:
@@ -26,15 +26,15 @@ class Known:
 
     def __init__(self) -> None:
         self._keys: set[str] = set()
-        self._by_variable: dict[int, list[Constraint]] = {}
+        self._by_variable: dict[int, list[ProofConstraint]] = {}
         self.sums: dict[int, Linear] = {}
-        self.different: list[Constraint] = []
+        self.different: list[ProofConstraint] = []
         self._sums_over: dict[int, list[int]] = {}
-        self._compared: dict[tuple[str, int], list[Constraint]] = {}
+        self._compared: dict[tuple[str, int], list[ProofConstraint]] = {}
 
-    def copy(self) -> Known:
+    def copy(self) -> KnownConstraints:
         """The same constraints, to be added to."""
-        new = Known()
+        new = KnownConstraints()
         new._keys = set(self._keys)
         new._by_variable = {v: list(some) for v, some in self._by_variable.items()}
         new.sums, new.different = dict(self.sums), list(self.different)
@@ -42,7 +42,7 @@ class Known:
         new._compared = {key: list(some) for key, some in self._compared.items()}
         return new
 
-    def define(self, v: int, constraint: Constraint) -> None:
+    def define(self, v: int, constraint: ProofConstraint) -> None:
         """Note the definition of a variable, if it is a sum."""
         if constraint.name == "LinearEq":
             terms, bound = constraint.arguments["terms"], constraint.arguments["bound"]
@@ -84,11 +84,11 @@ class Known:
         """The variables that are sums with a variable in them."""
         return self._sums_over.get(v, ())
 
-    def compared(self, name: str, v: int) -> Sequence[Constraint]:
+    def compared(self, name: str, v: int) -> Sequence[ProofConstraint]:
         """The constraints of a kind that compare a sum with a variable in it."""
         return self._compared.get((name, v), ())
 
-    def add(self, constraint: Constraint) -> None:
+    def add(self, constraint: ProofConstraint) -> None:
         """Add a constraint."""
         self._keys.add(key_of(constraint))
         if constraint.name.startswith("AllDifferent"):
@@ -99,10 +99,10 @@ class Known:
         for v in constraint.variables:
             self._by_variable.setdefault(v, []).append(constraint)
 
-    def has(self, constraint: Constraint) -> bool:
+    def has(self, constraint: ProofConstraint) -> bool:
         """Whether the same constraint is known."""
         return key_of(constraint) in self._keys
 
-    def over(self, v: int) -> Sequence[Constraint]:
+    def over(self, v: int) -> Sequence[ProofConstraint]:
         """The constraints of a variable."""
         return self._by_variable.get(v, ())

@@ -7,21 +7,21 @@ from typing import Any
 
 from constrint.verification.bounds import Atom, Domain, Rejected, domain_of
 from constrint.verification.meanings import DEFINITIONS
-from constrint.verification.store import Clause, Constraint
+from constrint.verification.store import Clause, ProofConstraint
 
 
-def constraint_of(text: str) -> Constraint:
+def constraint_of(text: str) -> ProofConstraint:
     """The constraint that a line names: its kind and its arguments."""
     name, _, arguments = text.partition(" ")
     if name not in DEFINITIONS:
         raise Rejected(f"there is no constraint of the kind {name!r}")
     given = mapping(arguments)
-    constraint = Constraint.of(name, given)
+    constraint = ProofConstraint.of(name, given)
     meaning_needs(constraint)
     return constraint
 
 
-def meaning_needs(constraint: Constraint) -> None:
+def meaning_needs(constraint: ProofConstraint) -> None:
     """Raise `Rejected` unless the arguments of a constraint have a meaning."""
     try:
         DEFINITIONS[constraint.name](constraint.arguments, dict.fromkeys(constraint.variables, 1))
@@ -56,7 +56,7 @@ def variable_of(text: str) -> tuple[int, Domain, str | None]:
     return int(number), domain_of(values), json.loads(name) if name else None
 
 
-def definition_of(text: str) -> tuple[tuple[int, ...], Constraint]:
+def definition_of(text: str) -> tuple[tuple[int, ...], ProofConstraint]:
     """The variables that a line defines, and the constraint that does: ``7,8 DivMod {…}``."""
     numbers, _, rest = text.partition(" ")
     return tuple([int(number) for number in numbers.split(",")]), constraint_of(rest)

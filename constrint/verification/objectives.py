@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from constrint.expr.sums import Linear
 from constrint.verification.bounds import Atom, Rejected
-from constrint.verification.groups import State
+from constrint.verification.groups import CheckState
 from constrint.verification.terms import UnreadError
 
 
@@ -49,7 +49,7 @@ class Objective:
         return (self.variable, "<=", at - 1) if self.direction == "min" else (self.variable, ">=", at + 1)
 
 
-def _is_goal(objective: Objective, state: State) -> bool:
+def _is_goal(objective: Objective, state: CheckState) -> bool:
     """Whether the goal, as a sum over variables of the proof, is what the variable stands for."""
     conditions = state.conditions()
     try:
@@ -63,7 +63,7 @@ def _is_goal(objective: Objective, state: State) -> bool:
     return goal.terms == own.terms and goal.constant == own.constant
 
 
-def check_objective(objective: Objective, state: State) -> None:
+def check_objective(objective: Objective, state: CheckState) -> None:
     """Check that the variable stands for the goal of the model."""
     goals = state.model.goals
     if not 0 <= objective.number < len(goals) or objective.factor == 0:

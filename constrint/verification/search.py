@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from constrint.verification.bounds import Rejected, holds
-from constrint.verification.groups import State
+from constrint.verification.groups import CheckState
 from constrint.verification.meanings import DEFINITIONS
 from constrint.verification.objectives import Objective
-from constrint.verification.solutions import Solutions
+from constrint.verification.solutions import ListedSolutions
 from constrint.verification.store import Clause
 from constrint.verification.written import Written
 
 
-class Search:
+class ProofSearch:
     """A search for better values of a goal, where those of the goals before have their best.
 
     Attributes:
@@ -22,7 +22,7 @@ class Search:
         is_infeasible: Whether it proved that the model has no solution.
     """
 
-    def __init__(self, state: State, objective: Objective | None, before: Sequence[Objective]) -> None:
+    def __init__(self, state: CheckState, objective: Objective | None, before: Sequence[Objective]) -> None:
         self.state = state
         self.is_infeasible = False
         self._objective = objective
@@ -62,7 +62,7 @@ class Search:
             left.keep(lambda values: any(holds(atom, values[atom[0]]) for atom in clause), "the clause")
             self.state.report.listed += 1
 
-    def _better_solutions(self) -> Solutions | None:
+    def _better_solutions(self) -> ListedSolutions | None:
         """All solutions that are better than the best so far; None where they are not listed."""
         self.state.solutions.close()
         if not self.state.solutions.is_listed:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class CheckerSettings:
     """Limits of one check.
 
     Attributes:

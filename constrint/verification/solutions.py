@@ -14,14 +14,14 @@ from math import prod
 from constrint.verification.bounds import Domain, Rejected, size
 from constrint.verification.definitions import computed
 from constrint.verification.meanings import DEFINITIONS, Values
-from constrint.verification.settings import Settings
-from constrint.verification.store import Constraint
+from constrint.verification.settings import CheckerSettings
+from constrint.verification.store import ProofConstraint
 from constrint.verification.written import Written, domain_of
 
 MOST_TRIED = 20  # values that are tried for each solution that may be kept
 
 
-class Solutions:
+class ListedSolutions:
     """All solutions of a model, each with the values of internal variables that are left.
 
     Attributes:
@@ -29,13 +29,13 @@ class Solutions:
         extended: (number of the solution, values of internal variables).
     """
 
-    def __init__(self, model: Written, settings: Settings) -> None:
+    def __init__(self, model: Written, settings: CheckerSettings) -> None:
         self._most = settings.most_extended
         self.extended: list[tuple[int, Values]] = []
         self.solutions: list[dict[str, int]] = []
         self.is_listed = False
         self._open: list[tuple[int, Domain]] = []  # variables without a definition, not yet given values
-        self._waiting: list[Constraint] = []  # constraints over them
+        self._waiting: list[ProofConstraint] = []  # constraints over them
         domains = [domain_of(variable) for variable in model.variables.values()]
         known = [domain for domain in domains if domain is not None]
         if len(known) < len(domains) or prod(map(size, known)) > settings.most_assignments:
@@ -46,9 +46,9 @@ class Solutions:
                 self.extended.append((len(self.solutions), {}))
                 self.solutions.append(values)
 
-    def copy(self) -> Solutions:
+    def copy(self) -> ListedSolutions:
         """The same solutions, to be extended further."""
-        new = object.__new__(Solutions)
+        new = object.__new__(ListedSolutions)
         new._most = self._most
         new.solutions = self.solutions
         new.is_listed = self.is_listed
@@ -56,7 +56,7 @@ class Solutions:
         new._open, new._waiting = [], []
         return new
 
-    def restricted(self, is_kept: Callable[[dict[str, int]], bool]) -> Solutions:
+    def restricted(self, is_kept: Callable[[dict[str, int]], bool]) -> ListedSolutions:
         """The solutions of the model that a condition keeps, to be extended further."""
         new = self.copy()
         numbers = [number for number, values in enumerate(self.solutions) if is_kept(values)]
@@ -70,7 +70,7 @@ class Solutions:
         for number, values in self.extended:
             values[v] = self.solutions[number][name]
 
-    def define(self, constraint: Constraint, defined: tuple[int, ...]) -> None:
+    def define(self, constraint: ProofConstraint, defined: tuple[int, ...]) -> None:
         """Variables with a definition."""
         self.close()
         for number, values in self.extended:
@@ -108,7 +108,7 @@ class Solutions:
             self._check(f"variable {v}")
         self._open.clear()
 
-    def expect(self, constraints: Sequence[Constraint]) -> None:
+    def expect(self, constraints: Sequence[ProofConstraint]) -> None:
         """Constraints to come, which variables without a definition must satisfy."""
         self._waiting = list(constraints)
 
@@ -125,7 +125,7 @@ class Solutions:
             lost = next(number for number in range(len(self.solutions)) if number not in left)
             raise Rejected(f"{what} excludes the solution {self._shown(lost)}")
 
-    def satisfy(self, constraint: Constraint) -> None:
+    def satisfy(self, constraint: ProofConstraint) -> None:
         """Keep what satisfies a constraint."""
         meaning, arguments = DEFINITIONS[constraint.name], constraint.arguments
         self.keep(lambda values: meaning(arguments, values), str(constraint))

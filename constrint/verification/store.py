@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from constrint.support.deadline import look
+from constrint.support.deadline import check_deadline
 from constrint.verification.bounds import (
     Atom,
     Bounds,
@@ -21,10 +21,10 @@ from constrint.verification.bounds import (
     size,
 )
 from constrint.verification.circuits import Literals, go_round, literals
+from constrint.verification.linear_rows import RowsOfSum, by_row, normal
 from constrint.verification.listing import listed
 from constrint.verification.meanings import Arguments, scope
-from constrint.verification.rows import Sum, by_row, normal
-from constrint.verification.settings import Settings
+from constrint.verification.settings import CheckerSettings
 from constrint.verification.windows import is_known, share
 
 LOOK_EACH = 256  # inferences between two looks at the clock
@@ -33,7 +33,7 @@ Clause: TypeAlias = tuple[Atom, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Constraint:
+class ProofConstraint:
     """A constraint of the normal form; each is itself alone.
 
     Attributes:
@@ -47,7 +47,7 @@ class Constraint:
     variables: tuple[int, ...]
 
     @classmethod
-    def of(cls, name: str, arguments: Arguments) -> Constraint:
+    def of(cls, name: str, arguments: Arguments) -> ProofConstraint:
         """The constraint of a kind with arguments."""
         return cls(name, arguments, tuple(scope(arguments)))
 
@@ -55,10 +55,10 @@ class Constraint:
         return f"{self.name} {self.arguments}"
 
 
-Rule: TypeAlias = "Constraint | Clause | Sum"
+Rule: TypeAlias = "ProofConstraint | Clause | RowsOfSum"
 
 
-class Store:
+class ConstraintStore:
     """Constraints and clauses over bounded variables.
 
     Attributes:
@@ -66,22 +66,22 @@ class Store:
         is_contradictory: Whether they contradict each other.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: CheckerSettings) -> None:
         self.settings = settings
         self.root = Bounds({}, {}, {}, settings.few_listed)
         self.is_contradictory = False
         self._rules: list[Rule | None] = []
         self._watchers: dict[int, list[int]] = {}
         self._places: dict[int, int] = {}  # of a constraint's rule, by identity of the constraint
-        self._sums: dict[tuple[tuple[int, int], ...], list[tuple[Constraint, int]]] = {}
+        self._sums: dict[tuple[tuple[int, int], ...], list[tuple[ProofConstraint, int]]] = {}
         self._groups: dict[tuple[tuple[int, int], ...], int] = {}
         self._has_windows = False
         self._own = 0
         self._literals: Literals | None = None
 
-    def copy(self) -> Store:
+    def copy(self) -> ConstraintStore:
         """The same constraints and bounds, to be added to."""
-        new = Store(self.settings)
+        new = ConstraintStore(self.settings)
         new.root = Bounds(
             dict(self.root.domains), dict(self.root.low), dict(self.root.high), self.root.most_listed
         )
@@ -90,7 +90,7 @@ class Store:
         new._own = self._own
         new.is_contradictory = self.is_contradictory
         for rule in self._rules:
-            if isinstance(rule, Constraint):
+            if isinstance(rule, ProofConstraint):
                 new.add(rule, must_propagate=False)
             elif isinstance(rule, tuple):
                 new.add_clause(rule, must_propagate=False)
@@ -122,7 +122,7 @@ class Store:
 
     # Constraints
 
-    def add(self, constraint: Constraint, must_propagate: bool = True) -> None:
+    def add(self, constraint: ProofConstraint, must_propagate: bool = True) -> None:
         """Add a constraint that was found to follow."""
         if constraint.name.startswith("Linear"):
             self._add_sum(constraint)
@@ -134,7 +134,7 @@ class Store:
         """Add a clause that was found to follow."""
         self._watch(clause, [v for v, _, _ in clause], must_propagate)
 
-    def drop(self, constraint: Constraint) -> None:
+    def drop(self, constraint: ProofConstraint) -> None:
         """Propagate a constraint no longer."""
         self._rules[self._places[id(constraint)]] = None
         self._literals = None
@@ -150,14 +150,14 @@ class Store:
             self._settle([place])
         return place
 
-    def _add_sum(self, constraint: Constraint) -> None:
+    def _add_sum(self, constraint: ProofConstraint) -> None:
         """Reason on all constraints over one sum together, where there are several."""
         terms, divisor = normal(constraint.arguments["terms"])
         members = self._sums.setdefault(terms, [])
         members.append((constraint, divisor))
         if len(members) < 2 or len(terms) == 0:
             return
-        group = Sum(terms)
+        group = RowsOfSum(terms)
         for member, by in members:
             group.add(member.name, member.arguments, by)
         variables = {v for member, _ in members for v in member.variables}
@@ -200,7 +200,7 @@ class Store:
                 return
             left -= 1
             if left % LOOK_EACH == 0:
-                look()
+                check_deadline()
             place = pending.popleft()
             queued.discard(place)
             self._infer(bounds, self._rules[place])
@@ -210,12 +210,12 @@ class Store:
             return
         if isinstance(rule, tuple):
             unit(bounds, rule)
-        elif isinstance(rule, Sum):
+        elif isinstance(rule, RowsOfSum):
             rule.bound(bounds)
         else:
             self._infer_constraint(bounds, rule)
 
-    def _infer_constraint(self, bounds: Bounds, constraint: Constraint) -> None:
+    def _infer_constraint(self, bounds: Bounds, constraint: ProofConstraint) -> None:
         """The bounds that one constraint gives."""
         name, arguments = constraint.name, constraint.arguments
         if name == "Clause":
@@ -236,13 +236,13 @@ class Store:
         """The literals that stand for a value of a variable."""
         if self._literals is None:
             self._literals = literals(
-                (rule.name, rule.arguments) for rule in self._rules if isinstance(rule, Constraint)
+                (rule.name, rule.arguments) for rule in self._rules if isinstance(rule, ProofConstraint)
             )
         return self._literals
 
     # What follows
 
-    def refutes(self, atoms: Sequence[Atom], rows: Sequence[Constraint] = ()) -> bool | None:
+    def refutes(self, atoms: Sequence[Atom], rows: Sequence[ProofConstraint] = ()) -> bool | None:
         """Whether assuming atoms and linear rows leads to a contradiction; None where too much is to list."""
         if self.is_contradictory:
             return True
@@ -274,13 +274,13 @@ class Store:
             is_cut = bounds.is_cut
         return None if is_cut else False
 
-    def _over_sums_of(self, rows: Sequence[Constraint]) -> list[Sum]:
+    def _over_sums_of(self, rows: Sequence[ProofConstraint]) -> list[RowsOfSum]:
         """Rows together with the constraints over the same sums."""
         found = []
         for row in rows:
             terms, divisor = normal(row.arguments["terms"])
             if self._sums.get(terms):
-                total = Sum(terms)
+                total = RowsOfSum(terms)
                 total.add(row.name, row.arguments, divisor)
                 for member, by in self._sums[terms]:
                     total.add(member.name, member.arguments, by)
@@ -295,9 +295,9 @@ class Store:
         """Whether a clause follows by propagation of the opposite; None where too much is to list."""
         return self.refutes([opposite(atom) for atom in clause])
 
-    def constraints(self) -> Iterator[Constraint]:
+    def constraints(self) -> Iterator[ProofConstraint]:
         """The constraints that are propagated."""
-        return (rule for rule in self._rules if isinstance(rule, Constraint))
+        return (rule for rule in self._rules if isinstance(rule, ProofConstraint))
 
     def is_declared(self, v: int) -> bool:
         """Whether a variable is declared."""

@@ -15,9 +15,9 @@ from constrint.expr.sums import Linear
 from constrint.verification.bounds import range_of
 from constrint.verification.definitions import check_defines, outputs
 from constrint.verification.intervals import Partial
-from constrint.verification.known import Known
+from constrint.verification.known import KnownConstraints
 from constrint.verification.meanings import Arguments
-from constrint.verification.store import Constraint, Store
+from constrint.verification.store import ConstraintStore, ProofConstraint
 
 TRUE, FALSE = 0, 1  # of variable 0, which is the constant 1
 
@@ -26,23 +26,23 @@ class UnreadError(Exception):
     """An expression has a part that is not translated."""
 
 
-class Terms:
+class ProofTerms:
     """The sums for integer expressions.
 
     Attributes:
         facts: The constraints of the checker's own variables, and what must hold for terms to have values.
     """
 
-    def __init__(self, store: Store, known: Known, numbers: dict[str, int]) -> None:
+    def __init__(self, store: ConstraintStore, known: KnownConstraints, numbers: dict[str, int]) -> None:
         self.store = store
         self.known = known
-        self.facts: list[Constraint] = []
+        self.facts: list[ProofConstraint] = []
         self.must_hold = True  # whether the condition that is being read must hold
         self._numbers = numbers
 
     # Variables
 
-    def fact(self, constraint: Constraint) -> None:
+    def fact(self, constraint: ProofConstraint) -> None:
         """Add a constraint that holds in every solution of the model."""
         self.store.add(constraint)
         self.known.add(constraint)
@@ -51,7 +51,7 @@ class Terms:
     def fresh(self, name: str, arguments: Arguments, key: str) -> int:
         """A new variable of the checker's own, defined by a constraint in which `key` is the variable."""
         v = self.store.own_variable()
-        constraint = Constraint.of(name, {**arguments, key: 2 * v if key == "literal" else v})
+        constraint = ProofConstraint.of(name, {**arguments, key: 2 * v if key == "literal" else v})
         if v not in outputs(constraint):
             raise UnreadError(name)
         try:
@@ -95,7 +95,7 @@ class Terms:
         low, high = self.ends(linear)
         self.store.declare(z, range_of(low, high))
         terms = [[a, v] for v, a in linear.terms.items()]
-        self.fact(Constraint.of("LinearEq", {"terms": [*terms, [-1, z]], "bound": -linear.constant}))
+        self.fact(ProofConstraint.of("LinearEq", {"terms": [*terms, [-1, z]], "bound": -linear.constant}))
         self.known.define_sum(z, linear)
         return z
 
@@ -236,8 +236,8 @@ class Terms:
         if low < 0 or high >= len(table):
             if not self.must_hold:
                 raise UnreadError("an element that may be outside")
-            self.fact(Constraint.of("LinearLe", {"terms": [[-1, i]], "bound": 0}))
-            self.fact(Constraint.of("LinearLe", {"terms": [[1, i]], "bound": len(table) - 1}))
+            self.fact(ProofConstraint.of("LinearLe", {"terms": [[-1, i]], "bound": 0}))
+            self.fact(ProofConstraint.of("LinearLe", {"terms": [[1, i]], "bound": len(table) - 1}))
         if table == list(range(len(table))):
             return self.simplified(Linear({i: 1}, 0))
         return self.simplified(Linear({self.function("Element", {"table": table, "index": i}, "z", i): 1}, 0))

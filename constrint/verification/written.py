@@ -59,7 +59,7 @@ class Written:
         return {variable: values[name] for name, variable in self.variables.items()}
 
     def violated(self, values: Mapping[str, int]) -> str | None:
-        """What an assignment of all variables violates; None if it is a solution."""
+        """The first variable or constraint that an assignment violates; None if it is a solution."""
         for name, variable in self.variables.items():
             if name not in values or not allows(variable, values[name]):
                 return f"variable {name}"

@@ -93,7 +93,7 @@ def _versions(packages: tuple[str, ...]) -> tuple[str, str, bool]:
 
 
 def _tried(what: str, check: Callable[[], str], fix: str) -> Finding:
-    """What ``check`` says, or why it failed."""
+    """The result of ``check``, or why it failed."""
     try:
         return Finding(what, OK, check())
     except MissingExtraError as error:

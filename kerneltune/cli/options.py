@@ -104,7 +104,7 @@ REQUEST = (
     click.option("--strategy", help="Use only this strategy."),
     kernels_option,
 )
-"""What describes a request: a recurrent cell such as lstm, or a scan: scan, mingru, minlstm."""
+"""The kind of a request: a recurrent cell such as lstm, or a scan (scan, mingru, minlstm)."""
 
 
 @dataclass(frozen=True)

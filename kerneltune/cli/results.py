@@ -85,7 +85,7 @@ def _only(found: list[Tuned], kernel: str | None) -> Tuned:
 
 
 def _roof(device: str) -> Roof | None:
-    """What the device can do at most, if a profile describes it."""
+    """The peak rates of the device, if a profile describes it."""
     from kerneltune.inputs.hardware import load_profile, profile_names
     from kerneltune.reporting.page import Roof
     from kerneltune.tuning.best import same_device

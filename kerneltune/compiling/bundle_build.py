@@ -38,7 +38,7 @@ WHEEL_TAG = "py3-none-any"
 
 @dataclass(frozen=True)
 class Selection:
-    """What a bundle holds: every combination."""
+    """The contents of a bundle: every combination of these values."""
 
     cells: tuple[str, ...] = CELLS
     shapes: tuple[tuple[int, int], ...] = SHAPES
@@ -57,7 +57,7 @@ class Selection:
 
 @dataclass(frozen=True)
 class Built:
-    """What a build did: kernels written, requests that no tiling fits, bytes of the file."""
+    """The outcome of a build: kernels written, requests that no tiling fits, bytes of the file."""
 
     kernels: int
     left_out: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What a compiler gives."""
+"""The output of a compiler."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ WORDS = {
 
 @dataclass(frozen=True)
 class Complaint:
-    """What is wrong with a value, and where the value lies among the data.
+    """An error about a value, with the place of the value in the data.
 
     Attributes:
         location: Keys and indices from the outside in.
@@ -100,7 +100,7 @@ def _values(
 
 
 def _wrong(value: Any, kind: Any, place: Location, error: msgspec.ValidationError) -> list[Complaint]:
-    """What is wrong with a value: with each part of it, if it is a list or a mapping as it should be."""
+    """Errors of a value, and of each of its parts if it is a list or a mapping as it should be."""
     if get_origin(kind) is Annotated:
         kind = get_args(kind)[0]
     found = []
@@ -147,7 +147,7 @@ def _as_key(key: Any, kind: Any) -> Any:
 
 
 def _said(kind: Any, error: msgspec.ValidationError) -> str:
-    """What a value should be, in the words of a YAML file."""
+    """The expected type of a value, in the words of a YAML file."""
     if get_origin(kind) is Literal:
         return f"expected {' or '.join(map(str, get_args(kind)))}"
     said = str(error).partition(" - at ")[0].partition(", got ")[0]

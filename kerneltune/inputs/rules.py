@@ -99,7 +99,7 @@ def optional(rule: Rule) -> Rule:
 
 
 def either(*rules: Rule) -> Rule:
-    """What one of some rules allows."""
+    """A rule that allows a value that any of some rules allows."""
 
     def rule(value: Any) -> str | None:
         wanted = [one(value) for one in rules]

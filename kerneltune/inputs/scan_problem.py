@@ -1,4 +1,4 @@
-"""What is asked for: one scan's sizes, checked before anything is solved."""
+"""A request for a scan: its sizes, checked before anything is solved."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def _by_kernels_jvp(cell: str, primals: Arrays, tangents: Arrays) -> tuple[Array
 
 
 def _saved(cell: str) -> tuple[str, ...]:
-    """What the training kernel leaves besides the states."""
+    """Arrays that the training kernel saves besides the states."""
     spec = discover().cell(cell).spec
     return ("values",) * bool(spec.saved_values) + ("floats",) * bool(spec.saved_states)
 

@@ -35,7 +35,7 @@ TARGET = "kerneltune_launch"
 
 @dataclass(frozen=True)
 class Call:
-    """What a call's attribute says: the request, and the arguments' names in order."""
+    """The attribute of a call: the request, and the arguments' names in order."""
 
     problem: Problem
     arguments: tuple[str, ...]

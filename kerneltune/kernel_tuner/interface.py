@@ -245,7 +245,7 @@ def _language(source: Any, lang: str | None) -> str | None:
 
 
 def _by_kernel_tuner(given: dict[str, Any]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """What kerneltune does not know, by Kernel Tuner itself."""
+    """A call of Kernel Tuner itself, for what kerneltune does not know."""
     try:
         package: Any = importlib.import_module("kernel_tuner.interface")
     except ImportError:

@@ -1,4 +1,4 @@
-"""What a backend gives for a candidate: something that runs, is checked and timed."""
+"""A loaded candidate of a backend: it can be run, checked and timed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What NVML tells of a GPU while it measures: clocks, temperature, power, throttling, energy."""
+"""NVML readings of a GPU during measurements: clocks, temperature, power, throttling, energy."""
 
 from __future__ import annotations
 

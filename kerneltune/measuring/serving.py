@@ -1,4 +1,4 @@
-"""What a measuring process does with a request: one candidate, or finalists in turns."""
+"""Requests to a measuring process: one candidate, or finalists in turns."""
 
 from __future__ import annotations
 

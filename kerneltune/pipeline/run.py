@@ -18,7 +18,7 @@ from kerneltune.searching.protocol import Configuration, Strategy
 
 
 class Work(Protocol):
-    """What is tuned: how a configuration becomes an order, and an answer a trial."""
+    """The subject of a run: it turns configurations into orders, and answers into trials."""
 
     @property
     def compiles(self) -> bool:

@@ -22,7 +22,7 @@ Answer = dict[str, Any]
 
 
 class Compiling(Protocol):
-    """What compiles: some orders at the same time."""
+    """The compiling stage: several orders at the same time."""
 
     workers: int
 
@@ -34,7 +34,7 @@ class Compiling(Protocol):
 
 
 class Measuring(Protocol):
-    """What runs candidates: some devices at the same time."""
+    """The measuring stage: several devices at the same time."""
 
     slots: int  # devices
     depth: int  # requests that it takes at a time: the next waits beside a device

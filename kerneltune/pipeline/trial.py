@@ -63,7 +63,7 @@ class Trial:
 
     @property
     def outcome(self) -> Outcome:
-        """What a search strategy is told."""
+        """The outcome for a search strategy."""
         return Outcome(
             self.configuration, self.objectives, self.failure, self.compile_seconds, self.run_seconds
         )

@@ -1,1 +1,1 @@
-"""What is shown of tuning runs: tables, a live view, one HTML page."""
+"""Reports of tuning runs: tables, a live view, one HTML page."""

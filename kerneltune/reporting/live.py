@@ -33,7 +33,7 @@ def seconds_left(progress: Progress, budget: Budget) -> float | None:
 
 
 def table_of(progress: Progress, budget: Budget, objective: str = TIME) -> Table:
-    """What the view shows of a run."""
+    """The live table of a run."""
     done = len(progress.trials)
     failed = sum(not trial.passed for trial in progress.trials)
     rate = done / progress.seconds if progress.seconds > 0 else 0.0

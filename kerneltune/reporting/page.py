@@ -20,7 +20,7 @@ _PLACE = "/*data*/null"
 
 @dataclass(frozen=True)
 class Roof:
-    """What a device can do at most.
+    """The peak rates of a device.
 
     Attributes:
         bandwidth: Of its memory, GB/s.

@@ -1,4 +1,4 @@
-"""What the store knows, in rows: one for each kernel on a device at some sizes."""
+"""Summaries of the store: a row for each kernel on a device at some sizes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all strategies share: points are asked once, outcomes are kept, budgets end the search."""
+"""The base of all strategies: points are asked once, outcomes are kept, budgets end the search."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class SearchBudget:
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """What a strategy is given besides its space.
+    """Options of a strategy besides its space.
 
     Attributes:
         objectives: Names of what is minimised; one, except for multi-objective strategies.
@@ -114,12 +114,12 @@ class Search(ABC):
         self._learn(number, cost, outcome)
 
     def cost_of(self, outcome: Outcome) -> float:
-        """What is minimised; infinite on failure."""
+        """The cost, which is minimised; infinite on failure."""
         value = outcome.objectives.get(self.options.objectives[0])
         return math.inf if outcome.failure is not None or value is None or math.isnan(value) else value
 
     def report(self) -> Mapping[str, object]:
-        """What the strategy learned, for people; empty for strategies that learn nothing."""
+        """A report for people of the strategy's model; empty for strategies without one."""
         return {}
 
     def predicted(self, configuration: Configuration) -> float | None:

@@ -10,7 +10,7 @@ Configuration = dict[str, int | float | str | bool]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a strategy is told of a configuration; ``objectives`` is empty on failure."""
+    """The outcome of a configuration, told to a strategy; ``objectives`` is empty on failure."""
 
     configuration: Configuration
     objectives: dict[str, float]

@@ -1,4 +1,4 @@
-"""What earlier results, of another size or another GPU, and a model tell about a space.
+"""Prior knowledge of a space: earlier results of another size or GPU, and a cost model.
 
 Times of other sizes and GPUs have other magnitudes, but similar orders: the costs of earlier points are
 taken relative to their least. A search begins with the best of them, and a learned model learns how the costs

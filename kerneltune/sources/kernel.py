@@ -36,7 +36,7 @@ MOST_BLOCKS = (2**31 - 1, 65535, 65535)  # of a grid's axes
 
 @dataclass(frozen=True, eq=False)
 class Kernel:
-    """What is tuned.
+    """A kernel to tune.
 
     Attributes:
         name: Its name in the store.

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constrint import ConstrintError, Model
-from constrint.expr.evaluation import Values
+from constrint.expr.evaluation import SharedValues
 from kerneltune.tiling.candidate import Candidate
 
 CYCLES = "cycles_of_a_tiling"  # a name that no constraint file uses
@@ -51,7 +51,7 @@ class Listed:
         """The tiling at a place."""
         numbers = [int(number) for number in self._rows[place]]
         variables = [self._model.variables[name] for name in self._names]
-        assignment = Values(dict(zip(variables, numbers, strict=True)))
+        assignment = SharedValues(dict(zip(variables, numbers, strict=True)))
         lets = {name: expr.evaluate(assignment) for name, expr in self._model.lets.items()}
         return self._made({**dict(zip(self._names, numbers, strict=True)), **lets})
 

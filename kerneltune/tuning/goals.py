@@ -1,4 +1,4 @@
-"""What a run searches for: one objective, or several, each to be small or large."""
+"""The goals of a run: one objective, or several, each minimised or maximised."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class Minimising:
         self._strategy.tell(self._goals.turned(outcome))
 
     def predicted(self, configuration: Configuration) -> float | None:
-        """What the strategy expected of a configuration, in the objective's own sense."""
+        """The strategy's prediction for a configuration, in the objective's own sense."""
         method = getattr(self._strategy, "predicted", None)
         value = None if method is None else method(configuration)
         return -value if value is not None and self._goals.names[0] in self._goals.maximised else value

@@ -35,7 +35,7 @@ def search(
 
 
 def earlier(kernel: Kernel, options: RunOptions) -> list[Outcome]:
-    """What the store has of a kernel by this name with the same parameters, of whatever sizes and devices.
+    """Stored results of a kernel of this name with the same parameters, of any sizes and devices.
 
     Objectives are as a search sees them: the least is the best.
     """

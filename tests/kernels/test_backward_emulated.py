@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from emulator.arguments import struct_layout
 from emulator.build import Emulator
+from emulator.crossed import crossed, more
 from emulator.passes import check_case, run_case
 
 from kerneltune.compiling.arguments import FIELDS
@@ -65,21 +66,20 @@ def check(emulator: Emulator, gpu: str, candidate: Candidate, seed: int, blocks:
 
 
 @pytest.mark.emulated
+@pytest.mark.parametrize("number", more(2))
 @pytest.mark.parametrize("cell", sorted(KERNELS.cells))
 @pytest.mark.parametrize(("direction", "strategy"), PASSES)
 def test_right_in_every_order_of_threads(
-    emulator: Emulator, direction: str, strategy: str, cell: str
+    emulator: Emulator, direction: str, strategy: str, cell: str, number: int
 ) -> None:
-    draw = random.Random(f"{direction} {strategy} {cell}")
-    once = direction == "training" or strategy == "warpgroup"
-    for number in range(1 if once else 2):
-        check(emulator, "h100_sxm", drawn(draw, "h100_sxm", direction, strategy, cell), seed=10 * number)
+    draw = random.Random(f"{direction} {strategy} {cell} {number}")
+    check(emulator, "h100_sxm", drawn(draw, "h100_sxm", direction, strategy, cell), seed=10 * number)
 
 
 @pytest.mark.emulated
-@pytest.mark.parametrize("cell", sorted(KERNELS.cells))
 @pytest.mark.parametrize(
-    "strategy", sorted(s.name for s in KERNELS.backward.values() if "fp32" in s.spec.dtypes)
+    ("strategy", "cell"),
+    crossed(sorted(s.name for s in KERNELS.backward.values() if "fp32" in s.spec.dtypes), [*KERNELS.cells]),
 )
 def test_backward_in_32_bits(emulator: Emulator, strategy: str, cell: str) -> None:
     draw = random.Random(f"{strategy} {cell} in 32 bits")
@@ -248,8 +248,7 @@ def test_one_row_and_one_step(emulator: Emulator, direction: str, head_dim: int)
 
 
 @pytest.mark.emulated
-@pytest.mark.parametrize("cell", sorted(KERNELS.cells))
-@pytest.mark.parametrize("strategy", sorted(KERNELS.backward))
+@pytest.mark.parametrize(("strategy", "cell"), crossed(sorted(KERNELS.backward), [*KERNELS.cells]))
 def test_no_gradient_passes_through_a_clipped_h(emulator: Emulator, strategy: str, cell: str) -> None:
     draw = random.Random(f"clipped {strategy} {cell}")
     dtype, head_dim = draw.choice(["bf16", "fp32"]), 16 * draw.randint(2, 4)

@@ -13,7 +13,7 @@ from constrint.expr.sums import Linear
 from constrint.propagators import Absolute
 
 if TYPE_CHECKING:
-    from constrint.expr.arithmetic.protocols import Lowering, Ranges
+    from constrint.expr.arithmetic.protocols import LoweringProtocol, RangesProtocol
     from constrint.expr.base import IntExpr
 
 
@@ -32,7 +32,7 @@ class Abs(Unary):
         ((lo, hi),) = operands
         return max(lo, -hi, 0), max(-lo, hi)
 
-    def lower(self, lowering: Lowering) -> Linear:
+    def lower(self, lowering: LoweringProtocol) -> Linear:
         problem = lowering.problem
         (arg,) = lowering.operands(self)
         low, high = problem.bounds(arg)
@@ -56,7 +56,7 @@ class Abs(Unary):
         return abs(operands[0])
 
     @classmethod
-    def known(cls, ranges: Ranges, *operands: Known) -> Known:
+    def known(cls, ranges: RangesProtocol, *operands: Known) -> Known:
         (value,) = operands
         if value.lo >= 0:
             return value

@@ -21,7 +21,7 @@ from constrint.expr.sums import Linear
 from constrint.support.record import record
 
 if TYPE_CHECKING:
-    from constrint.expr.arithmetic.protocols import Lowering, Ranges
+    from constrint.expr.arithmetic.protocols import LoweringProtocol, RangesProtocol
 
 Bounds: TypeAlias = tuple[int, int]
 """Least and greatest value."""
@@ -104,7 +104,7 @@ class IntFunction(IntExpr):
 
     # Lowering
 
-    def lower(self, lowering: Lowering) -> Linear:
+    def lower(self, lowering: LoweringProtocol) -> Linear:
         """The sum that it equals: a new variable of which the relation is required."""
         other = self.decomposed()
         if other is not None:
@@ -130,8 +130,8 @@ class IntFunction(IntExpr):
         return np.asarray(np.frompyfunc(cls.value, len(operands), 1)(*operands)).astype(dtype)
 
     @classmethod
-    def known(cls, ranges: Ranges, *operands: Known) -> Known:
-        """What is known of the value, for operands that have a value of it."""
+    def known(cls, ranges: RangesProtocol, *operands: Known) -> Known:
+        """The range of the value, for operands that have a value."""
         if all(operand.is_fixed for operand in operands):
             return fixed(cls.value(*[operand.lo for operand in operands]))
         return between(*cls.bounds(*[(operand.lo, operand.hi) for operand in operands]))

@@ -18,7 +18,7 @@ from constrint.propagators import Element as ElementOfTable
 from constrint.support.record import record
 
 if TYPE_CHECKING:
-    from constrint.expr.arithmetic.protocols import Lowering
+    from constrint.expr.arithmetic.protocols import LoweringProtocol
 
 TRUE, FALSE = 0, 1  # literals
 
@@ -54,7 +54,7 @@ class Element(IntFunction):
             raise Undefined("index out of range")
         return self.values[index]
 
-    def lower(self, lowering: Lowering) -> Linear:
+    def lower(self, lowering: LoweringProtocol) -> Linear:
         problem, table = lowering.problem, self.values
         count = len(table)
         index = lowering.index(lowering.sum_of(self.index), count)
@@ -111,7 +111,7 @@ class Selection(IntFunction):
         # What is not chosen, and the index for a single entry, must have a value too.
         return Sum((*[(0, part) for part in (places, *self.entries) if part.children], (1, chosen)), 0)
 
-    def lower(self, lowering: Lowering) -> Linear:
+    def lower(self, lowering: LoweringProtocol) -> Linear:
         if len(self.entries) <= 2:
             return lowering.sum_of(lowering.kept(self.decomposed()))
         problem = lowering.problem
@@ -150,7 +150,7 @@ class IfThenElse(IntFunction):
         chosen = self.then if self.condition.meaning(assignment) else self.otherwise
         return int(chosen.meaning(assignment))
 
-    def lower(self, lowering: Lowering) -> Linear:
+    def lower(self, lowering: LoweringProtocol) -> Linear:
         literal = lowering.literal(self.condition)
         if literal in (TRUE, FALSE):
             return lowering.sum_of(self.then if literal == TRUE else self.otherwise)

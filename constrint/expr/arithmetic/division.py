@@ -15,7 +15,7 @@ from constrint.expr.sums import Linear
 from constrint.propagators import CeilDiv, DivMod
 
 if TYPE_CHECKING:
-    from constrint.expr.arithmetic.protocols import Lowering, Problem, Ranges
+    from constrint.expr.arithmetic.protocols import LoweringProtocol, ProblemProtocol, RangesProtocol
     from constrint.expr.base import IntExpr
 
 
@@ -41,7 +41,7 @@ class FloorDiv(Binary):
         corners = [x // d for x in (lo, hi) for d in _outermost(*divisor)] or [0]
         return min(corners), max(corners)
 
-    def lower(self, lowering: Lowering) -> Linear:
+    def lower(self, lowering: LoweringProtocol) -> Linear:
         dividend, divisor = lowering.operands(self)
         if divisor.terms:
             return _quotient(lowering, dividend, divisor)
@@ -56,7 +56,7 @@ class FloorDiv(Binary):
         return operands[0] // operands[1]
 
     @classmethod
-    def known(cls, ranges: Ranges, *operands: Known) -> Known:
+    def known(cls, ranges: RangesProtocol, *operands: Known) -> Known:
         a, b = operands
         if b.is_fixed and a.slope is not None and not a.is_fixed:
             if a.slope % b.lo == 0:
@@ -91,7 +91,7 @@ class Mod(Binary):
             hi = min(hi, left[1])
         return lo, hi
 
-    def lower(self, lowering: Lowering) -> Linear:
+    def lower(self, lowering: LoweringProtocol) -> Linear:
         dividend, divisor = lowering.operands(self)
         if divisor.terms:
             return lowering.known(_division(lowering.problem, dividend, divisor)[1])
@@ -112,7 +112,7 @@ class Mod(Binary):
         return left % right
 
     @classmethod
-    def known(cls, ranges: Ranges, *operands: Known) -> Known:
+    def known(cls, ranges: RangesProtocol, *operands: Known) -> Known:
         a, b = operands
         if b.is_fixed:
             m = b.lo
@@ -138,7 +138,7 @@ def _outermost(lo: int, hi: int) -> list[int]:
     return ends
 
 
-def _division(problem: Problem, dividend: Linear, divisor: Linear) -> tuple[int, int]:
+def _division(problem: ProblemProtocol, dividend: Linear, divisor: Linear) -> tuple[int, int]:
     """The variables that equal quotient and remainder; the divisor becomes different from 0."""
     x, y = problem.of_linear(dividend), problem.of_linear(divisor)
     known = problem.shared(("quotient", x, y)), problem.shared(("remainder", x, y))
@@ -161,7 +161,7 @@ def _division(problem: Problem, dividend: Linear, divisor: Linear) -> tuple[int,
     return q, r
 
 
-def _quotient(lowering: Lowering, dividend: Linear, divisor: Linear) -> Linear:
+def _quotient(lowering: LoweringProtocol, dividend: Linear, divisor: Linear) -> Linear:
     if dividend.terms:
         common = gcd(dividend.content(), divisor.content())
         dividend, divisor = dividend.divided(common), divisor.divided(common)
@@ -171,7 +171,7 @@ def _quotient(lowering: Lowering, dividend: Linear, divisor: Linear) -> Linear:
     return lowering.known(_division(problem, dividend, divisor)[0])
 
 
-def _rounded_up(problem: Problem, dividend: Linear, divisor: Linear) -> int:
+def _rounded_up(problem: ProblemProtocol, dividend: Linear, divisor: Linear) -> int:
     """The variable that equals the quotient rounded up, for a dividend of at least 0 and a divisor of 1."""
     x, y = problem.of_linear(dividend), problem.of_linear(divisor)
     known = problem.shared(("ceildiv", x, y))
@@ -185,7 +185,7 @@ def _rounded_up(problem: Problem, dividend: Linear, divisor: Linear) -> int:
     return problem.function(("ceildiv", x, y), bounds, ((x, 1), (y, -1)), lambda q: CeilDiv(x, y, q))
 
 
-def _quotient_by_constant(lowering: Lowering, dividend: Linear, divisor: int) -> Linear:
+def _quotient_by_constant(lowering: LoweringProtocol, dividend: Linear, divisor: int) -> Linear:
     if divisor < 0:
         return _quotient_by_constant(lowering, dividend.scaled(-1), -divisor)
     common = gcd(divisor, dividend.constant, *dividend.terms.values())
@@ -203,7 +203,7 @@ def _quotient_by_constant(lowering: Lowering, dividend: Linear, divisor: int) ->
     return whole.plus(_fraction(lowering, rest, divisor))
 
 
-def _fraction(lowering: Lowering, dividend: Linear, divisor: int) -> Linear:
+def _fraction(lowering: LoweringProtocol, dividend: Linear, divisor: int) -> Linear:
     whole, constant = divmod(dividend.constant, divisor)
     rest = Linear(dividend.terms, constant)
     low, high = lowering.problem.bounds(rest)

@@ -17,7 +17,7 @@ from constrint.propagators import Gcd as GcdOfTwo
 from constrint.propagators import Lcm as LcmOfTwo
 
 if TYPE_CHECKING:
-    from constrint.expr.arithmetic.protocols import Lowering, Ranges
+    from constrint.expr.arithmetic.protocols import LoweringProtocol, RangesProtocol
     from constrint.expr.base import IntExpr
 
 
@@ -27,7 +27,7 @@ class _Divisors(Nary):
     neutral: ClassVar[int]
     absorbing: ClassVar[int]
 
-    def lower(self, lowering: Lowering) -> Linear:
+    def lower(self, lowering: LoweringProtocol) -> Linear:
         problem = lowering.problem
         parts = lowering.operands(self)
         constants = [part.constant for part in parts if not part.terms]
@@ -42,7 +42,7 @@ class _Divisors(Nary):
             variables.append(problem.constant(known))
         return lowering.known(reduce(lambda x, y: self._of_two(lowering, x, y), variables))
 
-    def _of_two(self, lowering: Lowering, x: int, y: int) -> int:
+    def _of_two(self, lowering: LoweringProtocol, x: int, y: int) -> int:
         problem = lowering.problem
         bounds = self.bounds(*[(problem.lo[v], problem.hi[v]) for v in (x, y)])
         key = (self.name, min(x, y), max(x, y))
@@ -72,7 +72,7 @@ class Gcd(_Divisors):
         return reduce(np.gcd, operands) if len(operands) > 1 else np.abs(operands[0])
 
     @classmethod
-    def known(cls, ranges: Ranges, *operands: Known) -> Known:
+    def known(cls, ranges: RangesProtocol, *operands: Known) -> Known:
         common = math.gcd(*(value.lo for value in operands if value.is_fixed))
         if all(value.is_fixed or (common and value.modulus % common == 0) for value in operands):
             return fixed(math.gcd(common, *(value.residue for value in operands if not value.is_fixed)))

@@ -14,7 +14,7 @@ from constrint.expr.sums import Linear
 from constrint.propagators import Maximum, Minimum
 
 if TYPE_CHECKING:
-    from constrint.expr.arithmetic.protocols import Lowering, Ranges
+    from constrint.expr.arithmetic.protocols import LoweringProtocol, RangesProtocol
     from constrint.expr.base import IntExpr
 
 
@@ -22,7 +22,7 @@ class _Extreme(Nary):
     __slots__ = ()
     is_isotone: ClassVar[bool] = True
 
-    def lower(self, lowering: Lowering) -> Linear:
+    def lower(self, lowering: LoweringProtocol) -> Linear:
         parts: dict[tuple[frozenset[tuple[int, int]], int], Linear] = {}
         for part in lowering.operands(self):
             parts[frozenset(part.terms.items()), part.constant] = part
@@ -65,7 +65,7 @@ class Min(_Extreme):
         return reduce(np.minimum, operands)
 
     @classmethod
-    def known(cls, ranges: Ranges, *operands: Known) -> Known:
+    def known(cls, ranges: RangesProtocol, *operands: Known) -> Known:
         return _least(operands)
 
 
@@ -88,7 +88,7 @@ class Max(_Extreme):
         return reduce(np.maximum, operands)
 
     @classmethod
-    def known(cls, ranges: Ranges, *operands: Known) -> Known:
+    def known(cls, ranges: RangesProtocol, *operands: Known) -> Known:
         return total([(-1, _least([total([(-1, value)]) for value in operands]))])
 
 

@@ -12,7 +12,7 @@ from constrint.expr.ranges import Known, Unsupported, between, fixed
 from constrint.expr.sums import Linear
 
 if TYPE_CHECKING:
-    from constrint.expr.arithmetic.protocols import Lowering, Ranges
+    from constrint.expr.arithmetic.protocols import LoweringProtocol, RangesProtocol
 
 LARGEST_POWER_BITS = 1_000_000
 MOST_POWER_BITS = 4096  # larger powers are left to search
@@ -49,7 +49,7 @@ class Pow(Binary):
         greatest: int = max(1, most**exponent)
         return (0 if lo >= 0 else -greatest), greatest
 
-    def lower(self, lowering: Lowering) -> Linear:
+    def lower(self, lowering: LoweringProtocol) -> Linear:
         base, exponent = lowering.operands(self)
         if not exponent.terms:
             n = exponent.constant
@@ -74,7 +74,7 @@ class Pow(Binary):
         return np.power(np.asarray(operands[0], dtype=dtype), np.asarray(operands[1], dtype=dtype))
 
     @classmethod
-    def known(cls, ranges: Ranges, *operands: Known) -> Known:
+    def known(cls, ranges: RangesProtocol, *operands: Known) -> Known:
         base, exponent = operands
         if max(abs(base.lo), abs(base.hi)).bit_length() * exponent.hi > MOST_KNOWN_BITS:
             raise Unsupported("a power that is too long")

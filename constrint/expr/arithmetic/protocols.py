@@ -1,4 +1,4 @@
-"""What the layers above give to the definitions of arithmetic functions."""
+"""Protocols of the layers above that definitions of arithmetic functions use."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Expr = TypeVar("Expr", bound=IntExpr)
 
 
-class Problem(Protocol):
+class ProblemProtocol(Protocol):
     """The normal form so far: `constrint.lowering.problem.Problem`."""
 
     lo: list[int]
@@ -72,28 +72,28 @@ class Problem(Protocol):
         Args:
             key: The function and its arguments.
             values: What the variable may be, or its bounds.
-            inputs: Variables and directions, as in `Problem.inputs`.
+            inputs: Variables and directions, as in `ProblemProtocol.inputs`.
             post: The propagator, given the variable; None where another constraint says what it is.
             step: A stride of the values between bounds.
             anchor: A number that is congruent to all of them modulo the step.
         """
 
 
-class Conditions(Protocol):
+class ConditionsProtocol(Protocol):
     """The literals of a problem."""
 
     def quotient(self, dividend: Linear, divisor: int) -> int:
         """The variable that equals dividend // divisor, for a divisor of at least 2."""
 
 
-class Lowering(Protocol):
+class LoweringProtocol(Protocol):
     """One run of lowering: `constrint.lowering.conditions.Lowering`."""
 
     @property
-    def problem(self) -> Problem: ...
+    def problem(self) -> ProblemProtocol: ...
 
     @property
-    def conditions(self) -> Conditions: ...
+    def conditions(self) -> ConditionsProtocol: ...
 
     def kept(self, node: Expr) -> Expr:
         """An expression that was built for this, kept."""
@@ -123,8 +123,8 @@ class Lowering(Protocol):
         """The one expression where a literal is true, else the other, which need not have a value."""
 
 
-class Ranges(Protocol):
-    """What is known of expressions over a range of places: `constrint.diagrams.ranges.Evaluation`."""
+class RangesProtocol(Protocol):
+    """Ranges of expressions over a range of places: `constrint.diagrams.ranges.Evaluation`."""
 
     def wanted(self, value: Known, modulus: int) -> None:
         """Say that the residue of a value would be worth knowing."""

@@ -20,7 +20,7 @@ def read_cnf(text: str, filename: str = "<cnf>", budget: Budget | None = None) -
         ParseError: The text is not valid; has the line.
         LimitExceeded: The model is beyond the limits.
     """
-    return _Reader(Statements(text, filename, budget or Budget()), "cnf").read()
+    return _DimacsReader(Statements(text, filename, budget or Budget()), "cnf").read()
 
 
 def read_wcnf(text: str, filename: str = "<wcnf>", budget: Budget | None = None) -> Declarations:
@@ -30,10 +30,10 @@ def read_wcnf(text: str, filename: str = "<wcnf>", budget: Budget | None = None)
         ParseError: The text is not valid; has the line.
         LimitExceeded: The model is beyond the limits.
     """
-    return _Reader(Statements(text, filename, budget or Budget()), "wcnf").read()
+    return _DimacsReader(Statements(text, filename, budget or Budget()), "wcnf").read()
 
 
-class _Reader:
+class _DimacsReader:
     def __init__(self, parts: Statements, kind: Kind) -> None:
         self.parts = parts
         self.kind = kind
@@ -71,7 +71,7 @@ class _Reader:
         parts = self.parts
         for number, line in enumerate(parts.lines, 1):
             parts.line = number
-            parts.budget.look_after(1, parts.where)
+            parts.budget.count_steps(1, parts.where)
             words = line.split()
             if not words or (words[0][0] == "c" and not self.open):
                 continue

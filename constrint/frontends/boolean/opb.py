@@ -28,10 +28,10 @@ def read_opb(text: str, filename: str = "<opb>", budget: Budget | None = None) -
         ParseError: The text is not valid; has the line.
         LimitExceeded: The model is beyond the limits.
     """
-    return _Reader(Statements(text, filename, budget or Budget())).read()
+    return _OpbReader(Statements(text, filename, budget or Budget())).read()
 
 
-class _Reader:
+class _OpbReader:
     def __init__(self, parts: Statements) -> None:
         self.parts = parts
         self.costs: list[tuple[int, IntExpr]] = []
@@ -45,7 +45,7 @@ class _Reader:
         words: Words = []
         for number, line in enumerate(parts.lines, 1):
             parts.line = number
-            parts.budget.look_after(1, parts.where)
+            parts.budget.count_steps(1, parts.where)
             if line.lstrip().startswith("*"):
                 match = _HEADER.match(line.lstrip())
                 if match is not None and number == 1:
@@ -58,7 +58,7 @@ class _Reader:
                     hint = "write such as: +2 x1 -3 ~x2 >= 1 ;"
                     raise parts.error(f"'{line[at]}' is not understood here", hint, line[at])
                 at = match.end()
-                parts.budget.look_after(1)
+                parts.budget.count_steps(1)
                 if match.lastgroup == "end":
                     self._statement(words)
                     words = []

@@ -1,4 +1,4 @@
-"""What the readers of Boolean formats share: variables, literals, integers, errors with their line."""
+"""Common parts of the readers of Boolean formats: variables, literals, integers, errors with a line."""
 
 from __future__ import annotations
 

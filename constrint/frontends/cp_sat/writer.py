@@ -23,7 +23,7 @@ def to_cp_sat(model: Declarations) -> Any:
     Raises:
         ModelError: The model has several goals, unbounded variables, or something without a counterpart.
     """
-    return _Writer(PlainForm(model, "CP-SAT's model", has_fractions=True)).model
+    return _CpSatWriter(PlainForm(model, "CP-SAT's model", has_fractions=True)).model
 
 
 def write_cp_sat(model: Declarations) -> str:
@@ -31,14 +31,14 @@ def write_cp_sat(model: Declarations) -> str:
     return str(to_cp_sat(model).proto)
 
 
-class _Writer(ObjectWriter):
+class _CpSatWriter(ObjectWriter):
     def __init__(self, form: PlainForm) -> None:
         super().__init__(form)
         self.model: Any = cp_model.CpModel()
         named = [v for v, name in enumerate(form.names) if name]
         for v in [*named, *[v for v in form.used() if not form.names[v]]]:
             self.variables[v] = self._variable(v)
-        for node in form.nodes:
+        for node in form.propagators:
             _RULES[type(node)](self, node)
         if form.goal is not None:
             v, direction = form.goal
@@ -77,7 +77,7 @@ class _Writer(ObjectWriter):
         return total if any(v in self.variables for _, v in terms) else total + self.model.new_constant(0)
 
 
-_RULES: Handlers[Callable[[_Writer, Any], Any]] = Handlers(
+_RULES: Handlers[Callable[[_CpSatWriter, Any], Any]] = Handlers(
     "CP-SAT's model",
     {
         **RULES,

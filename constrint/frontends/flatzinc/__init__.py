@@ -1,7 +1,7 @@
 """FlatZinc, to which MiniZinc models are compiled: `read_flatzinc`."""
 
-from constrint.frontends.flatzinc.build import FlatModel, build
 from constrint.frontends.flatzinc.document import parse
+from constrint.frontends.flatzinc.model_building import FlatModel, build
 from constrint.modelling.declarations import Declarations
 from constrint.support.garbage import uncollected
 from constrint.support.limits import Budget, recursion_room

@@ -24,8 +24,8 @@ from constrint.expr.functions import (
     truncdiv,
     truncmod,
 )
-from constrint.frontends.flatzinc.arguments import Arguments
 from constrint.frontends.flatzinc.set_builtins import SET_RELATIONS, contains
+from constrint.frontends.flatzinc.typed_arguments import Arguments
 
 Relation: TypeAlias = Callable[[Arguments], BoolExpr]
 Function: TypeAlias = Callable[[Arguments], IntExpr]

@@ -209,7 +209,7 @@ def _check_depth(text: str, filename: str, budget: Budget) -> None:
 
 def _tree(text: str, filename: str, budget: Budget) -> Node:
     """The tree of a text, parsed token by token with checks of the clock."""
-    tree = tables_of("flatzinc/flatzinc").parse(text, lambda _: budget.look_after(1, filename))
+    tree = tables_of("flatzinc/flatzinc").parse(text, lambda _: budget.count_steps(1, filename))
     return _explained(text, filename) if tree is None else tree
 
 

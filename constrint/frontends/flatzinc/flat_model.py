@@ -1,4 +1,4 @@
-"""What is read from FlatZinc: a model, and what is printed of its solutions."""
+"""The result of reading FlatZinc: a model, and the output of its solutions."""
 
 from __future__ import annotations
 

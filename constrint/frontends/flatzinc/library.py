@@ -13,8 +13,8 @@ from constrint.expr import BoolExpr
 from constrint.expr.builders import table
 from constrint.expr.functions import all_of, sum_
 from constrint.frontends.constraint_names import Signature, signatures
-from constrint.frontends.flatzinc.arguments import Arguments
 from constrint.frontends.flatzinc.builtins import Relation
+from constrint.frontends.flatzinc.typed_arguments import Arguments
 from constrint.globals import (
     all_different_except,
     cost_regular,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from constrint.expr import BoolConst, BoolExpr, IntExpr
 from constrint.expr.functions import all_of, any_of
-from constrint.frontends.flatzinc.arguments import Arguments
+from constrint.frontends.flatzinc.typed_arguments import Arguments
 from constrint.globals import lex_less, lex_less_equal
 from constrint.modelling.symbols import SetExpr
 

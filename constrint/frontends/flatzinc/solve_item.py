@@ -1,12 +1,12 @@
-"""What a FlatZinc text says beside its constraints: output, the objective, how to search."""
+"""Parts of a FlatZinc text beside its constraints: output, objective, search annotations."""
 
 from __future__ import annotations
 
 from constrint.expr import BoolExpr, BoolVar, Const, IntExpr, IntVar
 from constrint.expr.domain import Domain
-from constrint.frontends.flatzinc.arguments import Builder
 from constrint.frontends.flatzinc.document import Call, Declaration, Name, Value, shortened
 from constrint.frontends.flatzinc.flat_model import FlatModel, Output
+from constrint.frontends.flatzinc.typed_arguments import Builder
 from constrint.modelling.symbols import SetExpr
 
 

@@ -40,10 +40,10 @@ def write_flatzinc(model: Declarations) -> str:
     Raises:
         ModelError: The model has several goals, or something without a counterpart.
     """
-    return _Writer(PlainForm(model, "FlatZinc")).text()
+    return _FlatZincWriter(PlainForm(model, "FlatZinc")).text()
 
 
-class _Writer:
+class _FlatZincWriter:
     def __init__(self, form: PlainForm) -> None:
         self.form = form
         self.ids = identifiers(form.names, _KEYWORDS)
@@ -57,7 +57,7 @@ class _Writer:
         """The whole text."""
         form = self.form
         heads = [self._declaration(v) for v in watched(form.used())]
-        for node in watched(form.nodes):
+        for node in watched(form.propagators):
             _RULES[type(node)](self, node)
         goal = "satisfy"
         if form.goal is not None:
@@ -206,19 +206,19 @@ class _Writer:
         self.any_of(flags, node.literal)
 
 
-_RULES: Handlers[Callable[[_Writer, Any], None]] = Handlers(
+_RULES: Handlers[Callable[[_FlatZincWriter, Any], None]] = Handlers(
     "FlatZinc",
     {
         c.LinearLe: lambda w, n: w.post("int_lin_le", *w.sum(n.terms), str(n.bound)),
         c.LinearEq: lambda w, n: w.post("int_lin_eq", *w.sum(n.terms), str(n.bound)),
         c.LinearNe: lambda w, n: w.post("int_lin_ne", *w.sum(n.terms), str(n.bound)),
-        c.LinearLeIf: _Writer.le_if,
-        c.LinearEqIf: _Writer.eq_if,
+        c.LinearLeIf: _FlatZincWriter.le_if,
+        c.LinearEqIf: _FlatZincWriter.eq_if,
         c.Product: lambda w, n: w.post("int_times", *map(w.number, (n.x, n.y, n.z))),
         c.Maximum: lambda w, n: w.post("array_int_maximum", w.number(n.z), w.list(n.xs)),
         c.Minimum: lambda w, n: w.post("array_int_minimum", w.number(n.z), w.list(n.xs)),
         c.Absolute: lambda w, n: w.post("int_abs", w.number(n.x), w.number(n.z)),
-        c.Member: _Writer.member,
+        c.Member: _FlatZincWriter.member,
         c.Clause: lambda w, n: w.clause(n.literals),
         c.Element: lambda w, n: w.post(
             "array_int_element", w.index(n.index), f"[{','.join(map(str, n.table))}]", w.number(n.z)
@@ -226,7 +226,7 @@ _RULES: Handlers[Callable[[_Writer, Any], None]] = Handlers(
         c.Selection: lambda w, n: w.post(
             "array_var_int_element", w.index(n.index), w.list(n.xs), w.number(n.z)
         ),
-        c.Table: _Writer.table,
+        c.Table: _FlatZincWriter.table,
         c.AllDifferent: lambda w, n: w.post("fzn_all_different_int", w.list(v for _, v, _ in n.views)),
     },
     rest="plain form",

@@ -18,12 +18,12 @@ from constrint.expr.domain import Domain
 from constrint.expr.rational import Rational
 from constrint.expr.walk import Depths
 from constrint.frontends.json.nodes import READERS, WRITERS
-from constrint.frontends.json.places import Place
+from constrint.frontends.json.places import JsonPlace
 from constrint.frontends.json.symbols import read_symbols, write_symbols
 from constrint.modelling.constraints import Constraint, Handle, in_order
 from constrint.modelling.declarations import Declarations
 from constrint.modelling.objectives import own_sum
-from constrint.support.deadline import look, watched
+from constrint.support.deadline import check_deadline, watched
 from constrint.support.garbage import uncollected
 from constrint.support.json_text import read_json
 from constrint.support.limits import Budget, LimitExceeded, recursion_room
@@ -42,7 +42,7 @@ def to_json(model: Declarations, indent: int | None = None) -> str:
     """The text of a model; see `Model.to_json`."""
     try:
         with recursion_room(DEEPEST_WRITTEN):
-            document = _Writer(model).document()
+            document = _JsonWriter(model).document()
             return json.dumps(document, indent=indent, ensure_ascii=False)
     except RecursionError:
         raise ModelError("an expression is nested too deeply to be written as JSON") from None
@@ -55,7 +55,7 @@ def from_json(text: str, filename: str = "<json>", budget: Budget | None = None)
     budget.size(len(text), filename)
     document = read_json(text, filename, budget, number=_no_float, levels=4, is_text=False)
     with recursion_room(budget.frames):
-        return _Reader(filename, budget).model(document)
+        return _JsonReader(filename, budget).model(document)
 
 
 def _no_float(text: str) -> int:
@@ -65,7 +65,7 @@ def _no_float(text: str) -> int:
 # ---------------------------------------------------------------- writing
 
 
-class _Writer:
+class _JsonWriter:
     def __init__(self, target: Declarations) -> None:
         self.target = target
         self.names: dict[int, str] = {}  # names of the definitions written so far, by identity
@@ -100,7 +100,7 @@ class _Writer:
         """Count how often each part is referred to."""
         stack = list(exprs)
         while stack:
-            look()
+            check_deadline()
             expr = stack.pop()
             self.uses[id(expr)] = self.uses.get(id(expr), 0) + 1
             if self.uses[id(expr)] == 1:
@@ -202,7 +202,7 @@ def _with_position(written: dict[str, Json], position: Position | None) -> dict[
 # ---------------------------------------------------------------- reading
 
 
-class _Reader:
+class _JsonReader:
     def __init__(self, filename: str, budget: Budget) -> None:
         self.filename = filename
         self.budget = budget
@@ -215,7 +215,7 @@ class _Reader:
 
     def model(self, document: Json) -> Declarations:
         """The model of a document."""
-        top = Place(self.filename, budget=self.budget)
+        top = JsonPlace(self.filename, budget=self.budget)
         head = top.object(
             document,
             required=("format", "version", "variables", "constraints"),
@@ -251,7 +251,7 @@ class _Reader:
         self._hints(model, top.at("hints"), head.get("hints", {}))
         return model
 
-    def _in_units(self, model: Declarations, expr: IntExpr, place: Place, entry: Json) -> IntExpr:
+    def _in_units(self, model: Declarations, expr: IntExpr, place: JsonPlace, entry: Json) -> IntExpr:
         """The expression of a goal, whose denominator is noted if it has one."""
         if "denominator" not in entry:
             return expr
@@ -262,14 +262,14 @@ class _Reader:
         model.units[whole] = Rational(expr, denominator, entry.get("float") is True)
         return whole
 
-    def _hints(self, model: Declarations, place: Place, written: Json) -> None:
+    def _hints(self, model: Declarations, place: JsonPlace, written: Json) -> None:
         hints = place.object(written, required=(), optional=tuple(model.variables))
         try:
             model.hint({name: place.at(name).integer(value) for name, value in hints.items()})
         except ModelError as error:
             raise error if str(error).startswith(self.filename) else place.error(str(error)) from None
 
-    def _variable(self, model: Declarations, place: Place, item: Json) -> None:
+    def _variable(self, model: Declarations, place: JsonPlace, item: Json) -> None:
         entry = place.object(item, required=("name", "domain"), optional=("position",))
         name = place.at("name").text(entry["name"])
         self.budget.variable(1, place.__str__)
@@ -288,7 +288,7 @@ class _Reader:
         variable.at(_position(place, entry))
         self.names[name] = variable
 
-    def _definitions(self, model: Declarations, top: Place, head: Json) -> None:
+    def _definitions(self, model: Declarations, top: JsonPlace, head: Json) -> None:
         for place, item in top.at("definitions").items(head.get("definitions", [])):
             entry = place.object(item, required=("name", "expr"))
             name = place.at("name").text(entry["name"])
@@ -298,7 +298,7 @@ class _Reader:
                 raise place.error("a name must not be empty")
             self.names[name] = model.let(name, self.kept(entry["expr"], place.at("expr")))
 
-    def _constraint(self, model: Declarations, place: Place, item: Json) -> Handle | None:
+    def _constraint(self, model: Declarations, place: JsonPlace, item: Json) -> Handle | None:
         """Add a constraint; returns its handle if it is switched off."""
         entry = place.object(
             item, required=("expr",), optional=("name", "assumed", "enabled", "weight", "position")
@@ -315,7 +315,7 @@ class _Reader:
             self._soften(model, handle, place.at("weight"), entry["weight"])
         return None if enabled else handle
 
-    def _soften(self, model: Declarations, handle: Handle, place: Place, written: Json) -> None:
+    def _soften(self, model: Declarations, handle: Handle, place: JsonPlace, written: Json) -> None:
         try:
             weight: Any = written
             if isinstance(written, str):
@@ -324,7 +324,7 @@ class _Reader:
         except (ModelError, ValueError, ZeroDivisionError) as error:
             raise place.error(f'a weight is a number above 0, such as 2 or "0.5" ({error})') from None
 
-    def kept(self, written: Json, place: Place) -> IntExpr:
+    def kept(self, written: Json, place: JsonPlace) -> IntExpr:
         """An expression that others may refer to."""
         expr = self.expr(written, place)
         try:
@@ -333,7 +333,7 @@ class _Reader:
             raise LimitExceeded(error.name, error.limit, str(place)) from None
         return expr
 
-    def expr(self, written: Json, place: Place) -> IntExpr:
+    def expr(self, written: Json, place: JsonPlace) -> IntExpr:
         """An expression."""
         self.budget.node(1, place.__str__)
         if isinstance(written, bool):
@@ -357,13 +357,13 @@ class _Reader:
         self._depth -= 1
         return expr
 
-    def _shared(self, place: Place, index: Json) -> IntExpr:
+    def _shared(self, place: JsonPlace, index: Json) -> IntExpr:
         position = place.integer(index)
         if not 0 <= position < len(self.written):
             raise place.error(f"there is no shared part {position}")
         while len(self.shared) <= position:
             i = len(self.shared)
-            where = Place(self.filename, "shared", budget=self.budget).at(i)
+            where = JsonPlace(self.filename, "shared", budget=self.budget).at(i)
             if i in self.begun:
                 raise where.error("a shared part may use earlier parts only")
             self.begun.add(i)
@@ -371,7 +371,7 @@ class _Reader:
         return self.shared[position]
 
 
-def _position(place: Place, entry: Json) -> Position | None:
+def _position(place: JsonPlace, entry: Json) -> Position | None:
     if entry.get("position") is None:
         return None
     where = place.at("position")

@@ -27,7 +27,7 @@ from constrint.expr import (
 from constrint.expr.domain import Domain
 from constrint.expr.global_arguments import plain_matrix
 from constrint.expr.global_expr import node_of
-from constrint.frontends.json.places import Place
+from constrint.frontends.json.places import JsonPlace
 from constrint.globals import GLOBALS, Definition, Field, Function, Relation
 
 Json: TypeAlias = Any
@@ -36,8 +36,8 @@ Number: TypeAlias = Callable[[int], Json]
 WriteSet: TypeAlias = Callable[[Domain], Json]
 
 
-Read: TypeAlias = Callable[[Json, Place], IntExpr]
-Reader: TypeAlias = Callable[[Place, list[Json], Read], IntExpr]
+Read: TypeAlias = Callable[[Json, JsonPlace], IntExpr]
+Reader: TypeAlias = Callable[[JsonPlace, list[Json], Read], IntExpr]
 Writer: TypeAlias = Callable[[Any, Write, Number, WriteSet], Json]
 
 _PLAIN: dict[str, tuple[type[Any], int]] = {
@@ -67,7 +67,9 @@ _CONDITIONS = {"not", "->", "<->", "and", "or"}
 """Operators whose operands are conditions."""
 
 
-def _operands(place: Place, operands: list[Json], read: Read, least: int, most: int | None) -> list[IntExpr]:
+def _operands(
+    place: JsonPlace, operands: list[Json], read: Read, least: int, most: int | None
+) -> list[IntExpr]:
     if len(operands) < least or (most is not None and len(operands) > most):
         wanted = f"{least}" if least == most else f"at least {least}"
         raise place.error(f"{wanted} operands are needed here, not {len(operands)}")
@@ -75,7 +77,7 @@ def _operands(place: Place, operands: list[Json], read: Read, least: int, most: 
 
 
 def _plain(name: str, node: type[Any], count: int) -> Reader:
-    def build(place: Place, operands: list[Json], read: Read) -> IntExpr:
+    def build(place: JsonPlace, operands: list[Json], read: Read) -> IntExpr:
         parts = _operands(place, operands, read, count, count)
         for part in parts if name in _CONDITIONS else []:
             place.condition(part)
@@ -86,7 +88,7 @@ def _plain(name: str, node: type[Any], count: int) -> Reader:
 
 
 def _list(name: str, node: type[Any], least: int) -> Reader:
-    def build(place: Place, operands: list[Json], read: Read) -> IntExpr:
+    def build(place: JsonPlace, operands: list[Json], read: Read) -> IntExpr:
         parts = _operands(place, operands, read, least, None)
         for part in parts if name in _CONDITIONS else []:
             place.condition(part)
@@ -97,7 +99,7 @@ def _list(name: str, node: type[Any], least: int) -> Reader:
 
 
 def _function(function: type[IntFunction]) -> Reader:
-    def build(place: Place, operands: list[Json], read: Read) -> IntExpr:
+    def build(place: JsonPlace, operands: list[Json], read: Read) -> IntExpr:
         parts = _operands(place, operands, read, function.fewest, function.most)
         for part in parts[: function.conditions]:
             place.condition(part)
@@ -107,20 +109,20 @@ def _function(function: type[IntFunction]) -> Reader:
 
 
 def _comparison(name: str) -> Reader:
-    def build(place: Place, operands: list[Json], read: Read) -> IntExpr:
+    def build(place: JsonPlace, operands: list[Json], read: Read) -> IntExpr:
         left, right = _operands(place, operands, read, 2, 2)
         return Comparison(name, left, right)
 
     return build
 
 
-def _fixed(place: Place, operands: list[Json], count: int) -> list[Json]:
+def _fixed(place: JsonPlace, operands: list[Json], count: int) -> list[Json]:
     if len(operands) != count:
         raise place.error(f"{count} operands are needed here, not {len(operands)}")
     return operands
 
 
-def _read_sum(place: Place, operands: list[Json], read: Read) -> IntExpr:
+def _read_sum(place: JsonPlace, operands: list[Json], read: Read) -> IntExpr:
     constant, *terms = operands or [None]
     pairs = []
     for i, term in enumerate(terms, 2):
@@ -132,12 +134,12 @@ def _read_sum(place: Place, operands: list[Json], read: Read) -> IntExpr:
     return Sum(tuple(pairs), place.integer(constant))
 
 
-def _read_element(place: Place, operands: list[Json], read: Read) -> IntExpr:
+def _read_element(place: JsonPlace, operands: list[Json], read: Read) -> IntExpr:
     values, index = _fixed(place, operands, 2)
     return Element(tuple(place.integers(values)), read(index, place))
 
 
-def _read_selection(place: Place, operands: list[Json], read: Read) -> IntExpr:
+def _read_selection(place: JsonPlace, operands: list[Json], read: Read) -> IntExpr:
     written, index = _fixed(place, operands, 2)
     entries = tuple([read(item, where) for where, item in place.items(written)])
     if not entries:
@@ -145,12 +147,12 @@ def _read_selection(place: Place, operands: list[Json], read: Read) -> IntExpr:
     return Selection(entries, read(index, place))
 
 
-def _read_member(place: Place, operands: list[Json], read: Read) -> IntExpr:
+def _read_member(place: JsonPlace, operands: list[Json], read: Read) -> IntExpr:
     expr, members = _fixed(place, operands, 2)
     return Member(read(expr, place), place.domain(members))
 
 
-def _read_table(place: Place, operands: list[Json], read: Read) -> IntExpr:
+def _read_table(place: JsonPlace, operands: list[Json], read: Read) -> IntExpr:
     written, rows = _fixed(place, operands, 2)
     args = tuple(read(item, where) for where, item in place.items(written))
     listed = set()
@@ -162,7 +164,7 @@ def _read_table(place: Place, operands: list[Json], read: Read) -> IntExpr:
     return Table(args, frozenset(listed))
 
 
-def _part(place: Place, field: Field, written: Json, read: Read) -> Any:
+def _part(place: JsonPlace, field: Field, written: Json, read: Read) -> Any:
     """An argument of a global constraint."""
     if field.kind == "expr":
         return read(written, place)
@@ -190,7 +192,7 @@ def _part(place: Place, field: Field, written: Json, read: Read) -> Any:
 def _global(definition: Definition) -> Reader:
     fields = definition.fields
 
-    def build(place: Place, operands: list[Json], read: Read) -> IntExpr:
+    def build(place: JsonPlace, operands: list[Json], read: Read) -> IntExpr:
         needed = sum(field.kind != "word" for field in fields)
         if not needed <= len(operands) <= len(fields):
             raise place.error(f"{needed} operands are needed here, not {len(operands)}")

@@ -13,7 +13,7 @@ from constrint.support.limits import Budget
 Json: TypeAlias = Any
 
 
-class Place:
+class JsonPlace:
     """A place in a document.
 
     Args:
@@ -26,22 +26,26 @@ class Place:
     __slots__ = ("_key", "_parent", "budget", "filename")
 
     def __init__(
-        self, filename: str, key: str | int = "", parent: Place | None = None, budget: Budget | None = None
+        self,
+        filename: str,
+        key: str | int = "",
+        parent: JsonPlace | None = None,
+        budget: Budget | None = None,
     ) -> None:
         self.filename = filename
         self._key = key
         self._parent = parent
         self.budget: Budget = budget or (Budget() if parent is None else parent.budget)
 
-    def at(self, key: str | int) -> Place:
+    def at(self, key: str | int) -> JsonPlace:
         """The place of a member, by its name, or of an item, by its number."""
-        return Place(self.filename, key, self, self.budget)
+        return JsonPlace(self.filename, key, self, self.budget)
 
     @property
     def path(self) -> str:
         """The path to the place, such as ``constraints[3].expr``."""
         keys: list[str] = []
-        place: Place | None = self
+        place: JsonPlace | None = self
         while place is not None:
             key = place._key
             keys.append(f"[{key}]" if isinstance(key, int) else f".{key}")
@@ -74,7 +78,7 @@ class Place:
             raise self.error(f"an array is needed here, not {_kind(value)}")
         return value
 
-    def items(self, value: Json) -> Iterator[tuple[Place, Json]]:
+    def items(self, value: Json) -> Iterator[tuple[JsonPlace, Json]]:
         """The items of an array with their places."""
         for i, item in enumerate(self.array(value)):
             yield self.at(i), item

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 from constrint.errors import ModelError, shown
 from constrint.expr import BoolVar, IntVar
-from constrint.frontends.json.places import Place
+from constrint.frontends.json.places import JsonPlace
 from constrint.modelling.declarations import Declarations
 from constrint.modelling.symbols import EnumVar, SetVar, distinct
 
@@ -29,7 +29,7 @@ def write_symbols(model: Declarations) -> list[Json]:
     return written
 
 
-def read_symbols(model: Declarations, place: Place, document: Json) -> None:
+def read_symbols(model: Declarations, place: JsonPlace, document: Json) -> None:
     """Add the enumeration and set variables of a document; their variables are declared."""
     for where, item in place.items(document):
         entry = where.object(item, required=("name",), optional=("enum", "set"))

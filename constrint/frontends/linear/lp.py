@@ -14,7 +14,7 @@ from typing import NamedTuple
 from constrint.errors import ParseError
 from constrint.frontends.linear import numbers
 from constrint.frontends.linear.numbers import INFINITE
-from constrint.frontends.linear.program import Column, Program, Row, Terms, model_of
+from constrint.frontends.linear.program import LinearProgram, ProgramColumn, ProgramRow, Terms, model_of
 from constrint.modelling.declarations import Declarations
 from constrint.support.limits import Budget
 
@@ -43,7 +43,7 @@ _TURNED = {"<=": ">=", ">=": "<=", "=": "="}
 _WORDS_OF_INFINITY = ("inf", "infinity")
 
 
-class Token(NamedTuple):
+class LpToken(NamedTuple):
     """A word of the text: its kind, its text, its line."""
 
     kind: str
@@ -58,17 +58,17 @@ def read_lp(text: str, filename: str = "<lp>", budget: Budget | None = None) -> 
         ParseError: The text is not valid, has continuous variables, or what is not linear; has the line.
         LimitExceeded: The model is beyond the limits.
     """
-    return model_of(_Reader(Program(text, filename, budget or Budget())).read())
+    return model_of(_LpReader(LinearProgram(text, filename, budget or Budget())).read())
 
 
-class _Reader:
-    def __init__(self, program: Program) -> None:
+class _LpReader:
+    def __init__(self, program: LinearProgram) -> None:
         self.program = program
-        self.tokens: list[Token] = []
+        self.tokens: list[LpToken] = []
         self.at = 0
-        self.sections: list[tuple[str, list[Token]]] = []
+        self.sections: list[tuple[str, list[LpToken]]] = []
 
-    def read(self) -> Program:
+    def read(self) -> LinearProgram:
         """Read all sections."""
         self._split()
         readers: dict[str, Callable[[], None]] = {
@@ -86,10 +86,10 @@ class _Reader:
 
     def _split(self) -> None:
         program = self.program
-        tokens: list[Token] = []
+        tokens: list[LpToken] = []
         for line, raw in enumerate(program.lines, 1):
             text = raw.partition("\\")[0]
-            program.budget.look_after(1, lambda line=line: program.where_at(line))  # type: ignore[misc]
+            program.budget.count_steps(1, lambda line=line: program.where_at(line))  # type: ignore[misc]
             for name, pattern, has_more in _HEAD:
                 match = pattern.match(text)
                 if match is not None and not (has_more and text[match.end() :].lstrip()[:1] in tuple("<>=")):
@@ -114,7 +114,7 @@ class _Reader:
                 hint = "move it before End, or make it a comment with \\"
                 raise self.program.error_at(line, "this stands behind End", hint)
 
-    def _section(self, name: str, word: str, line: int) -> list[Token]:
+    def _section(self, name: str, word: str, line: int) -> list[LpToken]:
         program = self.program
         if name not in _READ:
             raise program.error_at(
@@ -125,11 +125,11 @@ class _Reader:
             raise program.error_at(line, message, "begin with Minimize or Maximize, then Subject To")
         if name == "objective" and word.lower().startswith("max"):
             program.direction = "max"
-        tokens: list[Token] = []
+        tokens: list[LpToken] = []
         self.sections.append((name, tokens))
         return tokens
 
-    def _tokens(self, text: str, line: int, tokens: list[Token]) -> None:
+    def _tokens(self, text: str, line: int, tokens: list[LpToken]) -> None:
         at = 0
         while at < len(text):
             match = _TOKEN.match(text, at)
@@ -141,8 +141,8 @@ class _Reader:
                 raise self.program.error_at(line, f"'{text[at]}' is not understood here", hint, text[at])
             at = match.end()
             if match.lastgroup is not None:
-                self.program.budget.look_after(1)
-                tokens.append(Token(match.lastgroup, match[0], line))
+                self.program.budget.count_steps(1)
+                tokens.append(LpToken(match.lastgroup, match[0], line))
 
     # Tokens
 
@@ -150,7 +150,7 @@ class _Reader:
         at = self.at + ahead
         return self.tokens[at].kind if at < len(self.tokens) else "end"
 
-    def _next(self) -> Token:
+    def _next(self) -> LpToken:
         self.at += 1
         return self.tokens[self.at - 1]
 
@@ -247,15 +247,15 @@ class _Reader:
             )
         return self.program.column(token.text, token.line), int(value)
 
-    def _row(self, name: str | None, line: int, when: tuple[int, int] | None) -> Row:
+    def _row(self, name: str | None, line: int, when: tuple[int, int] | None) -> ProgramRow:
         terms, constant = self._sum()
         sense = self._sense()
         if terms:
-            row = Row(name, line, terms, when=when)
+            row = ProgramRow(name, line, terms, when=when)
             self._limit(row, sense, self._side() - constant)
             return row
         terms, inner = self._sum()
-        row = Row(name, line, terms, when=when)
+        row = ProgramRow(name, line, terms, when=when)
         self._limit(row, _TURNED[sense], constant - inner)
         if self._kind() == "sense":
             self._limit(row, self._sense(), self._side() - inner)
@@ -277,7 +277,7 @@ class _Reader:
             raise self._error("a number is missing here", "move all variables to the left side")
         return sign * self._decimal()
 
-    def _limit(self, row: Row, sense: str, value: Fraction) -> None:
+    def _limit(self, row: ProgramRow, sense: str, value: Fraction) -> None:
         if sense != "<=":
             row.lo = max(row.lo, value)
         if sense != ">=":
@@ -306,13 +306,13 @@ class _Reader:
             if self.at < len(self.tokens) and self._line() == line:
                 raise self._error("each bound stands on a line of its own", "begin a new line here")
 
-    def _column(self, name: Token) -> Column:
+    def _column(self, name: LpToken) -> ProgramColumn:
         v = self.program.numbers.get(name.text)
         if v is None:
             v = self.program.column(name.text, name.line)
         return self.program.columns[v]
 
-    def _bound(self, name: Token, sense: str, value: Fraction) -> None:
+    def _bound(self, name: LpToken, sense: str, value: Fraction) -> None:
         column = self._column(name)
         if sense != "<=":
             column.lo = value

@@ -14,7 +14,7 @@ from typing import Literal
 from constrint.errors import ParseError
 from constrint.frontends.linear import numbers
 from constrint.frontends.linear.numbers import INFINITE
-from constrint.frontends.linear.program import Program, Row, model_of
+from constrint.frontends.linear.program import LinearProgram, ProgramRow, model_of
 from constrint.modelling.declarations import Declarations
 from constrint.support.limits import Budget
 
@@ -53,16 +53,16 @@ def read_mps(text: str, filename: str = "<mps>", budget: Budget | None = None) -
         ParseError: The text is not valid, has continuous variables, or what is not linear; has the line.
         LimitExceeded: The model is beyond the limits.
     """
-    return model_of(_Reader(Program(text, filename, budget or Budget())).read())
+    return model_of(_MpsReader(LinearProgram(text, filename, budget or Budget())).read())
 
 
-class _Reader:
-    def __init__(self, program: Program) -> None:
+class _MpsReader:
+    def __init__(self, program: LinearProgram) -> None:
         self.program = program
         self.line = 0
         self.section = ""
         self.kinds: dict[str, Kind] = {}
-        self.rows: dict[str, Row] = {}
+        self.rows: dict[str, ProgramRow] = {}
         self.objective: str | None = None
         self.is_integer = False
         self.has_sense = False
@@ -70,7 +70,7 @@ class _Reader:
         self.sides: dict[str, dict[str, Fraction]] = {"RHS": {}, "RANGES": {}}
         self.has_lower: set[int] = set()
 
-    def read(self) -> Program:
+    def read(self) -> LinearProgram:
         """Read all lines."""
         readers: dict[str, Callable[[list[str]], None]] = {
             "OBJSENSE": self._sense,
@@ -84,7 +84,7 @@ class _Reader:
             self.line = number
             if not line.strip() or line[0] == "*":
                 continue
-            self.program.budget.look_after(1, self._where)
+            self.program.budget.count_steps(1, self._where)
             if not line[0].isspace():
                 self._header(line.split())
                 if self.section == "ENDATA":
@@ -140,7 +140,7 @@ class _Reader:
             if self.objective is None:
                 self.objective = name
             return
-        self.rows[name] = row = Row(name, self.line)
+        self.rows[name] = row = ProgramRow(name, self.line)
         self.program.rows.append(row)
 
     def _column(self, words: list[str]) -> None:
@@ -284,7 +284,7 @@ class _Reader:
         if kind in ("LO", "LI", "FX", "FR", "MI", "BV"):
             self.has_lower.add(v)
 
-    def _done(self) -> Program:
+    def _done(self) -> LinearProgram:
         self._apply_sides()
         program = self.program
         for v, column in enumerate(program.columns):

@@ -27,7 +27,7 @@ Terms = dict[int, Fraction]
 
 
 @dataclass(slots=True)
-class Column:
+class ProgramColumn:
     """A variable: its name, the line of its first mention, its bounds, and whether it is an integer."""
 
     name: str
@@ -39,7 +39,7 @@ class Column:
 
 
 @dataclass(slots=True)
-class Row:
+class ProgramRow:
     """``lo <= sum <= hi``, where a column has a value if there is a condition `when`."""
 
     name: str | None
@@ -50,14 +50,14 @@ class Row:
     when: tuple[int, int] | None = None
 
 
-class Program(NumberedLines):
+class LinearProgram(NumberedLines):
     """A linear program while it is read; see `NumberedLines` for the arguments."""
 
     def __init__(self, text: str, filename: str, budget: Budget) -> None:
         super().__init__(text, filename, budget)
-        self.columns: list[Column] = []
+        self.columns: list[ProgramColumn] = []
         self.numbers: dict[str, int] = {}
-        self.rows: list[Row] = []
+        self.rows: list[ProgramRow] = []
         self.objective: Terms = {}
         self.constant = Fraction(0)
         self.direction: Direction = "min"
@@ -68,7 +68,7 @@ class Program(NumberedLines):
         if number is None:
             self.budget.variable(1, lambda: self.where_at(line))
             number = self.numbers[name] = len(self.columns)
-            self.columns.append(Column(name, line))
+            self.columns.append(ProgramColumn(name, line))
         return number
 
     def model(self) -> Declarations:
@@ -97,7 +97,7 @@ class Program(NumberedLines):
             hint = "constrint has integers only: list them under General, or between MARKER lines"
             raise self.error_at(open_[0].line, f"{few}{more} {verb}", hint, open_[0].name)
 
-    def _domain(self, column: Column) -> Domain:
+    def _domain(self, column: ProgramColumn) -> Domain:
         lo = None if column.lo <= -INFINITE else ceil(column.lo)
         hi = None if column.hi >= INFINITE else floor(column.hi)
         if column.lo >= INFINITE or column.hi <= -INFINITE:
@@ -106,7 +106,7 @@ class Program(NumberedLines):
             )
         return Domain.of_range(lo, hi)
 
-    def _conditions(self, row: Row, variables: Sequence[IntExpr]) -> list[BoolExpr]:
+    def _conditions(self, row: ProgramRow, variables: Sequence[IntExpr]) -> list[BoolExpr]:
         factor = common_denominator(row.terms.values())
         total = linear([(int(a * factor), variables[v]) for v, a in row.terms.items()])
         lo = None if row.lo <= -INFINITE else ceil(row.lo * factor)
@@ -127,7 +127,7 @@ class Program(NumberedLines):
         return [Implies(Comparison("==", variables[column], Const(value)), one) for one in found]
 
 
-def model_of(program: Program) -> Declarations:
+def model_of(program: LinearProgram) -> Declarations:
     """The model of a program that has been read; raises `ParseError` for what a model cannot have."""
     try:
         return program.model()

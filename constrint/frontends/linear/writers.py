@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping
 
-from constrint.frontends.linear.rows import LinearModel, LinearRow
+from constrint.frontends.linear.linear_model import LinearModel, LinearRow
 from constrint.frontends.unique_names import each_once
 from constrint.modelling.declarations import Declarations
 from constrint.support.deadline import watched

@@ -56,7 +56,7 @@ def read_relations(relations: Iterable[Any] | Any, name: str = "sympy") -> Decla
     listed = [relations] if isinstance(relations, sp.Basic | bool) else list(relations)
     for number, relation in enumerate(listed, 1):
         _check(relation, number)
-    reader = _Reader(Declarations(name), listed)
+    reader = _SympyReader(Declarations(name), listed)
     for number, relation in enumerate(listed, 1):
         condition = reader.condition(relation)
         condition.at(Position("<sympy>", number, 1, text=str(relation)))
@@ -77,7 +77,7 @@ def _check(relation: Any, number: int) -> None:
         )
 
 
-class _Reader:
+class _SympyReader:
     def __init__(self, model: Declarations, relations: list[Any]) -> None:
         self.model = model
         self.integers: dict[Any, IntExpr] = {}
@@ -304,20 +304,20 @@ _UNDEFINED = {name: f for name, f in FUNCTIONS.items() if not (f.infix or f.symp
 """Functions that sympy lacks; they are undefined functions of their names there."""
 
 
-def _known(function: type[IntFunction]) -> Callable[[_Reader, Any], IntExpr]:
+def _known(function: type[IntFunction]) -> Callable[[_SympyReader, Any], IntExpr]:
     return lambda reader, node: function.of(tuple([reader.whole(part) for part in node.args]))
 
 
-_FUNCTIONS: dict[Any, Callable[[_Reader, Any], IntExpr]] = {
-    sp.floor: _Reader._floor,
-    sp.ceiling: _Reader._floor,
+_FUNCTIONS: dict[Any, Callable[[_SympyReader, Any], IntExpr]] = {
+    sp.floor: _SympyReader._floor,
+    sp.ceiling: _SympyReader._floor,
     **{
         getattr(sp, function.sympy_name): _known(function)
         for function in FUNCTIONS.values()
         if function.sympy_name
     },
-    sp.sign: _Reader._sign,
-    sp.Piecewise: _Reader._piecewise,
+    sp.sign: _SympyReader._sign,
+    sp.Piecewise: _SympyReader._piecewise,
 }
 
 _KNOWN = (

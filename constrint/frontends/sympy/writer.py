@@ -46,7 +46,7 @@ from constrint.modelling.conflict import describe
 from constrint.modelling.declarations import Declarations
 from constrint.support.limits import recursion_room
 
-Writers: TypeAlias = dict[type[Any], Callable[["_Writer", Any], Any]]
+Writers: TypeAlias = dict[type[Any], Callable[["_SympyWriter", Any], Any]]
 
 DEEPEST = 20_000
 """How deep writing may call itself: sympy looks through expressions level by level, several times each."""
@@ -58,7 +58,7 @@ _RELATIONS = {"==": sp.Eq, "!=": sp.Ne, "<": sp.Lt, "<=": sp.Le, ">": sp.Gt, ">=
 def write_relations(model: Declarations) -> list[Any]:
     """The relations of a model; see `Model.to_sympy`."""
     _check_repeated(model)
-    writer = _Writer()
+    writer = _SympyWriter()
     relations = [
         sp.Contains(writer.symbol(variable), _set(variable.domain), evaluate=False)
         for variable in model.variables.values()
@@ -117,7 +117,7 @@ def _set(domain: Domain) -> Any:
     return sp.S.Integers if domain.hi is None else sp.Range(domain.hi, -sp.oo, -domain.step)
 
 
-class _Writer:
+class _SympyWriter:
     def __init__(self) -> None:
         self.total = False  # whether terms are written so that they are always defined
         self.written: dict[tuple[int, bool], Any] = {}
@@ -275,17 +275,17 @@ class _Writer:
 
 
 _NUMBERS: Writers = {
-    Function: _Writer.global_number,
+    Function: _SympyWriter.global_number,
     Const: lambda writer, expr: sp.Integer(expr.value),
-    IntVar: _Writer.symbol,
+    IntVar: _SympyWriter.symbol,
     Sum: lambda writer, expr: sp.Add(
         expr.constant, *[coefficient * writer.number(term) for coefficient, term in expr.terms]
     ),
     Mul: lambda writer, expr: sp.Mul(*writer.numbers(expr.args)),
-    FloorDiv: _Writer.quotient,
+    FloorDiv: _SympyWriter.quotient,
     Mod: lambda writer, expr: _mod(writer.number(expr.left), writer.divisor(expr)),
-    Pow: _Writer.power,
-    Element: _Writer.element,
+    Pow: _SympyWriter.power,
+    Element: _SympyWriter.element,
     IfThenElse: lambda writer, expr: writer.choice(
         [(writer.total_number(expr.then), expr.condition)], writer.total_number(expr.otherwise)
     ),
@@ -293,13 +293,13 @@ _NUMBERS: Writers = {
 """How each integer node is written."""
 
 _CONDITIONS: Writers = {
-    Relation: _Writer.global_condition,
+    Relation: _SympyWriter.global_condition,
     BoolConst: lambda writer, expr: sp.true if expr.value else sp.false,
-    BoolVar: _Writer.symbol,
-    Comparison: _Writer.comparison,
-    Divides: _Writer.divides,
+    BoolVar: _SympyWriter.symbol,
+    Comparison: _SympyWriter.comparison,
+    Divides: _SympyWriter.divides,
     Member: lambda writer, expr: sp.Contains(writer.number(expr.arg), _set(expr.domain), evaluate=False),
-    Table: _Writer.table,
+    Table: _SympyWriter.table,
     And: lambda writer, expr: sp.And(*[writer.condition(part) for part in expr.args]),
     Or: lambda writer, expr: sp.Or(*[writer.condition(part) for part in expr.args]),
     Not: lambda writer, expr: sp.Not(writer.condition(expr.arg)),
@@ -319,7 +319,7 @@ def _least(value: Any) -> Any:
     return sp.Max(0, sp.Min(1, value))
 
 
-def _compared(writer: _Writer, expr: Comparison) -> Any:
+def _compared(writer: _SympyWriter, expr: Comparison) -> Any:
     left, right = writer.numbers(expr.children)
     differs = sp.Min(1, sp.Abs(left - right))
     return {
@@ -332,7 +332,7 @@ def _compared(writer: _Writer, expr: Comparison) -> Any:
     }[expr.operator]
 
 
-def _member(writer: _Writer, expr: Member) -> Any:
+def _member(writer: _SympyWriter, expr: Member) -> Any:
     value, domain = writer.number(expr.arg), expr.domain
     if domain.values is not None:
         return 1 - sp.Min(1, sp.Mul(*[sp.Abs(value - member) for member in domain.values]))
@@ -345,23 +345,23 @@ def _member(writer: _Writer, expr: Member) -> Any:
     return sp.Min(*parts)
 
 
-def _divided(writer: _Writer, expr: Divides) -> Any:
+def _divided(writer: _SympyWriter, expr: Divides) -> Any:
     divisor, dividend = writer.number(expr.divisor), writer.number(expr.dividend)
     remainder = _mod(dividend, sp.Max(1, sp.Abs(divisor)))
     # A divisor of 0 adds the dividend itself: the remainder is then 0 for 0 only.
     return 1 - sp.Min(1, remainder + sp.Max(0, 1 - sp.Abs(divisor)) * sp.Abs(dividend))
 
 
-def _listed(writer: _Writer, expr: Table) -> Any:
+def _listed(writer: _SympyWriter, expr: Table) -> Any:
     args = writer.numbers(expr.args)
     rows = [sp.Add(*[sp.Abs(arg - value) for arg, value in zip(args, row, strict=True)]) for row in expr.rows]
     return sp.Max(0, *[1 - sp.Min(1, row) for row in rows])
 
 
 _INDICATORS: Writers = {
-    Relation: _Writer.global_number,
+    Relation: _SympyWriter.global_number,
     BoolConst: lambda writer, expr: sp.Integer(int(expr.value)),
-    BoolVar: _Writer.symbol,
+    BoolVar: _SympyWriter.symbol,
     Comparison: _compared,
     Divides: _divided,
     Member: _member,

@@ -14,7 +14,7 @@ from constrint.expr.walk import Depths
 from constrint.frontends.constants import name_of, nearest, subtrees
 from constrint.frontends.text import global_calls
 from constrint.frontends.text.indexing import IndexReader
-from constrint.frontends.text.meanings import Array, Enumeration, Items, Template, Value, kind_of
+from constrint.frontends.text.meanings import Array, EnumerationType, Items, Template, Value, kind_of
 from constrint.frontends.text.syntax import Source
 from constrint.globals import GLOBALS
 from constrint.support.limits import Budget, LimitExceeded
@@ -142,7 +142,7 @@ class CallReader(IndexReader):
         values = [self.value(argument) for argument in arguments]
         self._depth += 1
         self.budget.depth(self._depth, partial(self.where, tree))
-        self.budget.look_after(_STEPS_OF_CALL + len(values), partial(self.where, tree))
+        self.budget.count_steps(_STEPS_OF_CALL + len(values), partial(self.where, tree))
         self.enter(template, values, tree)
         try:
             found = self.value(template.body)
@@ -234,7 +234,7 @@ class CallReader(IndexReader):
         if arguments[0].data == "comprehension":
             return Const(len(self.expanded(arguments[0], self.value)))
         value = self.value(arguments[0])
-        if isinstance(value, tuple | Enumeration):
+        if isinstance(value, tuple | EnumerationType):
             return Const(len(value))
         if isinstance(value, Items):
             return Const(len(value.items))

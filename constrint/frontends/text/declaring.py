@@ -17,7 +17,7 @@ from constrint.frontends.text.global_calls import NAMES
 from constrint.frontends.text.meanings import (
     Array,
     Axis,
-    Enumeration,
+    EnumerationType,
     Items,
     Template,
     Value,
@@ -44,7 +44,7 @@ class DeclaringReader(SimpleReader):
     """
 
     places: dict[str, Span]
-    enumerations: list[Enumeration]
+    enumerations: list[EnumerationType]
 
     # ------------------------------------------------------------ variables
 
@@ -113,7 +113,7 @@ class DeclaringReader(SimpleReader):
     def _axis(self, tree: Node) -> Axis:
         """The index set that a tree stands for."""
         value = self.value(tree)
-        if isinstance(value, Enumeration):
+        if isinstance(value, EnumerationType):
             return Axis(range(len(value)), value.labels)
         domain = None if isinstance(value, IntExpr) else self.domain_of(tree, value)
         if domain is None:
@@ -148,7 +148,7 @@ class DeclaringReader(SimpleReader):
             return
         (local, axis), *others = head
         for index in axis.members:
-            self.budget.look_after()
+            self.budget.count_steps()
             if local is not None:
                 self.locals[local] = Const(index)
             self._each_from(others, visit)
@@ -246,7 +246,7 @@ class DeclaringReader(SimpleReader):
                 raise self.error(place, f"'{label}' is declared already", "members of enumerations are names")
             self.names[label] = Const(number)
             self.places[label] = self.span(place)
-        found = Enumeration(name_of(name), tuple([label for label, _ in labels]))
+        found = EnumerationType(name_of(name), tuple([label for label, _ in labels]))
         self.names[name_of(name)] = found
         self.enumerations.append(found)
 

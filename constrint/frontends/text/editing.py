@@ -1,4 +1,4 @@
-"""What an editor asks about a text: its mistakes, what a name stands for, where it is declared.
+"""Analyses of a text for editors: mistakes, meanings of names, places of their declarations.
 
 A text with mistakes is read as far as it goes: each statement by itself, without those that are wrong. A name
 that a wrong statement declares is not reported again where it is used.
@@ -23,11 +23,11 @@ from constrint.frontends.text.data import ENDINGS, read_data
 from constrint.frontends.text.declared_names import declared_by
 from constrint.frontends.text.global_calls import NAMES
 from constrint.frontends.text.includes import Folders
-from constrint.frontends.text.meanings import Array, Enumeration, Items, Template, Value, kind_of
+from constrint.frontends.text.meanings import Array, EnumerationType, Items, Template, Value, kind_of
 from constrint.frontends.text.parameters import GivenNames
 from constrint.frontends.text.simple import Parsed, Statement, statements, whole
 from constrint.frontends.text.syntax import LONGEST_KNOWN
-from constrint.frontends.text.text import Reader
+from constrint.frontends.text.text import TextReader
 from constrint.globals import GLOBALS
 from constrint.support.limits import Budget, LimitExceeded, recursion_room
 
@@ -78,7 +78,7 @@ class Survey:
         self._lines: list[int] = []  # of the statements
         self._failed: set[str] = set()
         folders = Folders(filename if Path(filename).parent.is_dir() else None)
-        self._reader = Reader(self._source, self._given(filename, budget), budget, folders)
+        self._reader = TextReader(self._source, self._given(filename, budget), budget, folders)
         try:
             with recursion_room(budget.frames):
                 self._read(budget)
@@ -154,7 +154,7 @@ class Survey:
         return None if place is None else place.resolve()
 
     def hover(self, line: int, column: int) -> str | None:
-        """What the name or word at a place stands for, in Markdown."""
+        """The meaning of the name or word at a place, in Markdown."""
         word = self.word_at(line, column)
         if word is None:
             return None
@@ -221,7 +221,7 @@ def described(name: str, value: Value) -> str:
         meta = value.body.meta
         body = value.source.text[value.begin + meta.start_pos : value.begin + meta.end_pos]
         return f"{name}({', '.join(value.parameters)}) := {_cut(body)}"
-    if isinstance(value, Enumeration):
+    if isinstance(value, EnumerationType):
         return f"enum {name} := {{{_cut(', '.join(value.labels))}}}"
     if isinstance(value, tuple):
         return f"{name} := {_short(tuple(map(Const, value[:50])))}"
@@ -259,7 +259,7 @@ def _code(text: str) -> str:
 
 
 def _of_the_language(name: str) -> str | None:
-    """What a function of the language is."""
+    """The description of a function of the language."""
     if name in AGGREGATES:
         return f"{_code(f'{name}(… for i in …)')}\n{AGGREGATES[name].meaning}"
     if name in GLOBALS:

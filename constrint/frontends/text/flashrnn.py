@@ -53,7 +53,7 @@ def read_constraints(
     code = COMMENT.sub(lambda found: " " * len(found[0]), source.text)
     budget = budget or Budget()
     _check_size(source, code, budget)
-    reader = _Reader(source, code, model, constants, budget)
+    reader = _FlashrnnReader(source, code, model, constants, budget)
     for begin, piece in parse(source, code):
         if isinstance(piece, Plain):
             reader.add_plain(piece)
@@ -78,7 +78,7 @@ def _where(source: Source, start: int) -> str:
     return f"{source.filename}:{line}:{start - source.text.rfind(chr(10), 0, start)}"
 
 
-class _Reader(PlainReader):
+class _FlashrnnReader(PlainReader):
     """Turns statements into constraints; a name is declared at its first use."""
 
     def __init__(
@@ -294,13 +294,13 @@ def _with_brackets(text: str, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-_EXPRESSIONS: dict[str, Callable[[_Reader, Any], IntExpr]] = {
-    "NAME": _Reader._name,
-    "NUMBER": _Reader._number,
-    "list": _Reader._list,
-    "chain": _Reader._comparison,
-    "or_": _Reader._alternatives,
-    "remainder": _Reader._remainder,
+_EXPRESSIONS: dict[str, Callable[[_FlashrnnReader, Any], IntExpr]] = {
+    "NAME": _FlashrnnReader._name,
+    "NUMBER": _FlashrnnReader._number,
+    "list": _FlashrnnReader._list,
+    "chain": _FlashrnnReader._comparison,
+    "or_": _FlashrnnReader._alternatives,
+    "remainder": _FlashrnnReader._remainder,
     "sum": ExpressionReader._sum,
     "product": ExpressionReader._product,
     "power": ExpressionReader._power,

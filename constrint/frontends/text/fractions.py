@@ -24,7 +24,7 @@ Target: TypeAlias = IntExpr | Rational
 
 
 def target_of(reader: ExpressionReader, tree: Node, depth: int = 0) -> Target:
-    """What an objective optimises."""
+    """The target of an objective."""
     reader.budget.depth(depth, partial(reader.where, tree))
     read = {"sum": _sum, "product": _product, "unary": _negated, "group": _group}.get(tree.data)
     if tree.data == "decimal":

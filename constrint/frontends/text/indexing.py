@@ -120,7 +120,7 @@ class IndexReader(SequenceReader):
         return Array((*axes, *rest), entries) if axes or rest else entries[0]
 
     def _outside(self, array: Array, axes: list[Axis], subscripts: Sequence[Node]) -> Value:
-        """What an index outside its set stands for."""
+        """The value of an index outside its set."""
         if not axes and len(subscripts) == len(array.axes):
             return undefined()
         message = f"there is no such part: the indices are {', '.join(map(str, array.axes))}"

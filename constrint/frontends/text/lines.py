@@ -41,7 +41,7 @@ LONGEST_CHUNK = 20_000  # characters of statements that are parsed together, if 
 
 
 def pieces(text: str) -> Iterator[Piece]:
-    """What a text consists of, in order."""
+    """The parts of a text, in order."""
     place, depth, is_joined = 0, 0, False
     chunk: tuple[int, int] | None = None  # where it begins, and its line
     for number, line in enumerate(text.split("\n"), 1):

@@ -1,4 +1,4 @@
-"""What names of the text language can stand for, besides expressions and lists or sets of integers."""
+"""Meanings of names in the text language, besides expressions and lists or sets of integers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Enumeration:
+class EnumerationType:
     """An enumeration: words for the integers from 0.
 
     Attributes:
@@ -145,7 +145,7 @@ class Template:
     begin: int
 
 
-Value: TypeAlias = IntExpr | tuple[int, ...] | Domain | Array | Items | Enumeration | Template
+Value: TypeAlias = IntExpr | tuple[int, ...] | Domain | Array | Items | EnumerationType | Template
 """The meaning of a name or argument; a tuple is a list or set of constants, a Domain a range."""
 
 KINDS: dict[type, str] = {
@@ -153,13 +153,13 @@ KINDS: dict[type, str] = {
     Domain: "a range",
     Array: "an array",
     Items: "a list",
-    Enumeration: "an enumeration",
+    EnumerationType: "an enumeration",
     Template: "a function",
 }
 
 
 def kind_of(value: Value) -> str:
-    """What a value is, with its article, for messages."""
+    """The kind of a value, with its article, for messages."""
     return next((kind for each, kind in KINDS.items() if isinstance(value, each)), "a number")
 
 

@@ -192,7 +192,7 @@ class ParameterReader(DeclaringReader):
             return BoolConst(value)
         if isinstance(value, str):
             for enumeration in self.enumerations:
-                self.budget.look_after()
+                self.budget.count_steps()
                 if value in enumeration.numbers:
                     return Const(enumeration.numbers[value])
             near = nearest(value, [label for one in self.enumerations for label in one.labels])
@@ -236,7 +236,7 @@ class ParameterReader(DeclaringReader):
             if others:
                 self._fill(tree, name, tuple(others), part, entries)
             else:
-                self.budget.look_after()
+                self.budget.count_steps()
                 if isinstance(part, Mapping) or (isinstance(part, Sequence) and not isinstance(part, str)):
                     raise self._bad(tree, name, "is nested more deeply than its index sets", "")
                 entries.append(self._number_given(tree, name, part))

@@ -1,4 +1,4 @@
-"""What `lines` makes of a long text: simple statements, and chunks for the parser of the whole language."""
+"""Parts of a long text, made by `lines`: simple statements, and chunks for the full parser."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from constrint.expr import BoolExpr, Comparison, Const, IntExpr
 from constrint.expr.domain import Domain
 from constrint.frontends.constants import as_tree, name_of, subtrees
 from constrint.frontends.text.free_names import count_of, free_names
-from constrint.frontends.text.meanings import Array, Axis, Enumeration, Items, Template, Value, kind_of
+from constrint.frontends.text.meanings import Array, Axis, EnumerationType, Items, Template, Value, kind_of
 from constrint.frontends.text.names import NameReader
 from constrint.support.limits import exceeded
 
@@ -101,7 +101,7 @@ class SequenceReader(NameReader):
                 return None
             self.budget.values(value.size or 0, self.statement_place)
             return value
-        if isinstance(value, tuple | Enumeration):
+        if isinstance(value, tuple | EnumerationType):
             self.budget.elements(len(value), self.statement_place)
             return value if isinstance(value, tuple) else range(len(value))
         return None
@@ -196,7 +196,7 @@ class SequenceReader(NameReader):
         if isinstance(value, tuple):
             self.budget.elements(len(value), partial(self.where, tree))
             return Domain.of_values(value)
-        if isinstance(value, Enumeration):
+        if isinstance(value, EnumerationType):
             return Domain.of_range(0, len(value) - 1)
         found = None if isinstance(value, IntExpr) else self.flat(value)
         if found is None or any(not isinstance(entry, Const) for entry in found):
@@ -247,7 +247,7 @@ class SequenceReader(NameReader):
     # ------------------------------------------------------------ comprehensions
 
     def expanded(self, tree: Node, read: Callable[[Node], Read]) -> list[Read]:
-        """What a comprehension stands for: its head, read for each choice of the generators."""
+        """The elements of a comprehension: its head, read for each choice of the generators."""
         head, *generators = subtrees(tree)
         found: list[Read] = []
         before = self.locals
@@ -270,7 +270,7 @@ class SequenceReader(NameReader):
         names = [name_of(child) for child in generator.children[:count]]
         members = as_tree(generator.children[count + 1])
         conditions = [as_tree(child) for child in generator.children[count + 2 :]]
-        self.budget.look_after()
+        self.budget.count_steps()
         self._depth += 1
         self.budget.depth(self._depth, partial(self.where, generator))
         hidden = self.locals  # what the names stand for outside, which the next choice begins with
@@ -296,7 +296,7 @@ class SequenceReader(NameReader):
             return map(Const, value)
         if isinstance(value, tuple):
             return map(Const, value)
-        if isinstance(value, Enumeration):
+        if isinstance(value, EnumerationType):
             return map(Const, range(len(value)))
         if isinstance(value, Items):
             return value.items
@@ -383,7 +383,7 @@ def unusable(reader: NameReader, tree: Node, value: Value) -> ParseError:
         return reader.error(tree, "a list is not a number", hint)
     hints = {
         tuple: f"write {text}[k] or x in {text}",
-        Enumeration: f"write one of its members, or x in {text}",
+        EnumerationType: f"write one of its members, or x in {text}",
         Domain: f"write x in {text}",
         Template: f"call it: {text}(…)",
     }

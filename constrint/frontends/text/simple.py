@@ -46,7 +46,7 @@ def statements(source: Source, budget: Budget) -> list[Statement]:
 
     found: list[Statement] = []
     for piece in pieces(source.text):
-        budget.look_after()
+        budget.count_steps()
         if isinstance(piece, Chunk):
             found += parsed(source, budget, piece)
         else:
@@ -117,7 +117,7 @@ class SimpleReader(ExpressionReader):
         return links[0] if len(links) == 1 else And(tuple(links)).at(place)
 
     def worded(self, piece: Worded) -> IntExpr | None:
-        """What a definition or condition says; None where lark is to read it, and to say what is wrong."""
+        """The definition or condition read; None where lark must read it and report what is wrong."""
         from constrint.frontends.text.descent import Descent, NotPlain  # for long texts only
 
         try:

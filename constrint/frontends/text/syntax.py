@@ -18,8 +18,8 @@ from constrint.expr.position import Span
 from constrint.expr.written import KEYWORDS
 from constrint.frontends.nodes import Node
 from constrint.frontends.nodes import Token as Word
+from constrint.frontends.parse_tables import Tables
 from constrint.frontends.parsers import parser_of, tables_of
-from constrint.frontends.tables import Tables
 from constrint.support.limits import Budget
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _watched_tree(source: Source, budget: Budget, begin: int, text: str) -> Tree
 
     def watch(token: Word) -> None:
         nonlocal depth
-        budget.look_after()
+        budget.count_steps()
         if token.type in OPENING:
             depth += 1
             budget.depth(depth, partial(_place, source, begin, token))
@@ -135,10 +135,10 @@ def tokens(source: Source, budget: Budget | None = None) -> Iterator[Token]:
     for token in parser().lex(source.text, dont_ignore=True):
         if token.type in LONG_LISTS:
             for part in _parts(token):
-                budget.look_after()
+                budget.count_steps()
                 yield part
         else:
-            budget.look_after()
+            budget.count_steps()
             yield token
 
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     Node: TypeAlias = Tree[Token]
 
 
-class Reading(NamedTuple):
+class NamedModel(NamedTuple):
     """A model that was read, and the names of its text.
 
     Attributes:
@@ -93,7 +93,7 @@ def read_text(
     given: GivenNames | None = None,
     budget: Budget | None = None,
     folders: Folders | None = None,
-) -> Reading:
+) -> NamedModel:
     """Read a text of the constrint language.
 
     Args:
@@ -104,7 +104,7 @@ def read_text(
         folders: Where included files are; none may be included without.
     """
     source = Source(text.removeprefix("\ufeff"), filename)
-    reader = Reader(source, given or GivenNames(), budget or Budget(), folders or Folders())
+    reader = TextReader(source, given or GivenNames(), budget or Budget(), folders or Folders())
     reader.budget.size(len(source.text), filename)
     reader.budget.here = reader.statement_place
     try:
@@ -118,7 +118,7 @@ def read_text(
             column=1,
             hint="name inner parts: y := …",
         ) from None
-    return Reading(reader.model, reader.names, reader.places)
+    return NamedModel(reader.model, reader.names, reader.places)
 
 
 def read_condition(
@@ -140,7 +140,7 @@ def read_condition(
     """
     source = Source(text, filename)
     budget = Budget()
-    reader = Reader(source, GivenNames(constants), budget, Folders())
+    reader = TextReader(source, GivenNames(constants), budget, Folders())
     reader.names.update({**model.variables, **model.lets, **(names or {})})
     statements = [cast("Node", statement) for statement in parse(source, budget).children]
     if len(statements) != 1 or statements[0].data in _STATEMENTS:
@@ -158,7 +158,7 @@ def _empty_model(filename: str) -> Declarations:
     return Declarations(PurePath(filename).stem) if named else Declarations()
 
 
-class Reader(ParameterReader):
+class TextReader(ParameterReader):
     """Turns statements into calls on a model."""
 
     def __init__(self, source: Source, given: GivenNames, budget: Budget, folders: Folders) -> None:
@@ -213,7 +213,7 @@ class Reader(ParameterReader):
             key = self._targets.get((self.source.filename, name))
             if key is not None and key in self._included and key not in self._including:
                 return
-            self.budget.look_after(_STEPS_OF_FILE, partial(self.where, token))
+            self.budget.count_steps(_STEPS_OF_FILE, partial(self.where, token))
             path = self._folders.find(name, self.source.filename)
             key = self._targets[self.source.filename, name] = path.resolve()
             if key in self._including or key == Path(self._main).resolve():
@@ -329,7 +329,7 @@ class Reader(ParameterReader):
         (self.model.maximize if tree.children[0] == "maximize" else self.model.minimize)(goal)
 
     def _target(self, tree: Node) -> Target:
-        """What an objective optimises; it may have fractional coefficients."""
+        """The target of an objective; it may have fractional coefficients."""
         if not is_fractional(tree):
             return self.integer(tree)
         from constrint.frontends.text.fractions import target_of
@@ -383,17 +383,17 @@ class Reader(ParameterReader):
         return None
 
 
-_STATEMENTS: dict[str, Callable[[Reader, Node], None]] = {
-    "named": Reader._named,
-    "let": Reader.define,
-    "let_array": Reader.define_array,
-    "template": Reader.define_template,
-    "declare": Reader._declare_several,
-    "declare_bool": Reader._declare_conditions,
-    "param": Reader.declare_parameters,
-    "enumeration": Reader.declare_enumeration,
-    "include": Reader._include,
-    "objective": Reader._objective,
-    "prefer": Reader._preferences,
+_STATEMENTS: dict[str, Callable[[TextReader, Node], None]] = {
+    "named": TextReader._named,
+    "let": TextReader.define,
+    "let_array": TextReader.define_array,
+    "template": TextReader.define_template,
+    "declare": TextReader._declare_several,
+    "declare_bool": TextReader._declare_conditions,
+    "param": TextReader.declare_parameters,
+    "enumeration": TextReader.declare_enumeration,
+    "include": TextReader._include,
+    "objective": TextReader._objective,
+    "prefer": TextReader._preferences,
 }
 """Statements other than plain conditions, and how they are read."""

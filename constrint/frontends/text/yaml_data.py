@@ -20,7 +20,7 @@ _TAG = "tag:yaml.org,2002:"
 
 
 class _Anchored(NamedTuple):
-    """What an alias stands for: the value, how many values that is, and how deep it is nested."""
+    """The value of an anchor, with its number of values and its depth."""
 
     value: Any
     size: int
@@ -51,7 +51,7 @@ def read_yaml(text: str, name: str, budget: Budget) -> Any:
 
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        return _Reader(yaml, name, budget).document(yaml.parse(text, Loader=loader))
+        return _YamlReader(yaml, name, budget).document(yaml.parse(text, Loader=loader))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
@@ -63,7 +63,7 @@ def read_yaml(text: str, name: str, budget: Budget) -> Any:
         raise ModelError(f"{name}: this is not YAML: {shown(str(error), 100)}") from None
 
 
-class _Reader:
+class _YamlReader:
     def __init__(self, yaml: Any, name: str, budget: Budget) -> None:
         self._yaml = yaml
         self._name = name

@@ -9,11 +9,11 @@ from constrint.errors import ModelError
 from constrint.expr import BoolExpr
 from constrint.expr.functions import all_of, any_of
 from constrint.frontends.xcsp3.numbers import shown
-from constrint.frontends.xcsp3.reader import Reader
+from constrint.frontends.xcsp3.reader import PartReader
 from constrint.frontends.xcsp3.variables import text_of
 
 
-def _transitions(reader: Reader, node: Element) -> tuple[dict[str, int], list[tuple[int, int, int]]]:
+def _transitions(reader: PartReader, node: Element) -> tuple[dict[str, int], list[tuple[int, int, int]]]:
     """Numbers of the states in order of appearance, and the transitions."""
     names: dict[str, int] = {}
     found = []
@@ -25,7 +25,7 @@ def _transitions(reader: Reader, node: Element) -> tuple[dict[str, int], list[tu
     return names, found
 
 
-def regular(reader: Reader, node: Element) -> BoolExpr:
+def regular(reader: PartReader, node: Element) -> BoolExpr:
     """The condition that an automaton with one start state accepts the list."""
     names, transitions = _transitions(reader, node)
 
@@ -38,7 +38,7 @@ def regular(reader: Reader, node: Element) -> BoolExpr:
     return g.regular(reader.listed(node), transitions, start[0], states("final"))
 
 
-def mdd(reader: Reader, node: Element) -> BoolExpr:
+def mdd(reader: PartReader, node: Element) -> BoolExpr:
     """The condition that the list is a path of a decision diagram.
 
     The root is the first state of the first transition; the end is the state without transitions.
@@ -51,7 +51,7 @@ def mdd(reader: Reader, node: Element) -> BoolExpr:
     return g.regular(reader.listed(node), transitions, transitions[0][0], ends)
 
 
-def precedence(reader: Reader, node: Element) -> BoolExpr:
+def precedence(reader: PartReader, node: Element) -> BoolExpr:
     """The condition that each value first occurs after the one before it."""
     args, part = reader.listed(node), node.find("values")
     if part is None:

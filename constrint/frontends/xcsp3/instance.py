@@ -10,12 +10,12 @@ from constrint.errors import ModelError, ParseError
 from constrint.expr import IntExpr
 from constrint.expr.functions import max_, min_, sum_
 from constrint.frontends.xcsp3.accepted import DESCRIBING, refuse_attributes
-from constrint.frontends.xcsp3.constraints import constraint
-from constrint.frontends.xcsp3.functions import product_of
+from constrint.frontends.xcsp3.core_constraints import constraint
+from constrint.frontends.xcsp3.intension import product_of
 from constrint.frontends.xcsp3.numbers import shown
-from constrint.frontends.xcsp3.reader import Reader
-from constrint.frontends.xcsp3.tree import Node, parse
-from constrint.frontends.xcsp3.variables import Variables, text_of
+from constrint.frontends.xcsp3.reader import PartReader
+from constrint.frontends.xcsp3.tree import XmlElement, parse
+from constrint.frontends.xcsp3.variables import XcspVariables, text_of
 from constrint.globals import nvalue
 from constrint.modelling.declarations import Declarations
 from constrint.support.limits import Budget, LimitExceeded
@@ -52,10 +52,10 @@ class _Instance:
         self._filename = filename
         self._budget = budget
         self.model = Declarations(filename)
-        self.variables = Variables(self.model, budget)
-        self.reader = Reader(self.variables)
+        self.variables = XcspVariables(self.model, budget)
+        self.reader = PartReader(self.variables)
 
-    def read(self, root: Node) -> Declarations:
+    def read(self, root: XmlElement) -> Declarations:
         self._guarded(root, _check_root)
         for part in root:
             self._guarded(part, _check_part)  # type: ignore[arg-type] # all are nodes
@@ -67,12 +67,12 @@ class _Instance:
             self._guarded(element, self._objective)
         return self.model
 
-    def _guarded(self, element: Node, do: Callable[[Node], None]) -> None:
+    def _guarded(self, element: XmlElement, do: Callable[[XmlElement], None]) -> None:
         """Do something with an element; errors get the place of the element."""
         where = f"{self._filename}:{element.line}"
         try:
             do(element)
-            self._budget.look_after(1, where)
+            self._budget.count_steps(1, where)
         except LimitExceeded as problem:
             raise LimitExceeded(problem.name, problem.limit, problem.where or where) from None
         except ModelError as problem:
@@ -80,12 +80,12 @@ class _Instance:
             message = f"<{shown(element.tag)}> {named}: {problem}".replace("  ", " ").replace(" :", ":")
             raise ParseError(message, filename=self._filename, line=element.line, column=1) from None
 
-    def _add(self, element: Node) -> None:
+    def _add(self, element: XmlElement) -> None:
         for one in self._instances(element):
-            self._budget.look_after()
+            self._budget.count_steps()
             self.model.add(constraint(self.reader, one), name=element.get("id"))
 
-    def _instances(self, element: Node) -> Iterator[Node]:
+    def _instances(self, element: XmlElement) -> Iterator[XmlElement]:
         """The constraints of an element: itself, or those of a group or slide."""
         if element.tag in ("group", "slide"):
             refuse_attributes(element)
@@ -93,19 +93,19 @@ class _Instance:
             return self._of_group(element)
         return self._of_slide(element) if element.tag == "slide" else iter([element])
 
-    def _of_group(self, group: Node) -> Iterator[Node]:
+    def _of_group(self, group: XmlElement) -> Iterator[XmlElement]:
         """The template of a group, filled with each of its lists of arguments."""
         template = self._template(group, "args")
         for args in group.findall("args"):
             yield template.filled(self._words(text_of(args)))
 
-    def _template(self, element: Node, beside: str) -> _Template:
+    def _template(self, element: XmlElement, beside: str) -> _Template:
         found = [part for part in element if part.tag != beside]
         if len(found) != 1:
             raise ModelError(f"a {element.tag} needs one constraint as its template, not {len(found)}")
         return _Template(found[0], self._budget)
 
-    def _of_slide(self, slide: Node) -> Iterator[Node]:
+    def _of_slide(self, slide: XmlElement) -> Iterator[XmlElement]:
         """The template of a slide, filled with each window of its list."""
         holder = slide.find("list")
         if holder is None or len(slide.findall("list")) > 1:
@@ -127,7 +127,7 @@ class _Instance:
             words.extend(self.variables.named(word) if self.variables.is_one(word) else [word])
         return words
 
-    def _objective(self, element: Node) -> None:
+    def _objective(self, element: XmlElement) -> None:
         if element.tag not in ("minimize", "maximize"):
             raise ModelError(f"the objective <{shown(element.tag)}> is not supported")
         refuse_attributes(element)
@@ -163,7 +163,7 @@ def _total(kind: str, args: Sequence[IntExpr], budget: Budget) -> IntExpr:
     raise ModelError(f"an objective of type '{shown(kind)}' is not supported")
 
 
-def _check_root(root: Node) -> None:
+def _check_root(root: XmlElement) -> None:
     """Refuse an instance of another kind."""
     kind = root.get("type", "CSP")
     if kind not in ("CSP", "COP"):
@@ -173,7 +173,7 @@ def _check_root(root: Node) -> None:
         raise ModelError(f"the attribute {shown(unknown[0])} of <instance> is not supported")
 
 
-def _check_part(part: Node) -> None:
+def _check_part(part: XmlElement) -> None:
     """Refuse a part of the instance that would be ignored; <annotations> are advice to solvers."""
     if part.tag not in ("variables", "constraints", "objectives", "annotations"):
         raise ModelError(f"<{shown(part.tag)}> in <instance> is not supported")
@@ -185,12 +185,12 @@ def _check_part(part: Node) -> None:
             )
 
 
-def _parts(root: Node, tag: str) -> list[Node]:
+def _parts(root: XmlElement, tag: str) -> list[XmlElement]:
     """The elements in all parts with a tag."""
     return [element for part in root.findall(tag) for element in part]  # type: ignore[misc] # all are nodes
 
 
-def _constraints(elements: Sequence[Node]) -> Iterator[Node]:
+def _constraints(elements: Sequence[XmlElement]) -> Iterator[XmlElement]:
     """The constraints among some elements, including those in nested blocks."""
     stack = list(reversed(elements))
     while stack:
@@ -218,7 +218,7 @@ class _Template:
             budget.digits(place)
         self.named = {int(place) for place in places if place != "..."}
 
-    def filled(self, words: Sequence[str]) -> Node:
+    def filled(self, words: Sequence[str]) -> XmlElement:
         """The constraint with these words as arguments."""
         most = max(self.named, default=-1)
         if most >= len(words):
@@ -229,8 +229,8 @@ class _Template:
         def word(match: re.Match[str]) -> str:
             return rest if match[1] == "..." else words[int(match[1])]
 
-        def copied(part: Element) -> Node:
-            copy = Node(part.tag, part.attrib)
+        def copied(part: Element) -> XmlElement:
+            copy = XmlElement(part.tag, part.attrib)
             copy.text = _PLACES.sub(word, part.text or "")
             return copy
 

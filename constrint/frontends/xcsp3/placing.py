@@ -10,11 +10,11 @@ from constrint.errors import ModelError
 from constrint.expr import BoolExpr, Comparison, Const, Implies, IntExpr
 from constrint.expr.functions import all_of, any_of, sum_
 from constrint.frontends.xcsp3.numbers import shown
-from constrint.frontends.xcsp3.reader import Reader
+from constrint.frontends.xcsp3.reader import PartReader
 from constrint.frontends.xcsp3.variables import text_of
 
 
-def channel(reader: Reader, node: Element) -> BoolExpr:
+def channel(reader: PartReader, node: Element) -> BoolExpr:
     """Positions of the values of one list in another, or of the one value that is 1."""
     lists = node.findall("list")
     value = node.find("value")
@@ -48,7 +48,7 @@ def channel(reader: Reader, node: Element) -> BoolExpr:
     )
 
 
-def no_overlap(reader: Reader, node: Element) -> BoolExpr:
+def no_overlap(reader: PartReader, node: Element) -> BoolExpr:
     """Tasks or boxes that do not overlap; those without length may, unless `zeroIgnored` is "false"."""
     origins, lengths = text_of(node.find("origins")), text_of(node.find("lengths"))
     keep_zero = node.get("zeroIgnored") == "false"
@@ -78,7 +78,7 @@ def _apart(
     return any_of(sides)
 
 
-def cumulative(reader: Reader, node: Element) -> BoolExpr:
+def cumulative(reader: PartReader, node: Element) -> BoolExpr:
     """Tasks whose demands never exceed a capacity."""
     starts = reader.terms(text_of(node.find("origins")))
     lengths = reader.terms(text_of(node.find("lengths")))
@@ -97,7 +97,7 @@ def cumulative(reader: Reader, node: Element) -> BoolExpr:
     return all_of(parts)
 
 
-def bin_packing(reader: Reader, node: Element) -> BoolExpr:
+def bin_packing(reader: PartReader, node: Element) -> BoolExpr:
     """Loads of bins: given by a condition, by limits or by variables."""
     bins, sizes = reader.listed(node), reader.integers(text_of(node.find("sizes")))
     _same_lengths(list=bins, sizes=sizes)
@@ -118,7 +118,7 @@ def _load(bins: Sequence[IntExpr], sizes: Sequence[int], place: int) -> IntExpr:
     return sum_([size * (one == place) for one, size in zip(bins, sizes, strict=True)])
 
 
-def knapsack(reader: Reader, node: Element) -> BoolExpr:
+def knapsack(reader: PartReader, node: Element) -> BoolExpr:
     """Weights and profits, each under a condition."""
     args = reader.listed(node)
     conditions = node.findall("condition")
@@ -142,7 +142,7 @@ def _same_lengths(**lists: Sequence[object]) -> None:
         raise ModelError(f"the lists must have one length, not {said}")
 
 
-def circuit(reader: Reader, node: Element) -> BoolExpr:
+def circuit(reader: PartReader, node: Element) -> BoolExpr:
     """The condition that the successors form a circuit of at least two places; fixed points are not on it."""
     start = reader.attribute(node.find("list"), "startIndex")
     args = [x - start for x in reader.listed(node)]

@@ -10,9 +10,9 @@ from xml.etree.ElementTree import Element
 from constrint.errors import ModelError
 from constrint.expr import BoolExpr, Const, IntExpr
 from constrint.expr.domain import Domain
-from constrint.frontends.xcsp3.functions import expression
+from constrint.frontends.xcsp3.intension import expression
 from constrint.frontends.xcsp3.numbers import count_of, domain_of, groups, integer, integers, shown, words_of
-from constrint.frontends.xcsp3.variables import Variables, text_of
+from constrint.frontends.xcsp3.variables import XcspVariables, text_of
 from constrint.support.limits import Budget
 
 _USES = 6  # operators and operands for an integer in a list of terms, which is compared or added
@@ -27,14 +27,14 @@ OPERATORS: dict[str, Callable[[IntExpr, IntExpr], BoolExpr]] = {
 
 
 @dataclass
-class Reader:
+class PartReader:
     """Reads the parts of constraints.
 
     Attributes:
         variables: The variables of the instance.
     """
 
-    variables: Variables
+    variables: XcspVariables
 
     @property
     def budget(self) -> Budget:

@@ -15,7 +15,7 @@ from constrint.support.limits import Budget
 _PIECE = 1 << 18  # characters between two checks of the clock
 
 
-class Node(Element):
+class XmlElement(Element):
     """An element; its text is the one before its first part.
 
     Attributes:
@@ -25,7 +25,7 @@ class Node(Element):
     line = 1
 
 
-def parse(text: str, filename: str, budget: Budget) -> Node:
+def parse(text: str, filename: str, budget: Budget) -> XmlElement:
     """The root element of a text.
 
     Args:
@@ -39,17 +39,17 @@ def parse(text: str, filename: str, budget: Budget) -> Node:
     Raises:
         ParseError: The text is not XML; has line and column.
     """
-    return _Builder(text, filename, budget).root()
+    return _TreeBuilder(text, filename, budget).root()
 
 
-class _Builder:
+class _TreeBuilder:
     def __init__(self, text: str, filename: str, budget: Budget) -> None:
         self._text = text
         self._filename = filename
         self._budget = budget
-        self._open: list[Node] = []
+        self._open: list[XmlElement] = []
         self._said: list[str] = []  # text of the innermost open element, as long as it has no part
-        self._root: Node | None = None
+        self._root: XmlElement | None = None
         # The text is decoded already, whatever its declaration says.
         self._parser = parser = expat.ParserCreate("utf-8")
         parser.buffer_text = True
@@ -59,11 +59,11 @@ class _Builder:
         parser.CharacterDataHandler = self._said.append
         parser.EntityDeclHandler = self._entity
 
-    def root(self) -> Node:
+    def root(self) -> XmlElement:
         try:
             for start in range(0, len(self._text), _PIECE):
                 self._parser.Parse(self._encoded(start), False)
-                self._budget.look(self._here)
+                self._budget.check(self._here)
             self._parser.Parse(b"", True)
         except expat.ExpatError as problem:
             said = expat.ErrorString(problem.code)
@@ -85,7 +85,7 @@ class _Builder:
         return ParseError(message, filename=self._filename, line=line, column=column)
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
-        node = Node(tag, attributes)
+        node = XmlElement(tag, attributes)
         node.line = self._parser.CurrentLineNumber
         self._budget.depth(len(self._open) + 1, self._here)
         if self._open:

@@ -25,7 +25,7 @@ def text_of(element: Element | None) -> str:
     return "" if element is None or element.text is None else element.text.strip()
 
 
-class Variables:
+class XcspVariables:
     """The variables of an instance.
 
     Attributes:
@@ -86,7 +86,7 @@ class Variables:
                     domains.update(dict.fromkeys(self.names(word), domain))
         for place in product(*map(range, shape)):
             one = name + "".join([f"[{i}]" for i in place])
-            self.budget.look_after()
+            self.budget.count_steps()
             found = general or domains.get(one) or others
             if found is not None:  # a cell without a domain is not a variable
                 self._variable(one, found)

@@ -20,10 +20,10 @@ def write_xcsp3(model: Declarations) -> str:
     Raises:
         ModelError: The model has several goals, unbounded variables, or something without a counterpart.
     """
-    return _Writer(PlainForm(model, "XCSP3")).text()
+    return _XcspWriter(PlainForm(model, "XCSP3")).text()
 
 
-class _Writer:
+class _XcspWriter:
     def __init__(self, form: PlainForm) -> None:
         self.form = form
         self.ids = identifiers(form.names)
@@ -33,7 +33,7 @@ class _Writer:
         """The whole text."""
         form = self.form
         variables = [f'    <var id="{self.ids[v]}"> {self._domain(v)} </var>' for v in watched(form.used())]
-        for node in watched(form.nodes):
+        for node in watched(form.propagators):
             _RULES[type(node)](self, node)
         kind = "CSP" if form.goal is None else "COP"
         lines = [f'<instance format="XCSP3" type="{kind}">', "  <variables>", *variables, "  </variables>"]
@@ -141,7 +141,7 @@ class _Writer:
         )
 
 
-_RULES: Handlers[Callable[[_Writer, Any], None]] = Handlers(
+_RULES: Handlers[Callable[[_XcspWriter, Any], None]] = Handlers(
     "XCSP3",
     {
         c.LinearLe: lambda w, n: w.linear(n.terms, "le", n.bound),
@@ -153,11 +153,11 @@ _RULES: Handlers[Callable[[_Writer, Any], None]] = Handlers(
         c.Maximum: lambda w, n: w.extreme("max", n),
         c.Minimum: lambda w, n: w.extreme("min", n),
         c.Absolute: lambda w, n: w.post(f"eq({w.of(n.z)},abs({w.of(n.x)}))"),
-        c.Member: _Writer.member,
+        c.Member: _XcspWriter.member,
         c.Clause: lambda w, n: w.clause(n.literals),
         c.Element: lambda w, n: w.element(" ".join(map(str, n.table)), n.index, n.z),
         c.Selection: lambda w, n: w.element(w.all(n.xs), n.index, n.z),
-        c.Table: _Writer.table,
+        c.Table: _XcspWriter.table,
         c.AllDifferent: lambda w, n: w.constraints.append(
             f"<allDifferent> {w.all(v for _, v, _ in n.views)} </allDifferent>"
         ),

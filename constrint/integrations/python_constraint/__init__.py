@@ -11,7 +11,7 @@
 Names and meanings are those of python-constraint2 2.9. Solver classes are accepted and ignored.
 """
 
-from constrint.integrations.python_constraint.base import Constraint
+from constrint.integrations.python_constraint.constraint_base import Constraint
 from constrint.integrations.python_constraint.constraints import (
     AllDifferentConstraint,
     AllEqualConstraint,

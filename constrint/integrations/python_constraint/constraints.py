@@ -7,13 +7,13 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, MutableMapping, Sequence
 from typing import Any
 
-from constrint.diagrams.symbols import Symbol, tree_of, watched
+from constrint.diagrams.traced_symbols import Symbol, tree_of, watched
 from constrint.errors import ModelError
 from constrint.expr import BoolExpr, Const, IntExpr
 from constrint.expr.functions import all_of, any_of, member, sum_
 from constrint.globals import all_different
 from constrint.integrations.python_constraint import restrictions
-from constrint.integrations.python_constraint.base import Constraint
+from constrint.integrations.python_constraint.constraint_base import Constraint
 from constrint.integrations.python_constraint.domains import Unassigned
 from constrint.integrations.python_constraint.scope import Coded, Scope, integer_of
 

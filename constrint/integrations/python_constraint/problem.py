@@ -11,7 +11,7 @@ from constrint.diagrams.restrictions import Refused
 from constrint.errors import LimitError, ModelError
 from constrint.expr import IntExpr
 from constrint.integrations.python_constraint import restrictions
-from constrint.integrations.python_constraint.base import Constraint, is_called
+from constrint.integrations.python_constraint.constraint_base import Constraint, is_called
 from constrint.integrations.python_constraint.constraints import FunctionConstraint
 from constrint.integrations.python_constraint.domains import Domain
 from constrint.integrations.python_constraint.scope import Coded, Codes, Scope

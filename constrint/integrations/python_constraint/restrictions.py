@@ -52,7 +52,7 @@ def condition_of(text: str, variables: Mapping[str, IntExpr]) -> BoolExpr:
 def read(tree: ast.expr, variables: Mapping[str, IntExpr], text: str) -> Part:
     """The condition of a syntax tree; raises `ModelError` if it has no counterpart in integer expressions."""
     try:
-        return _Reader(text, variables).condition(chosen_outside(tree, ()))
+        return _RestrictionReader(text, variables).condition(chosen_outside(tree, ()))
     except TooManyCases:
         raise ModelError(
             f"the constraint {text!r} has too many choices inside comparisons: give it as a function"
@@ -67,7 +67,7 @@ def parsed(text: str) -> ast.expr:
 
 
 @dataclass
-class _Reader:
+class _RestrictionReader:
     text: str
     variables: Mapping[str, IntExpr]
 

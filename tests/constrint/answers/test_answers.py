@@ -8,7 +8,7 @@ import pytest
 from random_models import draw_model
 
 from constrint import Model, ModelError, Status, all_different, sum_
-from constrint.search.solver import Run
+from constrint.search.solver import DepthFirstRun
 
 LIMIT = 20.0
 
@@ -319,7 +319,7 @@ def test_a_front_is_cut_by_limits():
 
 def interrupted_after(monkeypatch: pytest.MonkeyPatch, solutions: int) -> None:
     """Every run is interrupted when it looks for one more solution than these."""
-    original = Run.next
+    original = DepthFirstRun.next
     counter = itertools.count()
 
     def limited(self, *args, **keywords):
@@ -327,7 +327,7 @@ def interrupted_after(monkeypatch: pytest.MonkeyPatch, solutions: int) -> None:
             raise KeyboardInterrupt
         return original(self, *args, **keywords)
 
-    monkeypatch.setattr(Run, "next", limited)
+    monkeypatch.setattr(DepthFirstRun, "next", limited)
 
 
 def puzzle() -> tuple[Model, list]:
@@ -349,7 +349,7 @@ def test_ctrl_c_keeps_the_front_so_far(monkeypatch):
     m, xs = puzzle()
     whole = m.pareto([(xs[0], "max"), (xs[1], "max")])
     runs = []
-    original = Run.next
+    original = DepthFirstRun.next
 
     def limited(self, *args, **keywords):
         runs.append(self)
@@ -357,7 +357,7 @@ def test_ctrl_c_keeps_the_front_so_far(monkeypatch):
             raise KeyboardInterrupt
         return original(self, *args, **keywords)
 
-    monkeypatch.setattr(Run, "next", limited)
+    monkeypatch.setattr(DepthFirstRun, "next", limited)
     front = m.pareto([(xs[0], "max"), (xs[1], "max")], engine="interpreted")
     assert whole.complete
     assert not front.complete

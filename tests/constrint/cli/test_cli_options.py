@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 
 from constrint import Model
 from constrint.cli.main import app
-from constrint.cli.options import Search
+from constrint.cli.options import SearchArguments
 from constrint.cli.starting import EXAMPLES, WAYS
 from constrint.engine import cache
 from constrint.preparing.branching import ValueSelector, VariableSelector
@@ -93,7 +93,7 @@ def test_options_that_do_not_go_together_are_refused(model: Path, words: list[st
 
 def test_every_option_of_a_search_is_on_the_command_line() -> None:
     written = {option for line in app.commands["solve"].params for option in line.opts}
-    assert {f"--{name}" for name in Search.__dataclass_fields__} < written
+    assert {f"--{name}" for name in SearchArguments.__dataclass_fields__} < written
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
@@ -180,7 +180,7 @@ def test_the_page_of_commands_prints_what_it_says(tmp_path: Path, monkeypatch: p
 def test_the_page_of_commands_names_every_command_and_option_of_search() -> None:
     page = (Path(__file__).parents[3] / "docs" / "constrint-commands.md").read_text("utf-8")
     assert [name for name in app.commands if f"constrint {name}" not in page] == []
-    assert [name for name in Search.__dataclass_fields__ if f"--{name}" not in page] == []
+    assert [name for name in SearchArguments.__dataclass_fields__ if f"--{name}" not in page] == []
 
 
 @pytest.mark.parametrize(

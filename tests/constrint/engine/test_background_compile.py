@@ -17,7 +17,7 @@ from constrint import (
 )
 from constrint.engine import background_compile as compiling
 from constrint.engine import cache, claims
-from constrint.learning import compile_part, compiled
+from constrint.learning import compile_part, compiled_learning
 from constrint.settings import DEFAULT
 from constrint.support.deadline import Deadline
 
@@ -106,10 +106,10 @@ def test_ctrl_c_ends_the_wait_for_a_compiler(compiler, monkeypatch):
 
 def test_the_other_process_compiles_what_it_is_told(compiler, monkeypatch):
     loaded = []
-    monkeypatch.setattr(compiled, "load", lambda: loaded.append("learn"))
+    monkeypatch.setattr(compiled_learning, "load", lambda: loaded.append("learn"))
     monkeypatch.setattr("constrint.engine.compiled.load", lambda: loaded.append("engine"))
     monkeypatch.setattr("os.nice", lambda _: 0)
-    monkeypatch.setattr("constrint.jumping.compiled.load", lambda: loaded.append("jumps"))
+    monkeypatch.setattr("constrint.local_search.compiled_jumps.load", lambda: loaded.append("jumps"))
     for part in ("engine", "learn", "jumps"):
         compile_part.main(part)
     assert loaded == ["engine", "learn", "jumps"]

@@ -25,7 +25,7 @@ def test_drawn_functions_are_pythons(tmp_path, monkeypatch):
             cells = [[rng.randint(-50, 50) for _ in range(9)] for _ in range(3)]
             x, y = rng.randint(-1000, 1000), rng.choice((0, 1, -1, 60))
             arrays = [np.array(part) for part in cells]
-            structure = native.Structure(arrays)
+            structure = native.NativeStructure(arrays)
             assert run.bound(structure.address)(number, x, y) == module.entry(
                 module.Memory(*cells), number, x, y
             )

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from constrint.engine import select
-from constrint.engine.build import Box, Branch, build
 from constrint.engine.select import VALUE_RULES, VARIABLE_RULES, choose_value, select_between
+from constrint.engine.state_arrays import Box, Branch, build
 from constrint.errors import InternalError
 from constrint.preparing import branching
 from constrint.store import state

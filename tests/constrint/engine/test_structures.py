@@ -26,7 +26,7 @@ def move(pair: Pair, i: int, j: int) -> int:
 
 def test_cells_are_read_and_written_in_place():
     one, other = np.arange(5), np.arange(10, 17)
-    structure = native.Structure([one, other])
+    structure = native.NativeStructure([one, other])
     run = native.loaded(making.code_of(move, "move"), "move").bound(structure.address)
     assert run(3, 2) == 150_507
     assert (one[3], other[2]) == (0, 15)

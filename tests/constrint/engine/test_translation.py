@@ -13,7 +13,7 @@ import pytest
 
 from constrint.engine import dfs, making, native
 from constrint.engine.function_text import FunctionText
-from constrint.engine.translation import Program
+from constrint.engine.translation import TranslationUnit
 from constrint.errors import InternalError
 from constrint.learning import loop
 from constrint.learning.layout import LEARN_COMPILABLE
@@ -109,7 +109,7 @@ def test_loops_and_arrays_are_pythons():
         n = rng.randint(0, 12)
         cells = [[rng.randint(-50, 50) for _ in range(n + 2)] for _ in range(2)]
         arrays = [np.array(part) for part in cells]
-        structure = native.Structure(arrays)
+        structure = native.NativeStructure(arrays)
         assert run.bound(structure.address)(n) == loops(Memory(*cells), n)
         assert [array.tolist() for array in arrays] == cells
 
@@ -149,11 +149,11 @@ def test_values_of_conditions_and_large_shifts_are_pythons():
 
 
 def test_a_structure_is_the_same_memory_under_any_name():
-    text = Program(both_names, "both").text
+    text = TranslationUnit(both_names, "both").text
     assert "Memory.cells" in text
     assert "Same" not in text
     cells = np.array([4])
-    structure = native.Structure([cells, cells])
+    structure = native.NativeStructure([cells, cells])
     run = native.loaded(making.code_of(both_names, "both"), "both").bound(structure.address)
     assert run(0) == 455
 
@@ -161,7 +161,7 @@ def test_a_structure_is_the_same_memory_under_any_name():
 def outside() -> None:
     """Read beyond an array, compiled with checks."""
     cells = np.zeros(4, np.int64)
-    structure = native.Structure([cells, cells])
+    structure = native.NativeStructure([cells, cells])
     native.loaded(making.code_of(total_beyond, "beyond", checked=True), "beyond").bound(structure.address)(-1)
 
 
@@ -178,7 +178,7 @@ def test_checked_code_ends_at_an_index_outside_its_array():
 
 
 def test_every_registered_function_can_be_compiled():
-    program = Program(dfs.has_room, "room")
+    program = TranslationUnit(dfs.has_room, "room")
     texts = [FunctionText(program, function, "@f").text for function in [*COMPILABLE, *LEARN_COMPILABLE]]
     assert len(texts) > 250
 
@@ -187,7 +187,7 @@ def test_what_is_compiled_is_registered():
     """Functions without the decorator would be compiled, too, but nobody would know of it."""
     known = {*COMPILABLE, *LEARN_COMPILABLE}
     for entry in (dfs.run, loop.run):
-        program = Program(entry, "entry")
+        program = TranslationUnit(entry, "entry")
         assert program.functions <= known
 
 
@@ -255,4 +255,4 @@ REFUSED = [listed, keyword, fractional, large, stepped, endless, optional, short
 @pytest.mark.parametrize("function", REFUSED)
 def test_other_python_is_refused(function):
     with pytest.raises(InternalError, match=r"test_translation, line \d+: '.*' is not in the Python that"):
-        Program(function, "refused")
+        TranslationUnit(function, "refused")

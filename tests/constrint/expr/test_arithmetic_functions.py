@@ -270,4 +270,4 @@ def test_the_element_of_expressions_is_one_node():
         lowering.declare(variable)
     for constraint in model.constraints:
         lowering.require(constraint.expr)
-    assert sum(type(node) is Selection for node in lowering.problem.nodes) == 1
+    assert sum(type(node) is Selection for node in lowering.problem.propagators) == 1

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from constrint import ParseError, Restarts
 from constrint.cli.flatzinc import app, description, write_description
-from constrint.cli.flatzinc_answers import Options, lines, restarts, shown
+from constrint.cli.flatzinc_answers import MiniZincOptions, lines, restarts, shown
 from constrint.frontends.flatzinc import read_flatzinc
 from constrint.model import Model
 
@@ -28,7 +28,7 @@ solve satisfy;
 
 
 def output(text, **options):
-    return list(lines(read_flatzinc(text), Options(**options)))
+    return list(lines(read_flatzinc(text), MiniZincOptions(**options)))
 
 
 def test_a_puzzle():
@@ -226,9 +226,9 @@ def test_value_selectors_of_annotations(selector, first):
 
 def test_restarts_of_annotations():
     text = "var 0..9: x; solve :: restart_luby(50) maximize x;"
-    assert restarts(read_flatzinc(text), Options()) == Restarts("luby", 50)
-    assert restarts(read_flatzinc(LADDER), Options()) == Restarts("geometric", 100, 1.5)
-    assert restarts(read_flatzinc(SEND), Options()) is None
+    assert restarts(read_flatzinc(text), MiniZincOptions()) == Restarts("luby", 50)
+    assert restarts(read_flatzinc(LADDER), MiniZincOptions()) == Restarts("geometric", 100, 1.5)
+    assert restarts(read_flatzinc(SEND), MiniZincOptions()) is None
 
 
 @pytest.mark.parametrize(

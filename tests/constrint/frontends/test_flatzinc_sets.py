@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from constrint import ParseError
-from constrint.cli.flatzinc_answers import Options, lines
+from constrint.cli.flatzinc_answers import MiniZincOptions, lines
 from constrint.frontends.flatzinc import read_flatzinc
 from constrint.model import Model
 
@@ -73,7 +73,7 @@ def test_constraints_on_sets(constraint):
 
 def test_sets_are_printed_as_minizinc_prints_them():
     text = "var set of 1..3: s :: output_var; solve satisfy;"
-    found = list(lines(read_flatzinc(text), Options(all_solutions=True)))
+    found = list(lines(read_flatzinc(text), MiniZincOptions(all_solutions=True)))
     shown = {"{}", "1..1", "2..2", "3..3", "1..2", "2..3", "{1,3}", "1..3"}
     assert sorted(found) == sorted([*(f"s = {one};" for one in shown), *["----------"] * 8, "=========="])
 
@@ -84,7 +84,9 @@ def test_sets_in_arrays_are_printed():
     array [1..3] of var set of int: a :: output_array([1..3]) = [s,{5},u];
     constraint set_card(s,2); solve satisfy;
     """
-    assert next(iter(lines(read_flatzinc(text), Options()))) == "a = array1d(1..3, [1..2, 5..5, {1,3}]);"
+    assert (
+        next(iter(lines(read_flatzinc(text), MiniZincOptions()))) == "a = array1d(1..3, [1..2, 5..5, {1,3}]);"
+    )
 
 
 def test_results_have_sets():
@@ -143,7 +145,7 @@ def test_annotations_say_how_sets_are_searched(choice, first):
     text = (
         f"var set of 1..3: s :: output_var; solve :: set_search([s],input_order,{choice},complete) satisfy;"
     )
-    assert next(iter(lines(read_flatzinc(text), Options()))) == f"s = {first};"
+    assert next(iter(lines(read_flatzinc(text), MiniZincOptions()))) == f"s = {first};"
 
 
 @pytest.mark.parametrize(
@@ -173,7 +175,7 @@ def test_entries_are_inside_the_type_of_their_array():
     assert count(f"{declared} array [1..2] of var 2..4: a = [x,3]; solve satisfy;") == 3 * 8
     assert count(f"{declared} array [1..1] of var set of 1..2: a = [s]; solve satisfy;") == 10 * 4
     assert list(
-        chain(lines(read_flatzinc("array [1..1] of var 2..4: a = [7]; solve satisfy;"), Options()))
+        chain(lines(read_flatzinc("array [1..1] of var 2..4: a = [7]; solve satisfy;"), MiniZincOptions()))
     ) == ["=====UNSATISFIABLE====="]
 
 

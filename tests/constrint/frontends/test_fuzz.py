@@ -12,7 +12,7 @@ import sys
 import pytest
 from fuzz.harness import Tally, corpus, format_of, formats, inputs, run
 
-COUNT = int(os.environ.get("CONSTRINT_FUZZ", "200"))
+COUNT = int(os.environ.get("CONSTRINT_FUZZ", "120"))
 SEED = int(os.environ.get("CONSTRINT_FUZZ_SEED", "0"))
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits of processes are those of Linux")

@@ -14,7 +14,7 @@ from random_models import draw_model
 
 from constrint import LimitError, LimitExceeded, Limits, Model, ModelError, ParseError
 from constrint.cli.main import app
-from constrint.expr.evaluation import Values, is_light
+from constrint.expr.evaluation import SharedValues, is_light
 from constrint.expr.walk import Depths
 from constrint.frontends.text.format import format_text
 from constrint.support.limits import Budget, ReadingStopped, budget_for, recursion_room
@@ -230,7 +230,7 @@ def test_values_that_would_be_too_long_are_refused(growth):
     with pytest.raises(ModelError, match="too large to compute"):
         last.evaluate({x: 3})
     assert last.evaluate({x: 0}) == 0
-    assert model.lets["a5"].evaluate(Values({x: 3})) >= 3**32
+    assert model.lets["a5"].evaluate(SharedValues({x: 3})) >= 3**32
 
 
 def test_shared_values_are_those_of_evaluate():
@@ -238,7 +238,7 @@ def test_shared_values_are_those_of_evaluate():
         model = Model.from_text(draw_model(seed, max_assignments=50).text())
         exprs = [*model.lets.values(), *[constraint.expr for constraint in model.constraints]]
         assignment = {v: (v.domain.lo or 0) + seed % 3 for v in model.variables.values()}
-        values = Values(assignment)
+        values = SharedValues(assignment)
         for expr in exprs:
             assert _outcome(expr, values) == _outcome(expr, assignment)
 

@@ -7,7 +7,7 @@ import pytest
 from constrint import Model, ParseError
 from constrint.frontends.xcsp3 import read_xcsp3
 from constrint.frontends.xcsp3.accepted import PARTS
-from constrint.frontends.xcsp3.constraints import _RULES
+from constrint.frontends.xcsp3.core_constraints import _RULES
 
 VALUES = range(3)
 TWO_GOALS = '<minimize id="o">x[0]</minimize><maximize>x[1]</maximize>'

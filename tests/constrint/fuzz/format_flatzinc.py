@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from constrint import Model
-from constrint.cli.flatzinc_answers import Options, lines
+from constrint.cli.flatzinc_answers import MiniZincOptions, lines
 from constrint.frontends.flatzinc import FlatModel, read_flatzinc
 from constrint.frontends.flatzinc.builtins import CONDITIONS, FUNCTIONS, RELATIONS
 from constrint.frontends.flatzinc.library import GLOBALS
@@ -63,7 +63,7 @@ def use(flat: FlatModel) -> None:
     """The model is used as any other, and solved as MiniZinc asks for it."""
     use_any(Model.of(flat.model))
     if len(flat.model.variables) <= 30 and len(flat.model.constraints) <= 30:
-        for line in lines(flat, Options(seconds=MOMENT)):
+        for line in lines(flat, MiniZincOptions(seconds=MOMENT)):
             str(line)
 
 

@@ -17,8 +17,8 @@ from known_solutions import TALLY, Solutions, Wrong
 from constrint import Model
 from constrint.learning.layout import LEVEL
 from constrint.learning.session import LearningRun
-from constrint.relaxation.rows import Row
-from constrint.search.depth_first import Run
+from constrint.relaxation.lp_rows import LpRow
+from constrint.search.depth_first import DepthFirstRun
 from constrint.search.relaxed import RelaxedRun
 from constrint.store.domains import set_lo
 
@@ -113,7 +113,7 @@ def test_a_row_that_is_too_strong_is_found(monkeypatch):
         relaxation = relaxed(root)
         if relaxation is not None and relaxation.rows:
             terms, low, high = (getattr(relaxation.rows[0], name) for name in ("terms", "low", "high"))
-            relaxation.rows[0] = Row(
+            relaxation.rows[0] = LpRow(
                 terms, None if low is None else low + 1, None if high is None else high - 1
             )
         return relaxation
@@ -121,7 +121,7 @@ def test_a_row_that_is_too_strong_is_found(monkeypatch):
     finds(monkeypatch, inference_watchers, "relaxed", stronger)
 
 
-@pytest.mark.parametrize("kind", [Run, RelaxedRun])
+@pytest.mark.parametrize("kind", [DepthFirstRun, RelaxedRun])
 def test_a_domain_that_loses_a_value_at_a_node_is_found(monkeypatch, kind):
     advance = kind._advance
 
@@ -147,5 +147,5 @@ def test_solutions_are_those_of_the_definition():
     from constrint.preparing.prepared import Prepared
 
     root = Prepared(m, (), ()).root
-    rows = known_solutions.solutions_of(root.box, root.nodes)
+    rows = known_solutions.solutions_of(root.box, root.propagators)
     assert sorted(map(tuple, rows[:, 1:].tolist())) == [(0, 2), (1, 1), (2, 0)]

@@ -19,12 +19,12 @@ from random_models import RandomModel, build, draw_model, draw_stride_model
 
 from constrint import Model, ModelError, Status, sum_
 from constrint.cli.main import app
-from constrint.learning import build as learn_build
 from constrint.learning import heap, restarts, session, trail
+from constrint.learning import learner_arrays as learn_build
 from constrint.learning.layout import DECISION, TRAIL
-from constrint.learning.normal import Translation
+from constrint.learning.normal import NormalTranslation
 from constrint.settings import DEFAULT
-from constrint.verification.proof import RejectedAtError
+from constrint.verification.checker import RejectedAtError
 
 BLOCK = 100
 
@@ -305,7 +305,7 @@ def test_two_orders_of_a_disjunction_are_one_variable():
 
     root = Prepared(m, (), ()).root
     assert root is not None
-    normal = Translation(root.nodes, root.box, []).normal
+    normal = NormalTranslation(root.propagators, root.box, []).normal
     assert len(normal.replaced) == 1
     assert len(normal.at_most) == 2
     assert normal.clauses == []

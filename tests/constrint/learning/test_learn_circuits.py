@@ -9,7 +9,7 @@ import pytest
 from proved import is_proved
 
 from constrint import Model, circuit, element, subcircuit, sum_
-from constrint.verification.proof import RejectedAtError
+from constrint.verification.checker import RejectedAtError
 
 
 def is_tour(successors: tuple[int, ...], may_leave_out: bool) -> bool:

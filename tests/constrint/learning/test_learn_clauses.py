@@ -10,7 +10,6 @@ from proved import is_proved
 
 from constrint import Model
 from constrint.learning import analyse, clauses
-from constrint.learning.build import add_clause
 from constrint.learning.layout import (
     ACTIVITY,
     ARENA,
@@ -23,6 +22,7 @@ from constrint.learning.layout import (
     SIZE,
     USED,
 )
+from constrint.learning.learner_arrays import add_clause
 from constrint.settings import DEFAULT
 
 NOW = 100_000

@@ -13,15 +13,15 @@ from linked_models import draw_linked
 from random_models import build, draw_model
 
 from constrint import Model, Status, all_different, circuit, element, sum_
-from constrint.answers.options import options_of
+from constrint.answers.search_arguments import options_of
 from constrint.errors import ModelError
 from constrint.learning import duals, session
-from constrint.learning.duals import Columns, Duals
+from constrint.learning.added_rows import AddedRow, AddedRows
+from constrint.learning.duals import ColumnPlaces, Duals
 from constrint.learning.layout import LEVEL, QUEUE_HEAD, QUEUE_TAIL, TRAIL, Learner
-from constrint.learning.rows import AddedRows, Row
 from constrint.modelling.objectives import as_goals
 from constrint.preparing.prepared import Prepared
-from constrint.relaxation.program import Proof
+from constrint.relaxation.program import DualProof
 from constrint.settings import DEFAULT, using
 
 MODELS = int(os.environ.get("CONSTRINT_DUAL_MODELS", "150"))
@@ -39,7 +39,7 @@ class Seen:
 def seen(monkeypatch) -> Iterator[Seen]:
     """Ask at every node from the first one on, and take every row, however little it says."""
     count = Seen()
-    look = Duals.look
+    look = Duals.consult
 
     def watched(self: Duals, ls: Learner, worked: int) -> Learner | None:
         found = look(self, ls, worked)
@@ -48,7 +48,7 @@ def seen(monkeypatch) -> Iterator[Seen]:
         count.rows += found is not None
         return found
 
-    monkeypatch.setattr(Duals, "look", watched)
+    monkeypatch.setattr(Duals, "consult", watched)
     monkeypatch.setattr(duals, "_acts", lambda ls, row: True)
     with using(DEFAULT.with_fields(learning={"before_programs": 0, "free": 1 << 60, "longest_interval": 1})):
         yield count
@@ -190,7 +190,7 @@ def test_rows_come_and_go_and_those_in_use_stay():
     before = wakes(ls)
     first = len(ls.kind)
     added = AddedRows(ls)
-    rows = [Row([(2, 3), (5, 2)], 4), Row([(4, 1)], 2), Row([(2, 1), (7, 5)], 9)]
+    rows = [AddedRow([(2, 3), (5, 2)], 4), AddedRow([(4, 1)], 2), AddedRow([(2, 1), (7, 5)], 9)]
     ls = added.with_row(ls, rows[0])
     assert wakes(ls) == before | {(2, first), (5, first)}
     ls = added.with_row(ls, rows[1])
@@ -217,8 +217,8 @@ def test_columns_without_a_variable_are_taken_at_their_least():
     v = 1
     ls.root[2 * v], ls.root[2 * v + 1] = 0, -1
     keys = [(2, None), (3, 4), (v, None)]
-    columns = Columns(keys, {(v, None): (2 * v + 1, 0)})
-    proof = Proof(0, 0, np.zeros(3, np.int64), np.array([3, -5, 2], np.int64), -7)
+    columns = ColumnPlaces(keys, {(v, None): (2 * v + 1, 0)})
+    proof = DualProof(0, 0, np.zeros(3, np.int64), np.array([3, -5, 2], np.int64), -7)
     # 3 x - 5 (y == 4) + 2 (1 - v) <= 7 becomes 3 x - 2 v <= 10
     row = columns.row(ls, proof)
     assert row is not None

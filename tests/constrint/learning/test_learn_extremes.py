@@ -12,7 +12,7 @@ from proved import is_proved
 from constrint import IntExpr, Model, Status, element, max_, min_, sum_
 from constrint.learning import analyse, session
 from constrint.learning.layout import NOTHING, PREMISES
-from constrint.learning.normal import Translation
+from constrint.learning.normal import NormalTranslation
 from constrint.learning.trail import value_before
 
 
@@ -152,7 +152,7 @@ def test_every_explanation_implies_what_it_explains(monkeypatch):
 
     def propagator(ls, st, p, b, k, at):
         explain_propagator(ls, st, p, b, k, at)
-        node, base = nodes[-1].nodes[ls.limit[p]], nodes[-1].box
+        node, base = nodes[-1].propagators[ls.limit[p]], nodes[-1].box
 
         def holds(values):
             inside = all(base.values[v] is None or x in base.values[v] for v, x in values.items())
@@ -160,14 +160,14 @@ def test_every_explanation_implies_what_it_explains(monkeypatch):
 
         check("explain_propagator", holds, ls, p, b, k, at, sorted(set(node.scope())))
 
-    class Noting(Translation):
+    class Noting(NormalTranslation):
         def __init__(self, *given, **named):
             super().__init__(*given, **named)
             nodes.append(self)
 
     monkeypatch.setattr(analyse, "explain_extreme", extreme)
     monkeypatch.setattr(analyse, "explain_propagator", propagator)
-    monkeypatch.setattr(session, "Translation", Noting)
+    monkeypatch.setattr(session, "NormalTranslation", Noting)
     for seed in range(60):
         crowded(seed).solve(learn=True, engine="interpreted", time_limit=60)
     assert min(explained.values()) > 30, explained

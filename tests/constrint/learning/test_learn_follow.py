@@ -12,13 +12,13 @@ import pytest
 from proved import is_proved
 
 from constrint import Group, Model, Status, sum_
-from constrint.engine.build import Branch
-from constrint.engine.build import build as build_state
+from constrint.engine.state_arrays import Branch
+from constrint.engine.state_arrays import build as build_state
 from constrint.learning import follow
-from constrint.learning.build import Guide
-from constrint.learning.build import build as build_learner
 from constrint.learning.layout import CONFLICTS, COUNTED, FOLLOWS, LEVEL, MEMBERS, NOTHING
-from constrint.learning.normal import Normal
+from constrint.learning.learner_arrays import Guide
+from constrint.learning.learner_arrays import build as build_learner
+from constrint.learning.normal import LearningNormalForm
 from constrint.learning.trail import back_to, raise_bound
 from constrint.preparing.branching import VALUE_RULES as VALUES
 from constrint.preparing.branching import VARIABLE_RULES, ValueSelector, VariableSelector
@@ -33,7 +33,7 @@ def following(domains, entries, groups, replaced=()):
         m.int_var(f"x{i}", values=domain)
     root = Prepared(m, (), ()).root
     n = len(root.box.lo)
-    normal = Normal(replaced=dict(replaced))
+    normal = LearningNormalForm(replaced=dict(replaced))
     guide = Guide([1] * n, [0] * n, root.box.lo, [0] * n, entries, groups)
     ls = build_learner(normal, [], root.box, guide)
     ls.scalar[FOLLOWS] = 1

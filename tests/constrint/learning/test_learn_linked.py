@@ -9,8 +9,8 @@ import pytest
 from linked_models import LinkedModel, best_of, draw_linked
 
 from constrint import Model, Status, lex_less, table
-from constrint.engine.build import Box
-from constrint.learning.normal import Translation
+from constrint.engine.state_arrays import Box
+from constrint.learning.normal import NormalTranslation
 from constrint.propagators import Clause, LinearLeIf, Propagator
 
 BLOCK = int(os.environ.get("CONSTRINT_LINKED_MODELS", "400"))
@@ -71,7 +71,7 @@ def test_what_replaces_a_variable_is_not_itself_replaced():
         for one, other in itertools.pairwise(chain):
             nodes += [Clause((one ^ 1, other)), Clause((one, other ^ 1))]
         box = Box([0] * 5, [9, 1, 1, 1, 1], [1] * 5, [None] * 5)
-        replaced = Translation(nodes, box, []).normal.replaced
+        replaced = NormalTranslation(nodes, box, []).normal.replaced
         assert sorted(replaced) == [1, 2, 3, 4]
         assert set(replaced.values()) == {(1, -3)}
 

@@ -75,12 +75,12 @@ def test_a_literal_of_a_distance_becomes_clauses_over_values():
     m.add((abs_(x - y) == 1) == b)
     root = Prepared(m, (), ()).root
     assert root is not None
-    before = [node for node in root.nodes if isinstance(node, LinearEqIf)]
+    before = [node for node in root.propagators if isinstance(node, LinearEqIf)]
     after = Decomposition(root).root
     assert len(before) == 1
-    assert before[0] not in after.nodes
+    assert before[0] not in after.propagators
     # One for each of 18 pairs, and for each value of either variable.
-    assert sum(isinstance(node, Clause) for node in after.nodes) == 18 + 10 + 10
+    assert sum(isinstance(node, Clause) for node in after.propagators) == 18 + 10 + 10
 
 
 def test_many_pairs_stay_a_comparison():
@@ -90,4 +90,4 @@ def test_many_pairs_stay_a_comparison():
     m.add((abs_(x - y) <= 6) == b)
     root = Prepared(m, (), ()).root
     assert root is not None
-    assert not any(isinstance(node, Clause) for node in Decomposition(root).root.nodes)
+    assert not any(isinstance(node, Clause) for node in Decomposition(root).root.propagators)

@@ -15,7 +15,7 @@ from constrint import Model, Status, cumulative, max_, no_overlap, sum_
 from constrint.learning import analyse
 from constrint.learning.layout import NOTHING, PREMISES
 from constrint.learning.trail import value_before
-from constrint.verification.proof import RejectedAtError
+from constrint.verification.checker import RejectedAtError
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from constrint.settings import DEFAULT
 def parts_of(m: Model) -> list[type]:
     """The kinds of parts that a model without presolve's help is made of."""
     root = Prepared(m, (), ()).root
-    return [type(node) for node in Decomposition(root).root.nodes]
+    return [type(node) for node in Decomposition(root).root.propagators]
 
 
 def test_each_value_is_in_a_sum():

@@ -9,7 +9,7 @@ from literal_models import best_of, draw_literals
 
 from constrint import Model, Status, abs_
 from constrint.errors import InternalError
-from constrint.learning.pairs import Functions
+from constrint.learning.pairs import PairFunctions
 from constrint.preparing.checks import bounded
 from constrint.preparing.prepared import Prepared
 
@@ -50,7 +50,7 @@ def test_functions_form_no_circle():
         root = Prepared(m.model, (), ()).root
         if root is None:
             continue
-        found = Functions(root, lambda v: True)._of
+        found = PairFunctions(root, lambda v: True)._of
         left = {d: {f.x, f.y} & set(found) for d, f in found.items()}
         while left:
             free = [d for d, arguments in left.items() if not arguments]

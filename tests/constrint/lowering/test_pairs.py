@@ -56,7 +56,7 @@ def lowered(m: Model, may_pair: bool = True) -> list[type]:
         lowering.declare(variable)
     for constraint in m.constraints:
         lowering.require(constraint.expr)
-    return [type(node) for node in lowering.problem.nodes]
+    return [type(node) for node in lowering.problem.propagators]
 
 
 @pytest.mark.parametrize("engine", ["interpreted", "compiled"])

@@ -73,7 +73,7 @@ def test_proofs_follow(tmp_path):
 def kinds(m: Model) -> list[type]:
     root = Prepared(m, (), ()).root
     assert root is not None
-    return [type(node) for node in root.nodes]
+    return [type(node) for node in root.propagators]
 
 
 def test_a_list_of_expressions_is_one_constraint():
@@ -92,7 +92,7 @@ def test_choices_that_are_written_out_select_by_their_conditions():
     m.add(if_then_else(inside == 1, x, if_then_else(inside == 0, y, z)) == x + 1)
     root = Prepared(m, (), ()).root
     assert root is not None
-    assert {len(node.xs) for node in root.nodes if isinstance(node, Selection)} == {2}
+    assert {len(node.xs) for node in root.propagators if isinstance(node, Selection)} == {2}
     r = m.solve(minimize=x + y + z + i)
     assert (r["x"], r["y"], r["i"]) == (0, 1, 0)
 

@@ -199,7 +199,7 @@ def test_a_dive_finds_what_ends_do_not():
         *[b >= a + 1 for a, b in itertools.pairwise(x)], *[a + b != 3 * n for a, b in itertools.pairwise(x)]
     )
     prepared = Prepared(m, [(x[-1], "min")], [])
-    assert not easy.is_small(prepared.variables, prepared.root.nodes, m.settings.search)
+    assert not easy.is_small(prepared.variables, prepared.root.propagators, m.settings.search)
     assert easy.at_an_end(m, []) is None
     with deadline.until(Deadline(1e6)):
         found = easy.by_diving(prepared, prepared.root, Options(engine="interpreted"))

@@ -70,7 +70,7 @@ def clock(monkeypatch):
     monkeypatch.setattr("constrint.answers.conflict.time.monotonic", CLOCK)
     # These models are small: without this, no search would be shared, dived for or left to tables.
     search = {"small": 1, "work_alone": 50, "work_of_share": 100}
-    with using(DEFAULT.with_fields(search=search, tables={"least_combinations": 1})):
+    with using(DEFAULT.with_fields(search=search, enumeration={"least_combinations": 1})):
         yield CLOCK
 
 

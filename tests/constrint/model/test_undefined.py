@@ -116,7 +116,7 @@ def test_divisors_that_are_never_zero_cost_nothing():
         for variable in (b, x, y):
             lowering.declare(variable)
         lowering.require(b | (y // x >= 3))
-        sizes.append((len(lowering.problem.nodes), len(lowering.problem.lo)))
+        sizes.append((len(lowering.problem.propagators), len(lowering.problem.lo)))
     assert sizes[0] == (3, 7)  # the division, what its quotient must be, and the clause
     assert sizes[1][0] > sizes[0][0]
 

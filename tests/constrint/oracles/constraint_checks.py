@@ -12,9 +12,9 @@ from lowered_nodes import draw_node
 
 from constrint import propagators as c
 from constrint.engine import dfs
-from constrint.engine.build import LIMIT, Box, Branch, build, grow
 from constrint.engine.fixpoint import FAILED, fixpoint
 from constrint.engine.select import IN_ORDER
+from constrint.engine.state_arrays import LIMIT, Box, Branch, build, grow
 from constrint.expr.domain import Domain
 from constrint.propagators.member import intervals_of
 from constrint.store.domains import contains

@@ -26,9 +26,9 @@ from inference_watchers import (
 from known_solutions import TALLY, Solutions, TooMany, Wrong, solutions_of
 
 import constrint as ci
-from constrint.engine.build import Box
+from constrint.engine.state_arrays import Box
 from constrint.learning.decompose import Decomposition
-from constrint.learning.normal import Contradiction, Translation, atom_of
+from constrint.learning.normal import ContradictoryRoot, NormalTranslation, atom_of
 from constrint.preparing.prepared import Prepared
 from constrint.presolve import Root, better_than, is_linear
 from constrint.presolve.breaking import without_symmetries
@@ -81,7 +81,7 @@ def check_presolve(
     def keep(_: Prepared, root: Root) -> None:
         box = root.box
         copied = Box(list(box.lo), list(box.hi), list(box.step), list(box.values))
-        before.append(replace(root, box=copied, nodes=list(root.nodes)))
+        before.append(replace(root, box=copied, propagators=list(root.propagators)))
 
     prepared = Prepared(model, [] if target is None else [target], (), before_presolve=keep)
     if prepared.root is None:
@@ -91,10 +91,10 @@ def check_presolve(
     if not before or prepared.root.exact:
         return None
     numbers = [prepared.variables[x] for x in xs]
-    lowered = solutions_of(before[0].box, before[0].nodes)
+    lowered = solutions_of(before[0].box, before[0].propagators)
     _same(lowered[:, numbers], rows, "lowering")
     root = prepared.root
-    left = solutions_of(root.box, root.nodes)
+    left = solutions_of(root.box, root.propagators)
     _same(left[:, : lowered.shape[1]], lowered, "presolve")
     goal = prepared.goals[0] if prepared.goals else None
     for row in left[:20]:
@@ -114,16 +114,16 @@ def check_roots(ready: Ready, rng: Random) -> list[tuple[Root, Solutions]]:
     roots = [(root, known)]
     for one in (broken.ordered, broken.root):
         if one is not root:
-            left = solutions_of(one.box, one.nodes)
+            left = solutions_of(one.box, one.propagators)
             _inside(left[:, : known.count], known.rows, "symmetries")
             costs, all_costs = set(known.costs_of(left).tolist()), set(known.costs.tolist())
-            only_best = ceilings_of(root.nodes, goal)  # names that are not the least make a goal worse
+            only_best = ceilings_of(root.propagators, goal)  # names that are not the least make a goal worse
             if min(costs) != min(all_costs) if only_best and costs else costs != all_costs:
                 raise Wrong("symmetries: the last solution of a class is lost")
             roots.append((one, Solutions(left, goal)))
     if goal is not None:
         if is_linear(root, goal[0]):
-            for node in with_dual_row(root, *goal).nodes:
+            for node in with_dual_row(root, *goal).propagators:
                 known.all_satisfy(node, "branching's dual row")
         value = int(rng.choice(list(known.rows[:, goal[0]])))
         wanted = known.better_than(value)
@@ -139,7 +139,7 @@ def check_roots(ready: Ready, rng: Random) -> list[tuple[Root, Solutions]]:
 def check_decomposition(root: Root, known: Solutions) -> Solutions:
     """Check the decomposition for the learning search, and its translation; the solutions of the parts."""
     parts = Decomposition(root)
-    made = solutions_of(parts.root.box, parts.root.nodes)
+    made = solutions_of(parts.root.box, parts.root.propagators)
     _same(made[:, : known.count], known.rows, "decomposition")
     extended = Solutions(made, known.goal)
     for (v, value), literal in parts.literals.items():
@@ -154,10 +154,10 @@ def check_decomposition(root: Root, known: Solutions) -> Solutions:
 def _check_translation(root: Root, known: Solutions, selects: bool) -> None:
     """Every row, clause, resource, extreme and replacement of a translation holds in every solution."""
     try:
-        normal = Translation(
-            root.nodes, root.box, [] if known.goal is None else [known.goal[0]], selects=selects
+        normal = NormalTranslation(
+            root.propagators, root.box, [] if known.goal is None else [known.goal[0]], selects=selects
         ).normal
-    except Contradiction:
+    except ContradictoryRoot:
         if len(known.rows):
             raise Wrong("translation: a contradiction in a model with solutions") from None
         return

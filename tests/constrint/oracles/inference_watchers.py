@@ -11,7 +11,7 @@ import numpy as np
 from known_solutions import TALLY, Solutions, Wrong
 
 from constrint.learning.analyse import explain
-from constrint.learning.exchange import tell
+from constrint.learning.clause_exchange import tell
 from constrint.learning.layout import (
     ARENA,
     AT_MOST,
@@ -29,11 +29,11 @@ from constrint.preparing.branching import Brancher
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
 from constrint.preparing.restart_rules import Restarts
-from constrint.preparing.search import GaveUp, Search
+from constrint.preparing.search_protocol import GaveUp, Search
 from constrint.presolve import Root
-from constrint.relaxation.program import OPTIMAL, Program
-from constrint.relaxation.rows import Relaxation, Row, relaxed
-from constrint.search.depth_first import Run
+from constrint.relaxation.lp_rows import LpRow, Relaxation, relaxed
+from constrint.relaxation.program import OPTIMAL, RelaxationProgram
+from constrint.search.depth_first import DepthFirstRun
 from constrint.search.relaxed import RelaxedRun
 from constrint.search.weights import on_domains
 from constrint.store.domains import contains
@@ -43,7 +43,7 @@ from constrint.store.state import LEVEL as DEPTH
 from constrint.support.deadline import Paused
 
 INTERPRETED = Options(engine="interpreted", learn=True)
-MOST_LOOKS = 800  # at one search
+MOST_CHECKS = 800  # at one search
 
 
 def _over(known: Solutions, search: Search, value: Any) -> None:
@@ -80,7 +80,7 @@ class _Learning:
         self._rows = len(run._ls.kind)
         self._kinds = run._ls.kind
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Check all that is new."""
         known, ls = self.known, self.run._ls
         holds = (known.bounds[:, : len(ls.root)] >= np.array(ls.root)).all(axis=1)
@@ -167,20 +167,20 @@ def watch_learning(prepared: Prepared, root: Root, known: Solutions, rng: Random
             run.consult(relaxation, relaxation.rows)
     watchers = [_Learning(run, known, rng) for run in runs]
     known.wanted[:] = True
-    for number in range(MOST_LOOKS):
+    for number in range(MOST_CHECKS):
         for run, watcher in zip(runs, watchers, strict=True):
             run.allowed = step
             try:
                 found = run.next(checked=False)
             except Paused:
-                watcher.look()
+                watcher.check()
                 continue
             _over(known, run, found)
             if found is None or goal is None:
                 return
             for other in runs:
                 other.demand_better(run.value(goal[0]))
-            watcher.look()
+            watcher.check()
         if number % 16 == 15:
             tell(runs)
 
@@ -221,8 +221,10 @@ def watch_branching(prepared: Prepared, root: Root, known: Solutions, rng: Rando
             engine="interpreted", learn=False, restarts=Restarts("luby", 2), brancher=Brancher(rule, "auto")
         )
         most = root.settings.portfolio.most_matched
-        root = replace(root, nodes=[on_domains(node, root.box, most) for node in root.nodes], settled=None)
-    run = Run(prepared, root, options, perf_counter(), known.goal)
+        root = replace(
+            root, propagators=[on_domains(node, root.box, most) for node in root.propagators], settled=None
+        )
+    run = DepthFirstRun(prepared, root, options, perf_counter(), known.goal)
     _drive(run, known, "branching")
 
 
@@ -243,10 +245,10 @@ def watch_relaxation(prepared: Prepared, root: Root, known: Solutions, rng: Rand
     _check_rows(relaxation, added, known)
 
 
-def _drive(run: Run, known: Solutions, what: str) -> None:
+def _drive(run: DepthFirstRun, known: Solutions, what: str) -> None:
     """Run a search to its end, node by node."""
     known.wanted[:] = True
-    for _ in range(MOST_LOOKS):
+    for _ in range(MOST_CHECKS):
         if isinstance(run, RelaxedRun):
             run.allowed = 1
         else:
@@ -266,7 +268,7 @@ def _drive(run: Run, known: Solutions, what: str) -> None:
             return
 
 
-def _check_rows(relaxation: Relaxation, rows: list[Row], known: Solutions) -> None:
+def _check_rows(relaxation: Relaxation, rows: list[LpRow], known: Solutions) -> None:
     """Rows hold in every solution, for some choice of the columns that belong to no variable."""
     columns = relaxation.columns
     free = [j for j, v in enumerate(columns.variable) if v < 0]
@@ -281,16 +283,16 @@ def _check_rows(relaxation: Relaxation, rows: list[Row], known: Solutions) -> No
             _between(known, total, row)
     if chosen:
         for solution, column in zip(known.rows, values, strict=True):
-            program = Program(chosen, len(columns.variable), 0, 1)
+            program = RelaxationProgram(chosen, len(columns.variable), 0, 1)
             lower, upper = column.copy(), column.copy()
             lower[free], upper[free] = 0, 1
             # The cost's own bounds are left out of a program: they are a row here.
-            program.add([Row({0: 1}, int(lower[0]), int(upper[0]))])
+            program.add([LpRow({0: 1}, int(lower[0]), int(upper[0]))])
             if program.solve(lower, upper) != OPTIMAL:
                 raise Wrong(f"rows of tables rule out {solution.tolist()}")
 
 
-def _between(known: Solutions, total: np.ndarray[Any, Any], row: Row) -> None:
+def _between(known: Solutions, total: np.ndarray[Any, Any], row: LpRow) -> None:
     if row.low is not None:
         known.all_hold(total >= row.low, f"relaxed-row {row}")
     if row.high is not None:

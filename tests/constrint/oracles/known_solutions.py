@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from constrint.engine.build import LIMIT, Box, Branch, build
 from constrint.engine.compiled import CompiledSearch
 from constrint.engine.select import IN_ORDER, LEAST
+from constrint.engine.state_arrays import LIMIT, Box, Branch, build
 from constrint.propagators import Propagator
 from constrint.store.state import EXHAUSTED, FULL, PAUSED, SOLUTION
 

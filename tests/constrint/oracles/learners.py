@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from constrint import Model
-from constrint.engine.build import Branch
-from constrint.engine.build import build as build_state
-from constrint.learning.build import Guide
-from constrint.learning.build import build as build_learner
-from constrint.learning.normal import Normal
+from constrint.engine.state_arrays import Branch
+from constrint.engine.state_arrays import build as build_state
+from constrint.learning.learner_arrays import Guide
+from constrint.learning.learner_arrays import build as build_learner
+from constrint.learning.normal import LearningNormalForm
 from constrint.preparing.prepared import Prepared
 
 
@@ -18,5 +18,5 @@ def learner(values_of_x: tuple[int, ...] | range):
     root = Prepared(m, (), ()).root
     assert root is not None
     n = len(root.box.lo)
-    ls = build_learner(Normal(), [], root.box, Guide([1] * n, [0] * n, root.box.lo, [0] * n))
+    ls = build_learner(LearningNormalForm(), [], root.box, Guide([1] * n, [0] * n, root.box.lo, [0] * n))
     return ls, build_state(root.box, [], Branch(), root.huge)

@@ -94,19 +94,19 @@ LOWERED = hasty(least_turn=20).with_fields(
         "work_of_share": 100,
         "slice": (5, 200),
         "compiled_slice": (5, 200),
-        "first_look": 1,
+        "first_check": 1,
     },
     portfolio={
         "half_of_learning": 1000,
         "trial_of_relaxed": 0,
         "least_equations": 1,
         "share_of_equations": 0.0,
-        "near_after": 0,
+        "lns_after": 0,
         "half_of_jumps": 1000,
         "units_of_program": 1.0,  # so that its turns are not all of the search
     },
     neighbourhoods={"failures": 2, "failures_of_whole": 2, "whole_every": 3},  # 2 grows, 1 does not
-    tables={
+    enumeration={
         "share_of_arithmetic": 0.0,
         "least_combinations": 1,
         "most_rows": 64,
@@ -133,6 +133,6 @@ answer them.
 
 SEARCHED = LOWERED.with_fields(
     search={"least_range": 1 << 60, "most_polled_variables": 0},
-    tables={"least_combinations": 1 << 60},
+    enumeration={"least_combinations": 1 << 60},
 )
 """The same without tables, probes and polls, so that long searches answer."""

@@ -39,7 +39,7 @@ def names_of(kind: type[c.Propagator]) -> tuple[str, ...]:
 
     def has(name: str) -> bool:
         found = [lowered(name, seed) for seed in range(DRAWS)]
-        return any(type(node) is kind for one in found if one is not None for node in one.problem.nodes)
+        return any(type(node) is kind for one in found if one is not None for node in one.problem.propagators)
 
     names = tuple(name for name in DRAWN if has(name))
     assert names, f"no drawn global constraint posts {kind.__name__}: draw it in constraint_checks.FACTORIES"
@@ -50,7 +50,9 @@ def draw_node(kind: type[c.Propagator], rng: random.Random) -> tuple[c.Propagato
     """A propagator of a kind, and the domains of all variables of the problem that it stands in."""
     while True:
         found = lowered(rng.choice(names_of(kind)), rng.randrange(1 << 30))
-        nodes = [node for node in found.problem.nodes if type(node) is kind] if found is not None else []
+        nodes = (
+            [node for node in found.problem.propagators if type(node) is kind] if found is not None else []
+        )
         if found is not None and nodes:
             problem = found.problem
             shapes = zip(problem.lo, problem.hi, problem.step, problem.values, strict=True)

@@ -1,6 +1,6 @@
 """Proofs checked with the shipped checker."""
 
-from constrint.verification.proof import verify
+from constrint.verification.checker import verify
 from constrint.verification.report import Report
 
 

@@ -15,13 +15,13 @@ from shared_models import GREAT, Backwards, Drawn, Here, draw, queens, rows
 import constrint as ci
 from constrint.modelling.result import Status
 from constrint.parallel import share
-from constrint.parallel.walker import Walker
+from constrint.parallel.subtree_search import SubtreeSearch
 from constrint.preparing.branching import ValueSelector, VariableSelector
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
 from constrint.search import subtree as subtrees
-from constrint.search.depth_first import Run
-from constrint.search.sliced import Limits
+from constrint.search.depth_first import DepthFirstRun
+from constrint.search.sliced import SearchLimits
 from constrint.settings import DEFAULT, using
 from constrint.store.state import AT_LEAST, AT_MOST, EQUAL, EXHAUSTED, SOLUTION
 
@@ -126,8 +126,8 @@ def walk(path: list[Any], fixed: tuple[Any, ...] = ()) -> list[tuple[int, ...]]:
     m.add(x != y)
     prepared = Prepared(m, (), (), brancher=ci.Brancher("input_order"))
     assert prepared.root is not None
-    state = Run(prepared, prepared.root, Options(engine="interpreted"), 0.0)._state
-    walker = Walker(state, "interpreted", False, Limits())
+    state = DepthFirstRun(prepared, prepared.root, Options(engine="interpreted"), 0.0)._state
+    walker = SubtreeSearch(state, "interpreted", False, SearchLimits())
     numbers = {name: prepared.variables[variable] for name, variable in m.variables.items()}
     steps = [[(numbers[v], *step) for v, *step in items] for items in (fixed, path)]
     outcome = walker.descend(subtrees.Subtree(*steps))

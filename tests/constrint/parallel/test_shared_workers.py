@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from shared_models import Here, queens, rows
 
 import constrint as ci
-from constrint.cli.flatzinc_answers import Options as FlatOptions
+from constrint.cli.flatzinc_answers import MiniZincOptions as FlatOptions
 from constrint.cli.flatzinc_answers import lines
 from constrint.cli.main import app
 from constrint.frontends.flatzinc import read_flatzinc

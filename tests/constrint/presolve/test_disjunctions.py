@@ -70,7 +70,7 @@ def test_each_form_is_found(form):
         exclude(m, form, f"{i},{j}", ((starts[i], 2 + i), (starts[j], 2 + j)), 20)
     prepared = Prepared(m, [], [])
     assert prepared.root is not None
-    (found,) = [node for node in prepared.root.nodes if isinstance(node, NoOverlap)]
+    (found,) = [node for node in prepared.root.propagators if isinstance(node, NoOverlap)]
     numbers = [prepared.variables[s] for s in starts]
     lasts = {s: prepared.root.box.lo[d] for s, d in zip(found.starts, found.durations, strict=True)}
     assert lasts == {number: 2 + i for i, number in enumerate(numbers)}
@@ -83,7 +83,7 @@ def test_a_duration_that_is_a_variable_stays_one():
         m.add((starts[i] + lasts[i] <= starts[j]) | (starts[j] + lasts[j] <= starts[i]))
     prepared = Prepared(m, [], [])
     assert prepared.root is not None
-    (found,) = [node for node in prepared.root.nodes if isinstance(node, NoOverlap)]
+    (found,) = [node for node in prepared.root.propagators if isinstance(node, NoOverlap)]
     both = dict(zip(found.starts, found.durations, strict=True))
     assert both == {prepared.variables[s]: prepared.variables[d] for s, d in zip(starts, lasts, strict=True)}
 
@@ -93,14 +93,14 @@ def test_two_tasks_and_orders_without_duration_are_no_machine():
     x = [problem.variable(0, 9) for _ in range(3)]
     for i, j in combinations(range(3), 2):
         one, other = 2 * problem.variable(0, 1), 2 * problem.variable(0, 1)
-        problem.nodes += [
+        problem.propagators += [
             LinearLeIf(one, ((1, x[i]), (-1, x[j])), 0),
             LinearLeIf(other, ((1, x[j]), (-1, x[i])), 0),
             Clause((one, other)),
         ]
-    before = list(problem.nodes)
+    before = list(problem.propagators)
     assert not add_machines(problem)
-    assert problem.nodes == before
+    assert problem.propagators == before
 
 
 def test_machines_prove_that_tasks_do_not_fit():
@@ -117,11 +117,11 @@ def test_both_literals_of_a_sum_may_exclude():
     x = [problem.variable(0, 30) for _ in range(3)]
     for i, j in combinations(range(3), 2):
         one, other = problem.variable(0, 1), problem.variable(0, 1)
-        problem.nodes += [
+        problem.propagators += [
             LinearLe(((1, x[i]), (-1, x[j]), (50, one)), 46),
             LinearLe(((1, x[j]), (-1, x[i]), (50, other)), 47),
             LinearEq(((1, one), (1, other)), 1),
         ]
     assert add_machines(problem)
-    assert isinstance(problem.nodes[-1], NoOverlap)
-    assert set(problem.nodes[-1].starts) == set(x)
+    assert isinstance(problem.propagators[-1], NoOverlap)
+    assert set(problem.propagators[-1].starts) == set(x)

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 import constrint as ci
-from constrint.engine.build import Box
+from constrint.engine.state_arrays import Box
 from constrint.presolve.dominated import without_dominated
 from constrint.propagators import Clause, LinearEq, LinearLe, Propagator
 

@@ -68,7 +68,7 @@ def test_every_solution_satisfies_the_row(block):
                 continue
             v, way = prepared.goals[0]
             root = with_dual_row(prepared.root, v, way)
-            if len(root.nodes) == len(prepared.root.nodes):
+            if len(root.propagators) == len(prepared.root.propagators):
                 continue
             added += 1
             factor, constant = prepared.scales.get(v, (1, 0))
@@ -77,7 +77,7 @@ def test_every_solution_satisfies_the_row(block):
                 worth = sum(map(int.__mul__, goal, p))
                 values = {v: (worth - constant) // factor}
                 values |= {number: p[i] for number, i in numbers.items()}
-                row = root.nodes[-1]
+                row = root.propagators[-1]
                 if all(x in values or root.box.lo[x] == root.box.hi[x] for _, x in row.terms):
                     total = sum(a * values.get(x, root.box.lo[x]) for a, x in row.terms)
                     assert total <= row.bound, f"seed {seed}"

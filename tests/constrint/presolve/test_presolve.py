@@ -11,11 +11,11 @@ from math import gcd
 import pytest
 
 from constrint import Model, Status, UnboundedError, max_
-from constrint.engine.build import Box
+from constrint.engine.state_arrays import Box
 from constrint.lowering.problem import Infeasible
 from constrint.presolve.diophantine import Affine, System
 from constrint.presolve.joint import joint_bounds
-from constrint.presolve.simplex import Contradiction, Simplex
+from constrint.presolve.simplex import InfeasibleProgram, Simplex
 from constrint.propagators import LinearLe
 from constrint.propagators.power import capped_power, logarithm, root
 from constrint.settings import DEFAULT
@@ -227,7 +227,7 @@ def test_simplex_on_rationals():
         simplex.variable(v, 1, None)
     simplex.row(2, {0: 1, 1: -2}, 0, None)
     simplex.row(3, {0: -2, 1: 1}, 0, None)
-    with pytest.raises(Contradiction):
+    with pytest.raises(InfeasibleProgram):
         simplex.find_point()
 
 

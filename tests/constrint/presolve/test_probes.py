@@ -9,7 +9,7 @@ import random
 import pytest
 
 from constrint import Model, Status, max_, min_
-from constrint.engine.build import Box
+from constrint.engine.state_arrays import Box
 from constrint.presolve import Root
 from constrint.presolve.joint import relaxed_bounds
 from constrint.search import probes
@@ -127,7 +127,7 @@ def test_bounds_from_implied_rows_hold_every_solution():
         if prepared.root is None or best[0] is None:
             continue
         v = prepared.goals[0][0]
-        low, high = relaxed_bounds(prepared.root.nodes, prepared.root.box.lo, prepared.root.box.hi, v)
+        low, high = relaxed_bounds(prepared.root.propagators, prepared.root.box.lo, prepared.root.box.hi, v)
         factor, constant = prepared.scales.get(v, (1, 0))
         ends = sorted((b - constant) // factor for b in best)
         assert low is None or low <= ends[0], seed

@@ -10,7 +10,7 @@ import pytest
 
 import constrint as ci
 from constrint.lowering.problem import Infeasible
-from constrint.presolve.rows import tightened, without_parallel
+from constrint.presolve.parallel_rows import tightened, without_parallel
 from constrint.propagators import Clause, LinearEq, LinearLe, Propagator
 
 

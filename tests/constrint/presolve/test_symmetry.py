@@ -13,16 +13,18 @@ from constrint.learning.session import LearningRun
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
 from constrint.presolve.breaking import without_symmetries
-from constrint.presolve.structure import Structure
+from constrint.presolve.structure import ColouredStructure
 from constrint.presolve.symmetry import Symmetries
-from constrint.search.depth_first import Run
+from constrint.search.depth_first import DepthFirstRun
 
 
 def exchanges(m: Model, goal=None):
     """The exchanges found: the names of declared variables, and the values, that move."""
     prepared = Prepared(m, [] if goal is None else [goal], [])
     assert prepared.root is not None
-    structure = Structure(prepared.root.box, prepared.root.nodes, prepared.goals[0] if goal else None)
+    structure = ColouredStructure(
+        prepared.root.box, prepared.root.propagators, prepared.goals[0] if goal else None
+    )
     names = {number: str(v.name) for v, number in prepared.variables.items()}
     return [
         {
@@ -102,7 +104,7 @@ def drawn(seed: int):
     return m, goal, x, [at for at in product(range(k), repeat=n) if all(rule(at) for rule in rules)]
 
 
-@pytest.mark.parametrize("search", [Run, LearningRun])
+@pytest.mark.parametrize("search", [DepthFirstRun, LearningRun])
 @pytest.mark.parametrize("seed", range(60))
 def test_an_optimum_is_left(seed, search):
     m, goal, x, solutions = drawn(seed)
@@ -163,7 +165,7 @@ def test_the_values_of_an_objective_are_no_names():
     x = m.int_vars("x", 2, 0, 1)
     m.add(x[0] != x[1])
     assert exchanges(m, (x[0], "max")) == []
-    assert optimum(m, (x[0], "max"), Run) == 1
+    assert optimum(m, (x[0], "max"), DepthFirstRun) == 1
 
 
 def test_solutions_are_counted_with_their_symmetric_ones():
@@ -191,7 +193,7 @@ def test_a_proof_keeps_all_solutions(tmp_path, monkeypatch, with_proof):
     assert bool(asked) is not with_proof
 
 
-def test_the_search_that_alternates_proves_by_symmetry(monkeypatch):
+def test_the_portfolio_proves_by_symmetry(monkeypatch):
     from constrint.search import portfolio
 
     asked = []
@@ -210,4 +212,4 @@ def test_the_search_that_alternates_proves_by_symmetry(monkeypatch):
     result = m.solve(minimize=max_(*x) + 1, learn="auto", engine="interpreted")
     assert result.status is Status.OPTIMAL
     (broken,) = asked
-    assert len(broken.root.nodes) > len(broken.ordered.nodes)
+    assert len(broken.root.propagators) > len(broken.ordered.propagators)

@@ -18,7 +18,7 @@ from lowered_nodes import draw_node, draw_posting
 import constrint as ci
 from constrint import propagators as constraints
 from constrint.engine import compiled, dfs, fixpoint
-from constrint.engine.build import grow
+from constrint.engine.state_arrays import grow
 from constrint.store.state import State
 
 KINDS = sorted(constraints.REGISTRY, key=lambda kind: kind.kind)
@@ -341,7 +341,7 @@ def test_conditions_lower_to_the_kind_that_they_stand_for():
                     lowering.require(constraint.expr)
             except Infeasible:
                 continue
-            reached = reached or any(type(node) is kind for node in lowering.problem.nodes)
+            reached = reached or any(type(node) is kind for node in lowering.problem.propagators)
         if not reached:
             missing.append(kind.__name__)
     assert missing == []

@@ -9,11 +9,11 @@ import pytest
 from test_relaxation import checked
 
 from constrint import Model, all_different, element, if_then_else, sum_
-from constrint.answers.options import options_of
+from constrint.answers.search_arguments import options_of
 from constrint.modelling.objectives import as_goals
 from constrint.preparing.prepared import Prepared
 from constrint.relaxation import linked
-from constrint.relaxation.rows import relaxed
+from constrint.relaxation.lp_rows import relaxed
 from constrint.search.relaxed import relaxed_run
 from constrint.support.deadline import Paused
 
@@ -90,7 +90,7 @@ def test_linked_members_raise_the_bound_and_never_above_the_optimum(monkeypatch)
     m, cost = ordered(6)
     best = m.solve(minimize=cost, learn=False).objective
     with_links = bound_of(m, cost)
-    monkeypatch.setattr(linked.Links, "state", lambda links: None)
+    monkeypatch.setattr(linked.EquationLinks, "state", lambda links: None)
     assert bound_of(m, cost) < with_links <= best
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from constrint.engine.build import Box
+from constrint.engine.state_arrays import Box
 from constrint.propagators import LinearEqIf
 from constrint.relaxation.columns import Columns
 from constrint.relaxation.point import Point

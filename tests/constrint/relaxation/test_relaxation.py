@@ -11,14 +11,14 @@ import pytest
 from random_models import build, draw_model
 
 from constrint import Model, all_different, circuit, element, global_cardinality, inverse, sum_, table
-from constrint.answers.options import options_of
+from constrint.answers.search_arguments import options_of
 from constrint.modelling.objectives import as_goals
 from constrint.preparing.prepared import Prepared
+from constrint.relaxation.column_bounds import ColumnBounds
 from constrint.relaxation.cuts import cuts
-from constrint.relaxation.domains import Bounds
-from constrint.relaxation.program import OPTIMAL, Program
-from constrint.relaxation.rows import Relaxation, Row, relaxed
-from constrint.search.depth_first import Run
+from constrint.relaxation.lp_rows import LpRow, Relaxation, relaxed
+from constrint.relaxation.program import OPTIMAL, RelaxationProgram
+from constrint.search.depth_first import DepthFirstRun
 from constrint.search.relaxed import RelaxedRun, relaxed_run
 
 MOST_SOLUTIONS = 300
@@ -28,9 +28,9 @@ UNKNOWN = -(10**15)  # the value of a column that no variable stands for
 def points(prepared: Prepared, relaxation: Relaxation) -> list[np.ndarray]:
     """The values of all columns in solutions; a row of a table is UNKNOWN."""
     assert prepared.root is not None
-    run = Run(prepared, prepared.root, options_of(engine="interpreted"), perf_counter())
+    run = DepthFirstRun(prepared, prepared.root, options_of(engine="interpreted"), perf_counter())
     columns = relaxation.columns
-    bounds = Bounds(columns, run._state)
+    bounds = ColumnBounds(columns, run._state)
     found = []
     while len(found) < MOST_SOLUTIONS and run.next() is not None:
         lower, upper = bounds.read(run._state)
@@ -40,7 +40,7 @@ def points(prepared: Prepared, relaxation: Relaxation) -> list[np.ndarray]:
     return found
 
 
-def broken(row: Row, point: np.ndarray) -> bool:
+def broken(row: LpRow, point: np.ndarray) -> bool:
     """Whether a point breaks a row; rows with free columns are taken at what suits them best."""
     least = most = 0
     for column, a in row.terms.items():
@@ -140,9 +140,9 @@ def test_a_bound_holds_for_any_multipliers():
         v = prepared.goals[0][0]
         (column,) = relaxation.columns.of(v).terms
         sign = 1 if direction == "min" else -1
-        program = Program(relaxation.rows, len(relaxation.columns.variable), column, sign)
-        run = Run(prepared, prepared.root, options_of(engine="interpreted"), perf_counter())
-        lower, upper = Bounds(relaxation.columns, run._state).read(run._state)
+        program = RelaxationProgram(relaxation.rows, len(relaxation.columns.variable), column, sign)
+        run = DepthFirstRun(prepared, prepared.root, options_of(engine="interpreted"), perf_counter())
+        lower, upper = ColumnBounds(relaxation.columns, run._state).read(run._state)
         assert program.solve(lower, upper) == OPTIMAL
         optimum = sign * int(best(point[column] for point in points(prepared, relaxation)))
         proven = program.bound(lower, upper)

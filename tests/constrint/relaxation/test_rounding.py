@@ -11,14 +11,14 @@ from random_models import build, draw_model
 from test_relaxation import broken, led, points
 
 from constrint import Model, sum_
-from constrint.answers.options import options_of
+from constrint.answers.search_arguments import options_of
 from constrint.modelling.objectives import as_goals
 from constrint.preparing.prepared import Prepared
-from constrint.relaxation.domains import Bounds
-from constrint.relaxation.program import OPTIMAL, Program
+from constrint.relaxation.column_bounds import ColumnBounds
+from constrint.relaxation.lp_rows import relaxed
+from constrint.relaxation.program import OPTIMAL, RelaxationProgram
 from constrint.relaxation.rounding import Rounding
-from constrint.relaxation.rows import relaxed
-from constrint.search.depth_first import Run
+from constrint.search.depth_first import DepthFirstRun
 from constrint.settings import DEFAULT
 
 ROUNDS = 6
@@ -61,9 +61,9 @@ def held(m: Model, cost: object, draw: np.random.Generator) -> tuple[int, float]
         return 0, 0.0
     solutions = points(prepared, relaxation)
     (column,) = relaxation.columns.of(prepared.goals[0][0]).terms
-    program = Program(relaxation.rows, len(relaxation.columns.variable), column, 1)
-    run = Run(prepared, root, options_of(engine="interpreted"), perf_counter())
-    lower, upper = Bounds(relaxation.columns, run._state).read(run._state)
+    program = RelaxationProgram(relaxation.rows, len(relaxation.columns.variable), column, 1)
+    run = DepthFirstRun(prepared, root, options_of(engine="interpreted"), perf_counter())
+    lower, upper = ColumnBounds(relaxation.columns, run._state).read(run._state)
     finder = Rounding(relaxation, column)
     count, before, at = 0, None, 0.0
     for _ in range(ROUNDS):

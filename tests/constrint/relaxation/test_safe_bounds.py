@@ -11,7 +11,7 @@ from constrint import Model, Status, max_, sum_
 from constrint.lowering.problem import Infeasible
 from constrint.preparing.prepared import Prepared
 from constrint.presolve.joint import relaxed_bounds
-from constrint.relaxation import bounds
+from constrint.relaxation import proven_bounds
 from constrint.relaxation.highs import has_highs
 from constrint.settings import DEFAULT
 
@@ -44,11 +44,11 @@ def test_they_agree_with_exact_arithmetic() -> None:
         prepared, v = made
         root = replace(prepared.root, settings=DEFAULT.with_fields(relaxation={"few_cells": 0}))
         try:
-            exact = relaxed_bounds(root.nodes, root.box.lo, root.box.hi, v)
+            exact = relaxed_bounds(root.propagators, root.box.lo, root.box.hi, v)
         except Infeasible:
             exact = (1, 0)
         try:
-            low, high = bounds.safe_bounds(root, v)
+            low, high = proven_bounds.safe_bounds(root, v)
         except Infeasible:
             assert exact == (1, 0), seed
             continue
@@ -72,7 +72,7 @@ def test_numbers_beyond_the_machines_are_left_to_exact_arithmetic() -> None:
     prepared = Prepared(m, [(x * y - sum_(extra), "max")], [])
     assert prepared.root is not None
     root, v = prepared.root, prepared.goals[0][0]
-    assert bounds.safe_bounds(root, v) == relaxed_bounds(root.nodes, root.box.lo, root.box.hi, v)
+    assert proven_bounds.safe_bounds(root, v) == relaxed_bounds(root.propagators, root.box.lo, root.box.hi, v)
 
 
 def test_large_knapsacks_are_bounded_without_exact_pivots(monkeypatch: pytest.MonkeyPatch) -> None:

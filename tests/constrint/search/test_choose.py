@@ -6,8 +6,8 @@ import pytest
 from click.testing import CliRunner
 
 from constrint import Brancher, Model
-from constrint.answers.options import options_of
 from constrint.answers.plan import explain_methods
+from constrint.answers.search_arguments import options_of
 from constrint.cli.main import app
 from constrint.search.solver import Solver
 

@@ -8,8 +8,8 @@ from random import Random
 import pytest
 
 from constrint import Model, Status
-from constrint.answers.options import options_of
 from constrint.answers.plan import explain_methods
+from constrint.answers.search_arguments import options_of
 from constrint.search import descent, solver
 from constrint.search.solver import Solver
 from constrint.settings import DEFAULT

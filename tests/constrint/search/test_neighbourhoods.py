@@ -11,17 +11,17 @@ import pytest
 from lowered import hasty
 
 from constrint import Model, Status, element, sum_
-from constrint.answers.options import options_of
-from constrint.engine.build import Box, Branch
-from constrint.engine.build import build as build_state
+from constrint.answers.search_arguments import options_of
 from constrint.engine.select import AS_BEST
+from constrint.engine.state_arrays import Box, Branch
+from constrint.engine.state_arrays import build as build_state
 from constrint.modelling.objectives import as_goals
 from constrint.preparing.prepared import Prepared
 from constrint.relaxation.columns import Columns
 from constrint.relaxation.highs import has_highs
 from constrint.relaxation.point import Point
-from constrint.search import portfolio as alternate
-from constrint.search.depth_first import Run
+from constrint.search import portfolio
+from constrint.search.depth_first import DepthFirstRun
 from constrint.search.lns import Neighbourhoods
 from constrint.search.relaxed import relaxed_run
 from constrint.settings import DEFAULT, NeighbourhoodSettings, using
@@ -225,7 +225,7 @@ def optimum_of(
     scale, constant = prepared.scales.get(v, (1, 0))
     root, started = prepared.root, perf_counter()
     guide = relaxed_run(prepared, root, options, started, prepared.goals[0]) if is_led else None
-    run = Run(prepared, root, options, started, prepared.goals[0])
+    run = DepthFirstRun(prepared, root, options, started, prepared.goals[0])
     best, found = None, []
     while True:
         if guide is not None:
@@ -280,7 +280,7 @@ def turns():
     """Portfolios whose members take turns at once."""
     portfolio = {
         "alone": 20,
-        "near_best": 50.0,
+        "weight_of_lns": 50.0,
         "on_others": 0.01,
         "units_of_program": 1.0,
         "nodes_of_turn": 4,
@@ -292,8 +292,8 @@ def turns():
 
 @needs_highs
 def test_portfolios_with_led_neighbourhoods_against_brute_force(monkeypatch, turns):
-    lead, told = Run.lead, []
-    monkeypatch.setattr(Run, "lead", lambda self, point: (told.append(point), lead(self, point))[1])
+    lead, told = DepthFirstRun.lead, []
+    monkeypatch.setattr(DepthFirstRun, "lead", lambda self, point: (told.append(point), lead(self, point))[1])
     for seed in range(40):
         m, goal, direction, best = drawn(seed, 11)
         r = m.solve(**{direction: goal}, engine="interpreted")
@@ -305,9 +305,9 @@ def test_portfolios_with_led_neighbourhoods_against_brute_force(monkeypatch, tur
 def test_a_relaxation_that_had_no_turn_yet_stays(monkeypatch, turns):
     """The local search joins earlier, and its turn may come before that of the relaxation."""
     joined = []
-    run = alternate.AlternatingRun._relaxation
+    run = portfolio.PortfolioRun._relaxation
     monkeypatch.setattr(
-        alternate.AlternatingRun,
+        portfolio.PortfolioRun,
         "_relaxation",
         lambda self, *goal: (joined.append(run(self, *goal)), joined[-1])[1],
     )
@@ -320,8 +320,10 @@ def test_a_relaxation_that_had_no_turn_yet_stays(monkeypatch, turns):
 @needs_highs
 def test_the_answer_depends_on_the_seed_alone_and_a_limit_keeps_the_best_solution(monkeypatch, clock):
     given = hasty(least_turn=500, portfolio={"alone": 100, "nodes_of_turn": DEFAULT.portfolio.nodes_of_turn})
-    lead, led_at = Run.lead, []
-    monkeypatch.setattr(Run, "lead", lambda self, point: (led_at.append(point), lead(self, point))[1])
+    lead, led_at = DepthFirstRun.lead, []
+    monkeypatch.setattr(
+        DepthFirstRun, "lead", lambda self, point: (led_at.append(point), lead(self, point))[1]
+    )
     answers = []
     for _ in range(2):
         m, goal = cover(3)

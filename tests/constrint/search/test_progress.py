@@ -14,7 +14,7 @@ import constrint as ci
 from constrint.cli.main import app
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
-from constrint.search.depth_first import Run
+from constrint.search.depth_first import DepthFirstRun
 from constrint.search.progress import Progress, shown
 from constrint.search.solver import Solver
 from constrint.settings import DEFAULT
@@ -100,7 +100,7 @@ def test_bound_and_gap_of_progress():
     prepared = Prepared(m, [(goal, "min")], ())
     assert prepared.root is not None
     progress.on_solution(ci.Result(ci.Status.FEASIBLE, {}, 60))
-    run = Run(prepared, prepared.root, solver.options, 0.0, prepared.goals[0])
+    run = DepthFirstRun(prepared, prepared.root, solver.options, 0.0, prepared.goals[0])
     progress._bound = progress._bound_of(run)
     text = progress.text(run.statistics(), 2.0)
     assert "best 60 · bound 38 · gap 36.7%" in text

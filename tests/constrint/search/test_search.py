@@ -96,7 +96,7 @@ def test_hand_over_goes_on_where_it_stood(monkeypatch):
     for slices in (1, 7, 40):
         calls = iter(range(10**9))
         monkeypatch.setattr(
-            search.Run,
+            search.DepthFirstRun,
             "_is_long",
             lambda run, calls=calls, slices=slices: run.engine == "interpreted" and next(calls) >= slices,
         )
@@ -146,7 +146,7 @@ def test_time_limit_without_an_answer():
 
 def test_ctrl_c_keeps_the_best_so_far(monkeypatch):
     model, goal = endless()
-    original = search.Run.next
+    original = search.DepthFirstRun.next
     calls = iter(range(10**9))
 
     def interrupted(run, **options):
@@ -154,7 +154,7 @@ def test_ctrl_c_keeps_the_best_so_far(monkeypatch):
             raise KeyboardInterrupt
         return original(run, **options)
 
-    monkeypatch.setattr(search.Run, "next", interrupted)
+    monkeypatch.setattr(search.DepthFirstRun, "next", interrupted)
     result = model.solve(maximize=goal, learn=False)
     assert result.status is ci.Status.FEASIBLE
     assert result.statistics.solutions == 3

@@ -14,7 +14,7 @@ from constrint.preparing.branching import ValueSelector, VariableSelector, as_br
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
 from constrint.preparing.restart_rules import luby
-from constrint.search.depth_first import Run
+from constrint.search.depth_first import DepthFirstRun
 from constrint.search.solver import Solver
 from constrint.settings import DEFAULT, Settings
 from constrint.store.state import NOGOODS
@@ -134,7 +134,7 @@ def test_nogoods_exclude_what_was_searched_and_nothing_else(engine, room):
             prepared = Prepared(m, (), ())
             found = []
             if prepared.root is not None:
-                run = Run(prepared, prepared.root, options, 0.0)
+                run = DepthFirstRun(prepared, prepared.root, options, 0.0)
                 while (solution := run.next()) is not None:
                     found.append(tuple(solution[x] for x in xs))
             assert sorted(found) == solutions_of(m, xs)
@@ -145,7 +145,9 @@ def test_paths_are_kept_within_their_room():
     m.settings = DEFAULT.with_fields(search={"most_paths": 3, "most_decisions": 40})
     prepared = Prepared(m, (), ())
     assert prepared.root is not None
-    run = Run(prepared, prepared.root, Options(engine="interpreted", restarts=ci.Restarts("luby", 2)), 0.0)
+    run = DepthFirstRun(
+        prepared, prepared.root, Options(engine="interpreted", restarts=ci.Restarts("luby", 2)), 0.0
+    )
     assert run.next() is None
     assert 1 <= run._state.scalar[NOGOODS] <= 3
     assert m.solve(restarts=ci.Restarts("luby", 2)).status is ci.Status.INFEASIBLE
@@ -358,4 +360,4 @@ def test_a_time_limit_ends_every_way():
     prepared = Prepared(m, (), ())
     assert prepared.root is not None
     with pytest.raises(Stopped):
-        Run(prepared, prepared.root, solver.options, solver.started).next()
+        DepthFirstRun(prepared, prepared.root, solver.options, solver.started).next()

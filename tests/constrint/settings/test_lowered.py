@@ -16,12 +16,12 @@ from constrint.learning import decompose
 from constrint.preparing.prepared import Prepared
 from constrint.propagators import LinearEq, LinearLe
 from constrint.relaxation.highs import has_highs
-from constrint.search.portfolio import AlternatingRun
+from constrint.search.portfolio import PortfolioRun
 from constrint.settings import DEFAULT, using
 
 MODELS = int(os.environ.get("CONSTRINT_LOWERED", "120"))
 BLOCKS = 6
-MEMBERS = ["_learner", "_relaxation", "_restarter", "_jumper", "_neighbour"]
+MEMBERS = ["_learner", "_relaxation", "_restarter", "_feasibility_jump", "_neighbour"]
 
 
 @pytest.mark.timeout(900)  # the first use on a machine compiles
@@ -47,13 +47,13 @@ def joined(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """How often each kind of member was made."""
     count: Counter[str] = Counter()
     for name in MEMBERS:
-        made: Callable[..., Any] = getattr(AlternatingRun, name)
+        made: Callable[..., Any] = getattr(PortfolioRun, name)
 
         def noted(self: Any, *given: Any, name: str = name, made: Callable[..., Any] = made) -> Any:
             count[name] += 1
             return made(self, *given)
 
-        monkeypatch.setattr(AlternatingRun, name, noted)
+        monkeypatch.setattr(PortfolioRun, name, noted)
     return count
 
 
@@ -84,6 +84,6 @@ def test_sums_and_permutations_are_decomposed() -> None:
     m.add(sum_((i + 1) * v for i, v in enumerate(b)) <= 9, all_different(x), no_overlap(x, [1, 2, 1]))
     root = Prepared(m, (), ()).root
     assert root is not None
-    kinds = Counter(type(node) for node in decompose.Decomposition(root).root.nodes)
+    kinds = Counter(type(node) for node in decompose.Decomposition(root).root.propagators)
     assert kinds[LinearEq] >= 3  # partial sums of two
     assert kinds[LinearLe] >= 5  # of literals, one for each value

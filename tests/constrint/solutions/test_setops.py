@@ -10,7 +10,7 @@ import pytest
 
 from constrint import LimitError, Model, ModelError
 from constrint.diagrams import merge, reorder
-from constrint.diagrams.layers import Budget
+from constrint.diagrams.layers import EdgeBudget
 from constrint.solutions.solutionset import SolutionSet
 from constrint.tuning.spaces import from_tune_params
 
@@ -66,14 +66,17 @@ def test_diagrams_in_other_orders_and_projected(block):
         values = [list(range(random.randint(1, 4))) for _ in names]
         for diagram in random_set(random, names, values, random.choice([0.1, 0.5, 0.9])).diagrams:
             order = random.sample(diagram.variables, len(diagram.variables))
-            other = reorder.reordered(diagram, order, Budget())
-            back = reorder.reordered(other, diagram.variables, Budget())
+            other = reorder.reordered(diagram, order, EdgeBudget())
+            back = reorder.reordered(other, diagram.variables, EdgeBudget())
             assert other.variables == tuple(order)
             assert merge.merged(other).edges == other.edges, f"seed {seed}: more edges than needed"
             for one, two in zip(back.columns(0, back.size), diagram.columns(0, diagram.size), strict=True):
                 assert one.tolist() == two.tolist(), f"seed {seed}"
             kept = random.sample(diagram.variables, random.randint(1, len(diagram.variables)))
-            quick, without_rows = merge.projected(diagram, kept), reorder.projected(diagram, kept, Budget())
+            quick, without_rows = (
+                merge.projected(diagram, kept),
+                reorder.projected(diagram, kept, EdgeBudget()),
+            )
             assert quick.variables == without_rows.variables
             for one, two in zip(
                 quick.columns(0, quick.size), without_rows.columns(0, without_rows.size), strict=True
@@ -161,7 +164,7 @@ def test_sets_and_none():
 
 
 def test_orders_that_need_too_much_are_refused(monkeypatch):
-    monkeypatch.setattr("constrint.solutions.setops.Budget", lambda: Budget(edges=10))
+    monkeypatch.setattr("constrint.solutions.setops.EdgeBudget", lambda: EdgeBudget(edges=10))
     m, n = Model(), Model()
     x = {name: m.int_var(name, 0, 30) for name in "abcdef"}
     y = {name: n.int_var(name, 0, 30) for name in "fcbead"}

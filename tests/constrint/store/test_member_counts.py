@@ -9,8 +9,8 @@ import pytest
 
 from constrint import Brancher, Model, Status, all_different
 from constrint.engine import making, native
-from constrint.engine.build import WIDEST_BITSET, WIDEST_PLAIN_BITSET, Box, Branch, build, full, grow
 from constrint.engine.select import ANY_VALUE, FEWEST, MOST, choose_value, select_between
+from constrint.engine.state_arrays import WIDEST_BITSET, WIDEST_PLAIN_BITSET, Box, Branch, build, full, grow
 from constrint.preparing.branching import VariableSelector
 from constrint.store.domains import (
     contains,
@@ -85,7 +85,7 @@ def test_counts_are_those_of_the_values_and_equal_in_compiled_code() -> None:
                 x = random.choice([random.randint(lo, hi), lo + 1, hi - 1, (lo + hi) // 2])
                 arrays = [np.array(cells, np.int64) for cells in state]
                 told = narrowed(state, v, kind, x, modulus)
-                assert compiled.bound(native.Structure(arrays).address)(v, kind, x, modulus) == told
+                assert compiled.bound(native.NativeStructure(arrays).address)(v, kind, x, modulus) == told
                 assert [array.tolist() for array in arrays] == list(state), (seed, v, kind)
                 if not told & 1:
                     break

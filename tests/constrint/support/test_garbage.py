@@ -30,7 +30,9 @@ def refused(text):
 def seen(monkeypatch):
     """Whether the collector was on, at each look of a reader."""
     found: list[bool] = []
-    monkeypatch.setattr("constrint.support.limits.Budget.look_after", lambda *_: found.append(gc.isenabled()))
+    monkeypatch.setattr(
+        "constrint.support.limits.Budget.count_steps", lambda *_: found.append(gc.isenabled())
+    )
     return found
 
 

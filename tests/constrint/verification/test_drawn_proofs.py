@@ -11,12 +11,12 @@ from drawn_proofs import KINDS, draw, goals_of, mutants, proof_of
 from global_models import assignments, holds, value
 
 import constrint as ci
-from constrint.verification.proof import NotTheModelError, RejectedAtError, verify
-from constrint.verification.settings import Settings
+from constrint.verification.checker import NotTheModelError, RejectedAtError, verify
+from constrint.verification.settings import CheckerSettings
 
 MODELS = int(os.environ.get("CONSTRINT_PROOFS", "20"))
 FIRST = int(os.environ.get("CONSTRINT_PROOFS_FIRST", "0"))
-UNLISTED = Settings(most_assignments=0)  # every step by rules alone
+UNLISTED = CheckerSettings(most_assignments=0)  # every step by rules alone
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -29,7 +29,7 @@ def test_proofs_are_verified(kind, tmp_path):
         if proof is None:
             continue
         result, lines = proof
-        report = verify(m, lines, Settings(is_strict=True))
+        report = verify(m, lines, CheckerSettings(is_strict=True))
         assert report.claim == result.status.value, f"{kind} {seed}"
         assert report.values == result.numbers, f"{kind} {seed}"
         learned += report.learned
@@ -44,7 +44,7 @@ def test_wide_constraints_are_checked_by_all_solutions(seed, tmp_path):
     kind = KINDS[seed % len(KINDS)]
     m, goal = draw(kind, seed)
     result, lines = proof_of(m, tmp_path / "proof", goals_of(m, goal, seed))
-    report = verify(m, lines, Settings(is_strict=True))
+    report = verify(m, lines, CheckerSettings(is_strict=True))
     assert (report.claim, report.values) == (result.status.value, result.numbers)
 
 
@@ -54,7 +54,7 @@ def test_narrow_lists_reject_no_proof(kind, tmp_path):
         m, goal = draw(kind, seed)
         proof = proof_of(m, tmp_path / "proof", goals_of(m, goal, seed))
         if proof is not None:
-            report = verify(m, proof[1], Settings(few_listed=2, most_listed=2, is_strict=True))
+            report = verify(m, proof[1], CheckerSettings(few_listed=2, most_listed=2, is_strict=True))
             assert report.claim == proof[0].status.value, f"{kind} {seed}"
 
 
@@ -91,9 +91,9 @@ def test_no_changed_proof_proves_what_is_not_true(kind, tmp_path):
             continue
         right = truth(m, [(goal, "max")])
         for changed in mutants(proof[1], rng, 8):
-            most = rng.choice((0, Settings().most_assignments))  # by rules alone, or by listing
+            most = rng.choice((0, CheckerSettings().most_assignments))  # by rules alone, or by listing
             few, many = rng.choice(((2, 2), (2, 50), (300, 50_000)))  # of one constraint while propagating
-            strict = Settings(few, many, most_assignments=most, is_strict=True)
+            strict = CheckerSettings(few, many, most_assignments=most, is_strict=True)
             try:
                 report = verify(m, changed, strict)
             except (RejectedAtError, NotTheModelError):
@@ -128,7 +128,7 @@ def test_wrong_claims_are_rejected(kind, tmp_path):
             forged.append([*lines[:last], *lines[last + 1 :]])
         for changed in forged:
             tried += 1
-            for settings in (Settings(), UNLISTED):
+            for settings in (CheckerSettings(), UNLISTED):
                 with pytest.raises(RejectedAtError):
                     verify(m, changed, settings)
     assert tried > MODELS

@@ -1,0 +1,400 @@
+"""Building a model from a FlatZinc document.
+
+A variable that MiniZinc introduced and that a constraint defines becomes the defining expression, not a
+variable of the model, so search does not decide it. A sum that several constraints use stays a variable:
+written out in each, differences of two variables would become sums of many, which explain little.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from constrint.errors import ModelError
+from constrint.expr import BoolExpr, Const, IntExpr, IntVar, as_bool
+from constrint.expr.domain import Domain
+from constrint.expr.functions import sum_
+from constrint.frontends.flatzinc.builtins import CONDITIONS, FUNCTIONS, member, relation
+from constrint.frontends.flatzinc.document import Declaration, Document, Item, Name, Value, shortened
+from constrint.frontends.flatzinc.flat_model import FlatModel as FlatModel
+from constrint.frontends.flatzinc.flat_model import Output as Output
+from constrint.frontends.flatzinc.library import GLOBALS
+from constrint.frontends.flatzinc.sets import Sets
+from constrint.frontends.flatzinc.solve_item import read_outputs, read_solve_item
+from constrint.frontends.flatzinc.typed_arguments import Arguments
+from constrint.modelling.declarations import Declarations
+from constrint.modelling.symbols import SetExpr
+from constrint.support.limits import LimitExceeded
+
+DEEPEST = 40
+"""Definitions nested deeper than this are cut by a variable, because expressions are walked recursively."""
+LARGEST = 1000
+"""Definitions with more operators and operands, including those of inner definitions, are cut as well."""
+ONCE = 2  # constraints that name a variable: the one that defines it, and one that uses it
+# How often an argument occurs in a definition.
+_COPIES = {"int_div": 6, "int_mod": 6, "int_pow": 12, "int_pow_fixed": 12}
+
+
+def build(document: Document) -> FlatModel:
+    """The model of a document; raises `ParseError` for unsupported items."""
+    return _ModelBuilder(document).build()
+
+
+class _ModelBuilder:
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.model = Declarations(document.filename)
+        self.flat = FlatModel(self.model, document=document)
+        self._known: dict[str, IntExpr] = {}
+        self._arrays: dict[str, list[Value]] = {}
+        self._definitions: dict[str, Item] = {}
+        self._active: set[str] = set()
+        self._sizes: dict[str, int] = {}  # sizes of definitions
+        self._size = 0  # size of the present definition
+        self._used: set[int] = set()
+        self._sets = Sets(self)
+
+    def build(self) -> FlatModel:
+        document = self.document
+        for declaration in document.declarations.values():
+            if declaration.is_array:
+                self._arrays[declaration.name] = self._array(declaration)
+        self._find_definitions()
+        for declaration in document.declarations.values():
+            if declaration.is_set and declaration.is_variable and not declaration.is_array:
+                self.set_of(Name(declaration.name), declaration.line)
+            is_single = declaration.is_variable and not declaration.is_array and not declaration.is_set
+            if is_single and declaration.name not in self._definitions:
+                self._named(declaration.name, declaration.line, 0)
+        for item in document.constraints:
+            if item.defines in self._definitions and self._definitions[item.defines] is item:
+                self._named(item.defines, item.line, 0)
+        for item in document.constraints:
+            if id(item) not in self._used:
+                self._add(item)
+        self._keep_entries_within()
+        read_outputs(self, self.flat)
+        read_solve_item(self, self.flat)
+        return self.flat
+
+    def _find_definitions(self) -> None:
+        """Find for each variable that search need not decide the constraint that defines it."""
+        uses = self._uses()
+        for item in self.document.constraints:
+            name = item.defines
+            last = item.args[-1]
+            if item.name == "bool2int" and isinstance(last, Name) and last.index is None:
+                name = last.name
+            declaration = self.document.declarations.get(name or "")
+            if name is None or declaration is None or declaration.value is not None or declaration.is_array:
+                continue
+            domain = declaration.domain
+            is_partial = item.name in FUNCTIONS and FUNCTIONS[item.name].is_partial
+            if is_partial and domain is not None and domain.lo is None and domain.hi is None:
+                continue  # otherwise no bound would require that it is defined, wherever it is used
+            with self._guarded(item):
+                if uses[name] > ONCE and _is_bounded(domain) and self._is_long_sum(item):
+                    continue
+                if name not in self._definitions and self._target(item, name) is not None:
+                    self._definitions[name] = item
+
+    def _uses(self) -> Counter[str]:
+        """How many constraints name each variable, by itself or in an array."""
+        uses = Counter[str]()
+        entries: dict[str, set[str]] = {}  # of arrays: the variables in them
+        for item in self.document.constraints:
+            names = {x.name for arg in item.args for x in _names(arg if isinstance(arg, list) else [arg])}
+            for name in [arg.name for arg in _names(item.args) if arg.name in self._arrays]:
+                parts = self.entries(Name(name), item.line)
+                names |= entries.get(name) or entries.setdefault(name, {x.name for x in _names(parts)})
+            uses.update(names)
+        return uses
+
+    def _is_long_sum(self, item: Item) -> bool:
+        """Whether a constraint is a linear equation of three variables or more."""
+        return item.name == "int_lin_eq" and len(_names(self.entries(item.args[1], item.line))) > 2
+
+    # ------------------------------------------------------------ looking up
+
+    def _array(self, declaration: Declaration) -> list[Value]:
+        if not isinstance(declaration.value, list):
+            if isinstance(declaration.value, Name):
+                return self.entries(declaration.value, declaration.line)
+            message = f"the array '{shortened(declaration.name)}' has no value"
+            raise self.document.error(declaration.line, message)
+        return declaration.value
+
+    def entries(self, value: Value, line: int) -> list[Value]:
+        """The entries of an array, all of which are looked at."""
+        if isinstance(value, list):
+            return value
+        if isinstance(value, Name) and value.index is None and value.name in self._arrays:
+            found = self._arrays[value.name]
+            self.document.budget.elements(len(found), self.document.place(line))
+            return found
+        raise self.document.expected(line, "an array", value)
+
+    def number(self, value: Value, line: int, depth: int = 0) -> IntExpr:
+        """An integer expression; a condition counts as 0 or 1."""
+        if isinstance(value, bool | int):
+            return Const(int(value))
+        if isinstance(value, Name):
+            return self._looked_up(value, line, depth)
+        raise self.document.expected(line, "an integer", value)
+
+    def condition(self, value: Value, line: int, depth: int = 0) -> BoolExpr:
+        """A condition."""
+        if isinstance(value, bool):
+            return as_bool(value)
+        if isinstance(value, Name):
+            found = self._looked_up(value, line, depth)
+            if isinstance(found, BoolExpr):
+                return found
+            self._check_truth(value, found, line)
+            return as_bool(bool(found.value)) if isinstance(found, Const) else found == 1
+        raise self.document.expected(line, "a Boolean", value)
+
+    def _check_truth(self, name: Name, found: IntExpr, line: int) -> None:
+        """Refuse an integer where a Boolean is expected; `bool2int` makes integers of 0 and 1."""
+        if isinstance(found, Const | IntVar):
+            domain = Domain.of_values([found.value]) if isinstance(found, Const) else found.domain
+            if domain.lo is None or domain.hi is None or domain.lo < 0 or domain.hi > 1:
+                raise self.document.expected(line, "a Boolean", name)
+
+    def constant(self, value: Value, line: int) -> int:
+        """A constant."""
+        found = self.number(value, line)
+        if not isinstance(found, Const):
+            raise self.document.expected(line, "a constant", value)
+        return found.value
+
+    def resolved(self, value: Value, line: int) -> Value:
+        """The value for the name of a constant or of an entry; any other value as it is."""
+        seen = set()
+        while isinstance(value, Name) and value not in seen:
+            seen.add(value)
+            if value.index is not None:
+                value = self._entry(value, line)
+                continue
+            declaration = self._declaration(value, line)
+            if declaration.is_array or declaration.is_variable or declaration.value is None:
+                break
+            value = declaration.value
+        return value
+
+    def set_of(self, value: Value, line: int) -> SetExpr:
+        """A set, constant or not."""
+        return self._sets.read(value, line)
+
+    def members(self, value: Value, line: int) -> Domain:
+        """A constant set."""
+        found = self.resolved(value, line)
+        if isinstance(found, Domain):
+            return found
+        raise self.document.expected(line, "a set of integers", value)
+
+    def _entry(self, name: Name, line: int) -> Value:
+        entries = self._arrays.get(name.name)
+        if entries is None or name.index is None:
+            raise self.document.expected(line, "an array", Name(name.name))
+        if not 1 <= name.index <= len(entries):
+            raise self.document.error(
+                line, f"'{shortened(name.name)}' has no such entry: the index is outside 1..{len(entries)}"
+            )
+        return entries[name.index - 1]
+
+    def _looked_up(self, name: Name, line: int, depth: int) -> IntExpr:
+        self.document.budget.count_steps()
+        if name.index is not None:
+            return self.number(self._entry(name, line), line, depth)
+        return self._named(name.name, line, depth)
+
+    def _declaration(self, name: Name, line: int) -> Declaration:
+        declaration = self.document.declarations.get(name.name)
+        if declaration is None:
+            raise self.document.error(line, f"'{shortened(name.name)}' is not declared")
+        return declaration
+
+    def _named(self, name: str, line: int, depth: int) -> IntExpr:
+        known = self._known.get(name)
+        if known is not None:
+            self._size += self._sizes.get(name, 1)
+            return known
+        declaration = self._declaration(Name(name), line)
+        if declaration.is_array or declaration.is_set:
+            kind = "an array" if declaration.is_array else "a set"
+            message = f"'{shortened(name)}' is {kind}, where a single value is expected"
+            raise self.document.error(line, message)
+        if declaration.value is not None:
+            self._resolve(declaration)
+            found = self._equal(declaration, depth)
+        elif name in self._definitions and depth < DEEPEST and name not in self._active:
+            found = self._defined(declaration, self._definitions[name], depth)
+        else:
+            found = self._variable(declaration)
+        self._known.setdefault(name, found)
+        self._size += self._sizes.get(name, 1)
+        return self._known[name]
+
+    def _resolve(self, declaration: Declaration) -> None:
+        """Resolve chains of variables that are declared equal to another."""
+        chain: dict[str, Declaration] = {}
+        while declaration.name not in self._known:
+            if declaration.name in chain:
+                message = f"'{shortened(declaration.name)}' is declared equal to itself"
+                raise self.document.error(declaration.line, message)
+            chain[declaration.name] = declaration
+            value = declaration.value
+            if isinstance(value, Name) and value.index is not None:
+                value = self._entry(value, declaration.line)
+            if not isinstance(value, Name) or value.index is not None:
+                break
+            declaration = self._declaration(value, declaration.line)
+            if declaration.is_array or declaration.value is None:
+                break
+        for other in list(chain.values())[:0:-1]:
+            self._known.setdefault(other.name, self._equal(other, 0))
+
+    def _equal(self, declaration: Declaration, depth: int) -> IntExpr:
+        """The expression for a constant, or for a variable that is declared equal to something."""
+        assert declaration.value is not None
+        if declaration.domain is None:
+            return self.condition(declaration.value, declaration.line, depth)
+        found = self.number(declaration.value, declaration.line, depth)
+        if declaration.is_variable:
+            self._keep_within(found, declaration.domain)
+        return found
+
+    def _variable(self, declaration: Declaration) -> IntExpr:
+        self.document.budget.variable(1, self.document.place(declaration.line))
+        if declaration.domain is None:
+            return self.model.bool_var(declaration.name)
+        domain = declaration.domain
+        if domain.is_empty:
+            self.model.add(as_bool(False), name=declaration.name)
+            domain = Domain.of_range(0, 0)
+        if domain.values is not None:
+            return self.model.int_var(declaration.name, values=domain.values)
+        return self.model.int_var(declaration.name, domain.lo, domain.hi, step=domain.step)
+
+    def _defined(self, declaration: Declaration, item: Item, depth: int) -> IntExpr:
+        """The expression by which a constraint defines a variable."""
+        self._active.add(declaration.name)
+        around, self._size = self._size, 0
+        try:
+            found = self._target(item, declaration.name)
+            assert found is not None
+            with self._guarded(item):
+                expr: IntExpr = found(Arguments(self, item, item.args, depth + 1))
+        finally:
+            self._active.discard(declaration.name)
+            size, self._size = self._size, around
+        if declaration.name in self._known:  # it occurred again below itself, and is a variable since then
+            return self._known[declaration.name]
+        size *= _COPIES.get(item.name, 1)
+        own = sum([len(arg) if isinstance(arg, list) else 1 for arg in item.args])
+        if size > LARGEST + 20 * own:
+            return self._variable(declaration)
+        self._sizes[declaration.name] = size
+        self._used.add(id(item))
+        if declaration.domain is None:
+            return expr if isinstance(expr, BoolExpr) else expr == 1
+        self._keep_within(expr, declaration.domain)
+        return expr
+
+    def _keep_within(self, expr: IntExpr, domain: Domain) -> None:
+        if domain.is_empty or domain.lo is not None or domain.hi is not None:
+            self.model.add(member(expr, domain))
+
+    def _keep_entries_within(self) -> None:
+        """Keep the entries of arrays inside the type that their array declares."""
+        for declaration in self.document.declarations.values():
+            domain = declaration.domain
+            if not (declaration.is_array and declaration.is_variable) or domain is None:
+                continue
+            if domain.lo is None and domain.hi is None and not domain.is_empty:
+                continue
+            for entry in self._arrays[declaration.name]:
+                if declaration.is_set:
+                    for condition in self._sets.bounded(self.set_of(entry, declaration.line), domain):
+                        self.model.add(condition, name=declaration.name)
+                else:
+                    self._keep_within(self.number(entry, declaration.line), domain)
+
+    # ------------------------------------------------------------ adding
+
+    def _add(self, item: Item) -> None:
+        condition = relation(item.name, GLOBALS)
+        if condition is None:
+            raise self.document.error(
+                item.line,
+                f"the constraint '{shortened(item.name)}' is not supported (with {len(item.args)} arguments)",
+            )
+        with self._guarded(item):
+            arguments = Arguments(self, item, item.args)
+            self.model.add(condition(arguments), name=f"line {item.line}: {item.name}")
+            self.document.budget.count_steps(1, self.document.place(item.line))
+
+    @contextmanager
+    def _guarded(self, item: Item) -> Iterator[None]:
+        """Add the line to errors in a constraint."""
+        try:
+            yield
+        except (IndexError, ValueError, TypeError) as problem:
+            message = f"'{shortened(item.name)}' has arguments that do not fit ({problem})"
+            raise self.document.error(item.line, message) from None
+        except LimitExceeded as problem:
+            where = problem.where or self.document.place(item.line)
+            raise LimitExceeded(problem.name, problem.limit, where) from None
+        except ModelError as problem:
+            raise self.document.error(item.line, f"{shortened(item.name)}: {problem}") from None
+
+    # ------------------------------------------------------------ definitions
+
+    def _target(self, item: Item, name: str) -> Any:
+        """The expression by which a constraint defines a variable, as a function of the arguments.
+
+        Or None.
+        """
+        if item.name in FUNCTIONS:
+            defined = FUNCTIONS[item.name]
+            return defined.number if item.args[defined.place] == Name(name) else None
+        if item.name in CONDITIONS:
+            condition, place = CONDITIONS[item.name]
+            return condition if len(item.args) > place and item.args[place] == Name(name) else None
+        if item.name == "int_lin_eq":
+            return self._solved_for(item, name)
+        if item.name.endswith("_reif") and item.args[-1] == Name(name):
+            inner = relation(item.name.removesuffix("_reif"), GLOBALS)
+            return None if inner is None else lambda a: inner(a.but_last())
+        return None
+
+    def _solved_for(self, item: Item, name: str) -> Any:
+        """A linear equation solved for a variable with coefficient 1 or -1."""
+        factors, variables = (self.entries(part, item.line) for part in item.args[:2])
+        if variables.count(Name(name)) != 1:
+            return None
+        place = variables.index(Name(name))
+        sign = factors[place]
+        if sign not in (1, -1):
+            return None
+
+        def solved(a: Arguments) -> IntExpr:
+            others = [
+                -sign * self.constant(factor, item.line) * self.number(x, item.line, a.depth)
+                for i, (factor, x) in enumerate(zip(factors, variables, strict=True))
+                if i != place
+            ]
+            return sum_(others) + sign * int(a.constant(2))
+
+        return solved
+
+
+def _names(entries: Sequence[Value]) -> list[Name]:
+    return [entry for entry in entries if isinstance(entry, Name)]
+
+
+def _is_bounded(domain: Domain | None) -> bool:
+    return domain is not None and domain.lo is not None and domain.hi is not None

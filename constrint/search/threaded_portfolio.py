@@ -1,0 +1,150 @@
+"""`workers=`: the members of a portfolio have their turns side by side, in threads.
+
+A round gives as many members as there are workers a turn of the same work, those with the least claims. When
+all of them are over, the best solution bounds the objective for all, and learning searches are told the short
+clauses and the bounds that the others have learned. Nothing is told within a round, so equal seeds and
+numbers of workers give equal answers at any speed. Machine code runs without Python's lock.
+
+Where learning weighs more than one worker, or there are more workers than members, further searches of the
+kinds that learn and that look near the best solution join, with other seeds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from math import inf
+from typing import TYPE_CHECKING
+
+from constrint.errors import InternalError
+from constrint.learning.clause_exchange import tell
+from constrint.search.members import NeighbourhoodMember, TreeSearchMember
+from constrint.search.portfolio import PortfolioRun
+from constrint.search.rounds import FoundSolution, Round, RoundGoal, Turn
+from constrint.support.deadline import Paused
+
+if TYPE_CHECKING:
+    from constrint.preparing.checks import Assignment
+    from constrint.preparing.options import Options
+    from constrint.preparing.prepared import Prepared
+    from constrint.preparing.search_protocol import Search
+    from constrint.presolve import Root
+
+
+class ThreadedPortfolio(PortfolioRun):
+    """A portfolio whose members have their turns side by side; it follows the protocol `Search`."""
+
+    def __init__(
+        self,
+        prepared: Prepared,
+        root: Root,
+        options: Options,
+        started: float,
+        goal: tuple[int, str] | None = None,
+    ) -> None:
+        self._round: list[Round] = []  # the one under way
+        rounds = self._round  # the members know it, but not this search: a cycle would keep all of it
+
+        def look(_: Search) -> None:
+            for one in rounds:
+                one.check()
+
+        super().__init__(prepared, root, options.watched(look), started, goal)
+        self.workers = options.workers
+        self._watch = None if options.watch is None else partial(options.watch, self)
+        self._values: Mapping[int, int] | None = None  # of the last solution, where it is of a round
+        self._stop: BaseException | None = None  # what ends the call, once the last solution is told
+        self._is_over = False  # the round
+        self._is_exhausted = False
+        self._seeds = 0
+
+    def value(self, v: int) -> int:
+        """Value of a variable in the last solution."""
+        return super().value(v) if self._values is None else self._values[v]
+
+    def _play(self) -> Assignment | None:
+        if self._stop is not None:
+            raise self._stop
+        if self._is_exhausted:
+            return None
+        if len(self._playing) == 1:
+            self._values = None
+            if self._watch is not None:
+                self._watch()
+            return super()._play()
+        if self._is_over:
+            self._is_over = False
+            raise Paused
+        variables = {
+            v for member in self._members if isinstance(member, TreeSearchMember) for v in member.decided
+        }
+        if self._goal is not None:
+            variables.add(self._goal[0])
+        self._round[:] = [Round(self._playing, RoundGoal(self._goal, frozenset(variables), self._deadline))]
+        self._stop = self._round[0].run(self._watch)
+        self._is_over = True
+        return self._best_of(self._round[0].turns)
+
+    def _best_of(self, turns: list[Turn]) -> Assignment | None:
+        """The best solution of a round, or None where none is to come; raises `Paused` otherwise."""
+        before = inf if self._best is None or self._goal is None else self._cost(self._best)
+        best: FoundSolution | None = None
+        for turn in turns:
+            if turn.gave_up:
+                self._members.remove(turn.member)
+            if turn.found is not None and turn.found.cost < before:
+                turn.member.found += 1
+                if best is None or turn.found.cost < best.cost:
+                    best, self._finder = turn.found, turn.member
+        self._is_exhausted = any(_is_proven(turn, before, best) for turn in turns)
+        tell([learner.search for learner in self._learners])
+        if best is None and not self._is_exhausted:
+            raise self._stop or Paused
+        if best is None:
+            return None
+        self._values = best.values
+        return best.assignment
+
+    def _cost(self, value: int) -> int:
+        """The value of the goal, negated where that is maximised."""
+        return -value if self._goal is not None and self._goal[1] == "max" else value
+
+    def _join(self) -> None:
+        """Add the members whose time has come, and others of their kinds for idle workers."""
+        super()._join()
+        weight = sum(member.weight for member in self._members)
+        learners = round(self.workers * self._share / weight) if self._learners else 0
+        while len(self._learners) < learners:
+            self._learner(self._seed())
+        while len(self._members) < self.workers:
+            near = sum(isinstance(member, NeighbourhoodMember) for member in self._members)
+            if self._learners and self._may_learn() and (near == 0 or len(self._learners) <= near):
+                self._learner(self._seed())
+            elif near > 0:
+                self._neighbour(self._seed())
+            else:
+                break
+
+    def _seed(self) -> int:
+        """Another seed."""
+        self._seeds += 1
+        return self._seeds
+
+
+def _is_proven(turn: Turn, before: float, best: FoundSolution | None) -> bool:
+    """Whether a member has proven that there is no better solution than those it knows.
+
+    Args:
+        turn: Its turn.
+        before: The cost of the best solution before the round; infinite without one.
+        best: The best solution of the round.
+
+    Raises:
+        InternalError: Another one has found a better solution.
+    """
+    if not turn.is_exhausted:
+        return False
+    known = before if turn.found is None else min(before, turn.found.cost)
+    if best is not None and best.cost < known:
+        raise InternalError("one search has proven that there is no solution such as another has found")
+    return True
