@@ -1,4 +1,4 @@
-"""What global constraints are called elsewhere, and the order of their arguments there.
+"""Names of global constraints in other formats, and the order of their arguments there.
 
 A signature is a name and the fields of the constraint's definition, in the order of that name's arguments:
 `*` takes all arguments for one list, `{}` is a set in place of a list, `=` the number's value, and a word of

@@ -1,4 +1,4 @@
-"""What a layer does with each propagator: a dictionary by class, without a gap."""
+"""Registries of a layer's rules for propagators, by their classes, without a gap."""
 
 from __future__ import annotations
 
