@@ -2,7 +2,7 @@
 
 Of each wide variable its residue is kept, of each narrow one its value. Constraints become what they say of
 these: sums and products modulo the number, an absolute value or a maximum one of its arguments. If that
-finite model has no solution, the model has none. Constraints that say nothing of residues are left out.
+finite model has no solution, the model has none. Constraints that imply nothing for residues are left out.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MODULI = (2, 3, 4, 5, 7, 8)
 Terms = tuple[tuple[int, int], ...]
 
 BEYOND_LINEAR = (c.Absolute, c.Divides, c.DivMod, c.LinearEqIf, c.Maximum, c.Minimum, c.Power, c.Product)
-"""Linear equations alone are solved over the integers; modulo a number they say no more."""
+"""Constraints beyond linear equations, which are solved over the integers, not modulo a number."""
 
 
 def check_modulo(
@@ -128,7 +128,7 @@ class _Residues:
         return len(self.lo) - 1
 
     def _add(self, node: c.Propagator) -> None:
-        """Add what a constraint says of values and residues, if anything."""
+        """Add the conditions of a constraint on values and residues, if it has any."""
         if all(self.exact[v] for v in node.scope()):
             self.propagators.append(node)
         else:
@@ -218,4 +218,4 @@ _RESIDUES: Handlers[Callable[[_Residues, Any], None]] = Handlers(
     generic=lambda residues, node: None,
     rest="left out",
 )
-"""Adds what a constraint says of residues."""
+"""Adds the conditions of a constraint on residues."""

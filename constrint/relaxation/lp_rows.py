@@ -306,7 +306,7 @@ _LOOKED_UP: Handlers[Callable[[Any], Iterable[int]]] = Handlers(
 )
 """The variables that are looked up, counted or permuted, which get their members.
 
-Those that only differ from each other have none: their members would say nothing of the goal.
+Those that only differ from each other have none: their members would not bound the goal.
 """
 
 _STATED: Handlers[Callable[[_RowCollector, Any], None]] = Handlers(
