@@ -49,7 +49,6 @@ def _profiled() -> str | None:
     return None
 
 
-@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator] # compiled code does not ask again
 def kernels_take(device: str, dtype: torch.dtype) -> bool:
     """Whether kernels run on tensors there: on a profiled GPU, in a floating-point type that they know."""
     if device != "cuda" or is_native():
@@ -58,6 +57,9 @@ def kernels_take(device: str, dtype: torch.dtype) -> bool:
     if reason:
         say_once(reason)
     return reason is None
+
+
+kernels_take._dynamo_marked_constant = True  # type: ignore[attr-defined] # compiled code does not ask again
 
 
 def takes_kernels(tensor: torch.Tensor) -> bool:

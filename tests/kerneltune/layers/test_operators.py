@@ -168,3 +168,14 @@ def test_autocast_casts_all() -> None:
     assert output.dtype == h.dtype == torch.bfloat16
     output.float().sum().backward()
     assert layer.weight_hh_l0.grad.dtype == torch.float32
+
+
+def test_compilers_are_imported_where_something_is_compiled() -> None:
+    """torch._dynamo takes two seconds to import."""
+    script = (
+        "import sys, torch; before = {*sys.modules}; import kerneltune.torch;"
+        "print(sorted(name for name in {*sys.modules} - before if name.split('.')[0] not in"
+        " ('kerneltune', 'constrint') and 'torch' in name))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
