@@ -15,7 +15,7 @@ from kerneltune.errors import InputError, KernelTuneError, nearest
 
 if TYPE_CHECKING:
     from kerneltune.reporting.page import Roof
-    from kerneltune.reporting.summary import Tuned
+    from kerneltune.reporting.summary import TunedSummary
 
 SHOWN = 10  # configurations of a kernel
 
@@ -58,7 +58,7 @@ def results(
             _show(one, objective, SHOWN if kernel is not None else 1)
 
 
-def _found(kernel: str | None, device: str | None, store: Path | None) -> list[Tuned]:
+def _found(kernel: str | None, device: str | None, store: Path | None) -> list[TunedSummary]:
     from kerneltune.reporting.summary import summarised
     from kerneltune.tuning.kernel_store import KernelStore
 
@@ -76,7 +76,7 @@ def _found(kernel: str | None, device: str | None, store: Path | None) -> list[T
     return summarised(kept)
 
 
-def _only(found: list[Tuned], kernel: str | None) -> Tuned:
+def _only(found: list[TunedSummary], kernel: str | None) -> TunedSummary:
     if kernel is None:
         raise InputError("name the kernel: kerneltune results KERNEL --html FILE")
     if len(found) > 1:
@@ -100,7 +100,7 @@ def _roof(device: str) -> Roof | None:
     return None
 
 
-def _export(one: Tuned, to_t4: Path | None, to_cache: Path | None) -> None:
+def _export(one: TunedSummary, to_t4: Path | None, to_cache: Path | None) -> None:
     import json
 
     from kerneltune.tuning.recorded import Recording
@@ -120,7 +120,7 @@ def _export(one: Tuned, to_t4: Path | None, to_cache: Path | None) -> None:
             write_file(path, json.dumps(data(), indent=1) + "\n")
 
 
-def _show(one: Tuned, objective: str, most: int) -> None:
+def _show(one: TunedSummary, objective: str, most: int) -> None:
     ranked = one.ranked(objective)
     click.echo(f"{one.title}: {len(one.trials)} tried, {len(one.failed)} failed, last {one.last}")
     for place, trial in enumerate(ranked[:most]):

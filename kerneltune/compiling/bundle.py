@@ -21,7 +21,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from kerneltune.compiling.ready import Ready, request_key, without_steps
+from kerneltune.compiling.ready import ReadyKernel, request_key, without_steps
 from kerneltune.errors import InputError, KernelTuneError
 from kerneltune.inputs.hardware import HardwareProfile
 from kerneltune.inputs.request import Request
@@ -96,7 +96,7 @@ class Bundle:
             )
         return cls(path, about, connection, Lock())
 
-    def find(self, problem: Request, profile: HardwareProfile) -> Ready | None:
+    def find(self, problem: Request, profile: HardwareProfile) -> ReadyKernel | None:
         """The kernel of a request, or None if there is none; raises `InputError` for a damaged bundle."""
         problem = without_steps(problem)
         rows = self._rows(f"{_ROW} where key = ?", (request_key(problem, profile),))
@@ -107,7 +107,7 @@ class Bundle:
             raise InputError(f"the bundle {self.path} is damaged: a kernel is filed under another request")
         return found
 
-    def all(self) -> Iterator[Ready]:
+    def all(self) -> Iterator[ReadyKernel]:
         """Every kernel; raises `InputError` at the first that is damaged."""
         for row in self._rows(f"{_ROW} order by block, start", ()):
             yield self._ready(row)
@@ -128,7 +128,7 @@ class Bundle:
         except sqlite3.Error as error:
             raise InputError(f"the bundle {self.path} is damaged: {error}") from None
 
-    def _ready(self, row: tuple[Any, ...]) -> Ready:
+    def _ready(self, row: tuple[Any, ...]) -> ReadyKernel:
         described, cooperative, block, start, length, sha256 = row
         try:
             candidate = Candidate.from_json(json.loads(described))
@@ -138,7 +138,7 @@ class Bundle:
             raise InputError(f"the bundle {self.path} is damaged: {error}") from None
         if hashlib.sha256(cubin).hexdigest() != sha256:
             raise InputError(f"the bundle {self.path} is damaged: {candidate.problem.label} has changed")
-        return Ready(candidate, cubin, bool(cooperative), self.about.get("compiler", ""), "bundle")
+        return ReadyKernel(candidate, cubin, bool(cooperative), self.about.get("compiler", ""), "bundle")
 
     def block(self, number: int) -> bytes:
         """A block of machine code, decompressed."""

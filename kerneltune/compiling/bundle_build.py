@@ -18,7 +18,7 @@ from pathlib import Path
 
 from constrint.support.placing import replaced
 from kerneltune.compiling.bundle import APPLICATION, FILE, PACKAGE, SCHEMA, VERSION
-from kerneltune.compiling.ready import Ready, Supply, request_key, sources_digest, without_steps
+from kerneltune.compiling.ready import ReadyKernel, Supply, request_key, sources_digest, without_steps
 from kerneltune.errors import CompilationError, InfeasibleError, InputError
 from kerneltune.inputs.descriptions import Kernels
 from kerneltune.inputs.hardware import HardwareProfile
@@ -56,7 +56,7 @@ class Selection:
 
 
 @dataclass(frozen=True)
-class Built:
+class BuiltBundle:
     """The outcome of a build: kernels written, requests that no tiling fits, bytes of the file."""
 
     kernels: int
@@ -71,7 +71,7 @@ def build(
     selection: Selection,
     progress: Callable[[str], None] = lambda line: None,
     workers: int | None = None,
-) -> Built:
+) -> BuiltBundle:
     """Solve and compile a selection for some GPUs, and write the bundle; one that is there is replaced.
 
     Kernels that the cache of this machine has are taken from it, so an interrupted build resumes.
@@ -80,7 +80,7 @@ def build(
         path.parent.mkdir(parents=True, exist_ok=True)
         with replaced(path) as aside, closing(sqlite3.connect(aside)) as connection:
             count, left_out = _filled(connection, profiles, kernels, selection, progress, workers)
-        return Built(count, tuple(left_out), path.stat().st_size)
+        return BuiltBundle(count, tuple(left_out), path.stat().st_size)
     except (OSError, sqlite3.Error) as error:
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"{path} cannot be written: {reason}") from None
@@ -105,8 +105,8 @@ def _filled(
             supply = Supply(profile, kernels)
             for problems in selection.layers():
                 made = list(pool.map(lambda one, supply=supply: _tried(supply, one), problems))
-                found = [(p, m) for p, m in zip(problems, made, strict=True) if isinstance(m, Ready)]
-                left_out += [str(m) for m in made if not isinstance(m, Ready)]
+                found = [(p, m) for p, m in zip(problems, made, strict=True) if isinstance(m, ReadyKernel)]
+                left_out += [str(m) for m in made if not isinstance(m, ReadyKernel)]
                 if found:
                     _add(connection, profile, found)
                     compiler = found[0][1].compiler
@@ -119,7 +119,7 @@ def _filled(
     return count, left_out
 
 
-def _tried(supply: Supply, problem: Problem) -> Ready | str:
+def _tried(supply: Supply, problem: Problem) -> ReadyKernel | str:
     try:
         return supply.get(problem)
     except (InfeasibleError, CompilationError) as error:
@@ -127,7 +127,7 @@ def _tried(supply: Supply, problem: Problem) -> Ready | str:
 
 
 def _add(
-    connection: sqlite3.Connection, profile: HardwareProfile, found: list[tuple[Problem, Ready]]
+    connection: sqlite3.Connection, profile: HardwareProfile, found: list[tuple[Problem, ReadyKernel]]
 ) -> None:
     """Write kernels of one layer as one block; equal ones once."""
     content = bytearray()

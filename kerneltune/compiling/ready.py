@@ -36,7 +36,7 @@ MOST_WORKERS = 16
 
 
 @dataclass(frozen=True)
-class Ready:
+class ReadyKernel:
     """A tiling and its cubin.
 
     Attributes:
@@ -113,12 +113,12 @@ class Supply:
     strategy: str | None = None
     bundle: Bundle | None = None
     cache: CubinCache = field(default_factory=CubinCache)
-    _begun: dict[Request, Future[Ready]] = field(default_factory=dict)
+    _begun: dict[Request, Future[ReadyKernel]] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
     _solving: Lock = field(default_factory=Lock)
     _made_compiler: Compiler | None = None
 
-    def get(self, problem: Request) -> Ready:
+    def get(self, problem: Request) -> ReadyKernel:
         """The kernel of a request, as soon as it is there.
 
         Raises `InfeasibleError`, `InputError`, `CompilationError` or `MissingExtraError`.
@@ -126,7 +126,7 @@ class Supply:
         found = self.quickly(problem)
         return found if found is not None else self.begin(problem).result()
 
-    def begin(self, problem: Request) -> Future[Ready]:
+    def begin(self, problem: Request) -> Future[ReadyKernel]:
         """Begin to solve and compile in the background, unless that has begun."""
         problem = without_steps(problem)
         with self._lock:
@@ -136,7 +136,7 @@ class Supply:
                 self._begun[problem] = future
         return future
 
-    def quickly(self, problem: Request) -> Ready | None:
+    def quickly(self, problem: Request) -> ReadyKernel | None:
         """The kernel if it is in the bundle or was kept; None if it must be compiled."""
         problem = without_steps(problem)
         if self.bundle is not None and self.strategy is None:
@@ -150,7 +150,7 @@ class Supply:
                     return found
         return self._kept(problem)
 
-    def _made(self, problem: Request) -> Ready:
+    def _made(self, problem: Request) -> ReadyKernel:
         kept = self.quickly(problem)
         if kept is not None:
             return kept
@@ -161,7 +161,7 @@ class Supply:
         compiled = settle(space, self._compiler(), self._solving).compiled
         candidate = compiled.candidate
         cooperative = space.kernels.strategy(candidate.strategy).spec.cooperative
-        made = Ready(candidate, compiled.cubin, cooperative, compiled.report.compiler, "compiled")
+        made = ReadyKernel(candidate, compiled.cubin, cooperative, compiled.report.compiler, "compiled")
         note = {
             "candidate": candidate.to_json(),
             "cubin": compiled.key,
@@ -183,14 +183,16 @@ class Supply:
         about = (sources_digest(self.kernels.root), installed_compiler(), self.strategy or "")
         return self.cache.folder.parent / "tilings" / f"{request_key(problem, self.profile, *about)}.json"
 
-    def _kept(self, problem: Request) -> Ready | None:
+    def _kept(self, problem: Request) -> ReadyKernel | None:
         try:
             note = json.loads(read_kept(self._path(problem)) or b"")
             candidate = Candidate.from_json(note["candidate"])
             output = self.cache.load(str(note["cubin"]))
             if output is None or without_steps(candidate.problem) != problem:
                 return None
-            return Ready(candidate, output.cubin, note["cooperative"] is True, str(note["compiler"]), "kept")
+            return ReadyKernel(
+                candidate, output.cubin, note["cooperative"] is True, str(note["compiler"]), "kept"
+            )
         except (OSError, ValueError, KeyError, TypeError, KernelTuneError):
             return None
 

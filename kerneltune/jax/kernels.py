@@ -170,7 +170,7 @@ def _launch(
     size = target.supply().get(problem).candidate.workspace
     if size:
         wanted = {**wanted, "workspace": jax.ShapeDtypeStruct((size,), jnp.uint8)}
-    call = target.Call(problem, tuple(given), tuple(wanted))
+    call = target.KernelCall(problem, tuple(given), tuple(wanted))
     made = jax.ffi.ffi_call(target.TARGET, list(wanted.values()))(*given.values(), request=call.text())
     found = dict(zip(wanted, made, strict=True))
     found.pop("workspace", None)

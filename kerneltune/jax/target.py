@@ -12,7 +12,7 @@ from typing import Any
 import jax
 
 from kerneltune.compiling.arguments import packed
-from kerneltune.compiling.ready import Ready, Supply, supply_of
+from kerneltune.compiling.ready import ReadyKernel, Supply, supply_of
 from kerneltune.errors import KernelTuneError
 from kerneltune.inputs.descriptions import discover
 from kerneltune.inputs.problem import Problem
@@ -34,7 +34,7 @@ TARGET = "kerneltune_launch"
 
 
 @dataclass(frozen=True)
-class Call:
+class KernelCall:
     """The attribute of a call: the request, and the arguments' names in order."""
 
     problem: Problem
@@ -47,7 +47,7 @@ class Call:
 
     @classmethod
     @cache
-    def of(cls, text: str) -> Call:
+    def of(cls, text: str) -> KernelCall:
         """The call that a text stands for; raises `ValueError` or `InputError` for any other text."""
         problem, arguments, results = json.loads(text)
         return cls(Problem.from_json(problem), tuple(arguments), tuple(results))
@@ -61,7 +61,7 @@ def supply() -> Supply:
 
 @dataclass(frozen=True)
 class _Loaded:
-    ready: Ready
+    ready: ReadyKernel
     kernel: ExtendedKernel
 
 
@@ -74,7 +74,7 @@ class Launches:
 
     def launch(self, text: str, places: dict[str, int], stream: int) -> None:
         """Queue what a call asks for: the initial states, the workspace, the kernel."""
-        call = Call.of(text)
+        call = KernelCall.of(text)
         context = ctypes.c_void_p()
         driver.call(
             "asking for the context", "cuStreamGetCtx", ctypes.c_void_p(stream), ctypes.byref(context)
@@ -120,7 +120,7 @@ def _handle(pointer: Any) -> int | None:
         if frame.stage != EXECUTE:
             return None
         text = text_attribute(frame)
-        call = Call.of(text)
+        call = KernelCall.of(text)
         places = dict(zip(call.arguments, addresses(frame.arguments), strict=True))
         places |= zip(call.results, addresses(frame.results), strict=True)
         _LAUNCHES.launch(text, places, stream_of(frame))

@@ -8,7 +8,7 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownStrategy:
     """A strategy of Kernel Tuner 1.5.
 
     Attributes:
@@ -35,38 +35,44 @@ _GREEDY = "neighbor restart order randomize"
 _FRONT = "popsize crossover_operator crossover_prob mutation_prob ref_dirs_list"
 
 STRATEGIES = {
-    "brute_force": Known("exhaustive", takes_start=False, takes_budget=False),
-    "random_sample": Known("random", "fraction", takes_start=False),
-    "minimize": Known("neighbours", "method"),
-    "basinhopping": Known("neighbours", "method T"),
-    "diff_evo": Known("evolution", "popsize popsize_times_dimensions maxiter F CR method constraint_aware"),
-    "genetic_algorithm": Known("evolution", "popsize maxiter method mutation_chance constraint_aware"),
-    "greedy_mls": Known("neighbours", _GREEDY),
-    "ordered_greedy_mls": Known("neighbours", _GREEDY),
-    "greedy_ils": Known("neighbours", "neighbor restart no_improvement random_walk"),
-    "mls": Known("neighbours", _GREEDY),
-    "dual_annealing": Known("annealing", "method"),
-    "simulated_annealing": Known("annealing", "T T_min alpha maxiter constraint_aware"),
-    "pso": Known("evolution", "popsize maxiter w c1 c2 constraint_aware"),
-    "firefly_algorithm": Known("evolution", "popsize maxiter B0 gamma alpha constraint_aware"),
-    "skopt": Known("gaussian", "learner acq_func lie_strategy kappa num_initial batch_size skopt_kwargs"),
-    "bayes_opt": Known(
+    "brute_force": KnownStrategy("exhaustive", takes_start=False, takes_budget=False),
+    "random_sample": KnownStrategy("random", "fraction", takes_start=False),
+    "minimize": KnownStrategy("neighbours", "method"),
+    "basinhopping": KnownStrategy("neighbours", "method T"),
+    "diff_evo": KnownStrategy(
+        "evolution", "popsize popsize_times_dimensions maxiter F CR method constraint_aware"
+    ),
+    "genetic_algorithm": KnownStrategy(
+        "evolution", "popsize maxiter method mutation_chance constraint_aware"
+    ),
+    "greedy_mls": KnownStrategy("neighbours", _GREEDY),
+    "ordered_greedy_mls": KnownStrategy("neighbours", _GREEDY),
+    "greedy_ils": KnownStrategy("neighbours", "neighbor restart no_improvement random_walk"),
+    "mls": KnownStrategy("neighbours", _GREEDY),
+    "dual_annealing": KnownStrategy("annealing", "method"),
+    "simulated_annealing": KnownStrategy("annealing", "T T_min alpha maxiter constraint_aware"),
+    "pso": KnownStrategy("evolution", "popsize maxiter w c1 c2 constraint_aware"),
+    "firefly_algorithm": KnownStrategy("evolution", "popsize maxiter B0 gamma alpha constraint_aware"),
+    "skopt": KnownStrategy(
+        "gaussian", "learner acq_func lie_strategy kappa num_initial batch_size skopt_kwargs"
+    ),
+    "bayes_opt": KnownStrategy(
         "gaussian", "covariancekernel covariancelengthscale method samplingmethod popsize", takes_start=False
     ),
-    "pyatf_strategies": Known("auto", "searchtechnique use_searchspace_cache", takes_start=False),
-    "hybrid_vndx": Known(
+    "pyatf_strategies": KnownStrategy("auto", "searchtechnique use_searchspace_cache", takes_start=False),
+    "hybrid_vndx": KnownStrategy(
         "auto",
         "budget k cand_pool restart_iter tabu_size elite_size temp0 cooling constraint_aware",
         takes_start=False,
     ),
-    "adaptive_tabu_greywolf": Known(
+    "adaptive_tabu_greywolf": KnownStrategy(
         "auto",
         "budget pack_size tabu_factor shake_rate jump_rate stagn_limit restart_ratio t0 t_decay t_min "
         "constraint_aware",
         takes_start=False,
     ),
-    "nsga2": Known("evolution", _FRONT, takes_start=False),
-    "nsga3": Known("evolution", _FRONT, takes_start=False),
+    "nsga2": KnownStrategy("evolution", _FRONT, takes_start=False),
+    "nsga3": KnownStrategy("evolution", _FRONT, takes_start=False),
 }
 """By name."""
 

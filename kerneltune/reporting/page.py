@@ -11,7 +11,7 @@ from typing import Any
 from kerneltune.errors import InputError
 from kerneltune.inputs.hardware import HardwareProfile
 from kerneltune.pipeline.trial import TIME, Trial
-from kerneltune.reporting.summary import Tuned
+from kerneltune.reporting.summary import TunedSummary
 from kerneltune.tuning.goals import MAXIMISED
 
 UNITS = {TIME: "ms", "energy": "J", "gflops": "GFLOP/s", "gbs": "GB/s"}
@@ -41,7 +41,7 @@ class Roof:
         return Roof(profile.memory_bandwidth_gbs, warps, profile.registers_per_sm, profile.smem_per_sm)
 
 
-def page_of(tuned: Tuned, objective: str = TIME, roof: Roof | None = None) -> str:
+def page_of(tuned: TunedSummary, objective: str = TIME, roof: Roof | None = None) -> str:
     """The page's text.
 
     Args:
@@ -75,7 +75,7 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _data(tuned: Tuned, objective: str, roof: Roof | None) -> dict[str, Any]:
+def _data(tuned: TunedSummary, objective: str, roof: Roof | None) -> dict[str, Any]:
     names: list[str] = []
     for trial in tuned.trials:
         names += [name for name in trial.configuration if name not in names]

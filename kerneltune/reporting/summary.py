@@ -12,7 +12,7 @@ from kerneltune.tuning.kernel_store import StoredKernel
 
 
 @dataclass(frozen=True)
-class Tuned:
+class TunedSummary:
     """The stored trials of a kernel on a device at some sizes.
 
     Attributes:
@@ -61,13 +61,13 @@ class Tuned:
         }
 
 
-def summarised(rows: Iterable[StoredKernel]) -> list[Tuned]:
+def summarised(rows: Iterable[StoredKernel]) -> list[TunedSummary]:
     """Stored rows gathered by kernel, device and sizes, in the order of their first trials."""
     groups: dict[tuple[str, str, tuple[tuple[str, int], ...]], list[StoredKernel]] = {}
     for row in rows:
         groups.setdefault((row.kernel, row.device, tuple(sorted(row.sizes.items()))), []).append(row)
     return [
-        Tuned(
+        TunedSummary(
             kernel,
             device,
             dict(sizes),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import torch
 
 from kerneltune.torch.fused_layer import Layer, Parameters, product_of, weights_of
-from kerneltune.torch.fused_rows import Even, Ragged, Rows, keeping
+from kerneltune.torch.fused_rows import BatchRows, Even, Ragged, keeping
 from kerneltune.torch.native import native_recurrence
 from kerneltune.torch.ragged import Dense, Layout, Tokens, at_end
 from kerneltune.torch.sizes import KINDS
@@ -15,7 +15,7 @@ from kerneltune.torch.sizes import KINDS
 States = tuple[torch.Tensor, ...]
 
 
-def layout_of(rows: Rows) -> Layout:
+def layout_of(rows: BatchRows) -> Layout:
     """The rows as layers that run natively have them."""
     if isinstance(rows, Even):
         return Dense(rows.batch)

@@ -17,7 +17,7 @@ import torch
 from kerneltune.torch.again import layout_of, stack_again
 from kerneltune.torch.fused_layer import Layer
 from kerneltune.torch.fused_passes import Passes, Plan, States
-from kerneltune.torch.fused_rows import Even, Rows
+from kerneltune.torch.fused_rows import BatchRows, Even
 from kerneltune.torch.launching import launcher
 from kerneltune.torch.lengths import Lengths
 from kerneltune.torch.native import differentiable_gradients
@@ -71,7 +71,7 @@ class _Calls:
         self._plans: dict[Any, Plan] = {}
         self._passes: dict[Any, Passes] = {}
 
-    def plan(self, stack: Stack, rows: Rows, dropout: float, given: int) -> Plan:
+    def plan(self, stack: Stack, rows: BatchRows, dropout: float, given: int) -> Plan:
         """How a call runs; the same one for calls that are alike."""
         tf32 = rnn_takes_tf32()
         key = rows, dropout, given, tf32, stack.kind.cell
@@ -119,7 +119,9 @@ def takes(stack: Stack) -> bool:
     return plain and not sizes.head_dim % 8 and not torch._C._are_functorch_transforms_active()
 
 
-def run(stack: Stack, data: torch.Tensor, rows: Rows, states: States | None) -> tuple[torch.Tensor, States]:
+def run(
+    stack: Stack, data: torch.Tensor, rows: BatchRows, states: States | None
+) -> tuple[torch.Tensor, States]:
     """As `Stack.run`; `states` may be None for the default.
 
     Args:
@@ -295,13 +297,15 @@ def run_ragged(
     return run(stack, data, rows, states)
 
 
-def _placed(lengths: Lengths, layer: Layer, dtype: torch.dtype, device: torch.device, training: bool) -> Rows:
+def _placed(
+    lengths: Lengths, layer: Layer, dtype: torch.dtype, device: torch.device, training: bool
+) -> BatchRows:
     cuts = cuts_of(lengths, lambda rows: _step_seconds(layer, 1, rows, dtype, training))
     return lengths.placed(layer, cuts, device)
 
 
 @lru_cache(maxsize=8)
-def _kept_places(key: tuple[bytes, bool], layer: Layer, *about: Any) -> Rows:
+def _kept_places(key: tuple[bytes, bool], layer: Layer, *about: Any) -> BatchRows:
     """The same, kept for layers that get the same lengths on the same stream one after another."""
     return _placed(Lengths.of_key(key), layer, *about[:-1])
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import torch
 
 from kerneltune.torch.fused_layer import Layer, Weights, gradients_of, weights_of
-from kerneltune.torch.fused_rows import Block, Rows
+from kerneltune.torch.fused_rows import BatchRows, RowBlock
 from kerneltune.torch.launching import Launcher
 from kerneltune.torch.operators import problem_of, readable, spec_of
 
@@ -47,7 +47,7 @@ class Passes(Protocol):
         """How many states are given."""
 
     @property
-    def rows(self) -> Rows:
+    def rows(self) -> BatchRows:
         """How the rows lie."""
 
     def forward(
@@ -94,7 +94,7 @@ class Plan:
     layers: int
     dropout: float
     given: int
-    rows: Rows
+    rows: BatchRows
     runs_on: Launcher
 
     def forward(
@@ -210,7 +210,7 @@ def _forward(
     return states, saved
 
 
-def _saved_of(saved: Saved, block: Block) -> Saved:
+def _saved_of(saved: Saved, block: RowBlock) -> Saved:
     found = {}
     for name, whole in saved.items():
         at, steps = block.at, block.steps

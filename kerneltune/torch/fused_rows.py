@@ -20,7 +20,7 @@ Reads = list[tuple[torch.Tensor, torch.Tensor]]
 
 
 @dataclass(frozen=True)
-class Block:
+class RowBlock:
     """Steps that one launch runs over.
 
     Attributes:
@@ -37,10 +37,10 @@ class Block:
     floats_at: int = 0
     states_at: int = 0
 
-    def following(self, steps: int, batch: int, states: int) -> Block:
+    def following(self, steps: int, batch: int, states: int) -> RowBlock:
         """The next block."""
         floats = (self.steps + 1) * self.batch
-        return Block(
+        return RowBlock(
             steps,
             batch,
             self.at + self.steps * self.batch,
@@ -49,11 +49,11 @@ class Block:
         )
 
 
-class Rows(Protocol):
+class BatchRows(Protocol):
     """Between a layer's data and the arrays of kernels."""
 
     @property
-    def blocks(self) -> tuple[Block, ...]:
+    def blocks(self) -> tuple[RowBlock, ...]:
         """What kernels run over."""
 
     @property
@@ -96,7 +96,7 @@ class Rows(Protocol):
 class Even:
     """`[T, B, …]`, all rows of the same length; one object for each size."""
 
-    blocks: tuple[Block, ...]
+    blocks: tuple[RowBlock, ...]
 
     last_is_outside = True
 
@@ -109,7 +109,7 @@ class Even:
     @lru_cache(maxsize=4096)
     def of(steps: int, batch: int) -> Even:
         """So many steps and rows."""
-        return Even((Block(steps, batch),))
+        return Even((RowBlock(steps, batch),))
 
     def product(
         self, layer: Layer, data: torch.Tensor, into: list[torch.Tensor], bias: list[torch.Tensor | None]
@@ -205,7 +205,7 @@ class Ragged:
     """
 
     last_is_outside = False
-    blocks: tuple[Block, ...]
+    blocks: tuple[RowBlock, ...]
     batch: int
     source: torch.Tensor
     places: torch.Tensor

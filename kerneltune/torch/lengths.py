@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kerneltune.errors import InputError
 from kerneltune.torch.fused_layer import Layer
-from kerneltune.torch.fused_rows import Block, Ragged
+from kerneltune.torch.fused_rows import Ragged, RowBlock
 
 Numbers = NDArray[np.int64]
 
@@ -72,7 +72,7 @@ class Lengths:
         held = (rest[0], rest[1]) if rest else None
         return Ragged(blocks, len(self.ends), source, places, held, ends, end_places, layer.directions)
 
-    def _simply(self, layer: Layer, block: Block) -> list[Numbers]:
+    def _simply(self, layer: Layer, block: RowBlock) -> list[Numbers]:
         """One block and direction, which takes a fraction of the host's time."""
         assert self.running is not None
         inside = np.arange(block.batch) < self.running[:, None]
@@ -81,7 +81,7 @@ class Lengths:
         source[places] = np.arange(len(places))
         return [source, places, *self._ends(layer, (block,), np.arange(block.steps) * block.batch)]
 
-    def _generally(self, layer: Layer, blocks: tuple[Block, ...]) -> list[Numbers]:
+    def _generally(self, layer: Layer, blocks: tuple[RowBlock, ...]) -> list[Numbers]:
         lengths = [block.steps for block in blocks]
         batch = np.repeat([block.batch for block in blocks], lengths)  # of the block of each step
         place = np.cumsum(batch) - batch
@@ -104,7 +104,7 @@ class Lengths:
             parts += [np.stack(one, axis=1) for one in zip(*moves, strict=True)]
         return parts
 
-    def _ends(self, layer: Layer, blocks: tuple[Block, ...], place: Numbers) -> list[Numbers]:
+    def _ends(self, layer: Layer, blocks: tuple[RowBlock, ...], place: Numbers) -> list[Numbers]:
         """Where states lie at a row's end, h within its block and others behind it, and the last step."""
         count, rows, last = layer.directions, np.arange(len(self.ends)), self.ends - 1
         way = np.arange(count)[:, None]
@@ -118,8 +118,8 @@ class Lengths:
         return [np.stack(found)[:, None] * count + way, final * count + way]
 
 
-def _blocks(cuts: list[tuple[int, int]], states: int) -> tuple[Block, ...]:
-    found = [Block(*cuts[0])]
+def _blocks(cuts: list[tuple[int, int]], states: int) -> tuple[RowBlock, ...]:
+    found = [RowBlock(*cuts[0])]
     for steps, batch in cuts[1:]:
         found.append(found[-1].following(steps, batch, states))
     return tuple(found)

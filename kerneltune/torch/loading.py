@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kerneltune.compiling.ready import Ready, supply_of
+from kerneltune.compiling.ready import ReadyKernel, supply_of
 from kerneltune.inputs.hardware import HardwareProfile
 from kerneltune.running.launch import ExtendedKernel
 from kerneltune.tiling.candidate import Candidate
@@ -18,7 +18,7 @@ class Stream:
     handle: int
 
 
-def loaded(ready: Ready) -> ExtendedKernel:
+def loaded(ready: ReadyKernel) -> ExtendedKernel:
     """A kernel in the present context."""
     return ExtendedKernel(ready.cubin, ready.candidate, cooperative=ready.cooperative)
 

@@ -16,7 +16,7 @@ from kerneltune.tuning.kernel_store import KernelStore, StoredKernel
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownBest:
     """A stored configuration.
 
     Attributes:
@@ -55,7 +55,7 @@ def best_known(
     device: str | None = None,
     store: Path | str | None = None,
     objective: str = TIME,
-) -> Known | None:
+) -> KnownBest | None:
     """The best configuration for a device and sizes; of the nearest sizes, then devices, where there is none.
 
     Args:
@@ -84,7 +84,7 @@ def best_known(
     other, far, _ = rank(row)
     time = row.trial.objectives.get(TIME, math.nan)
     exact = not other and not far and wanted is not None
-    return Known(kernel, row.trial.configuration, row.device, row.sizes, time, exact)
+    return KnownBest(kernel, row.trial.configuration, row.device, row.sizes, time, exact)
 
 
 def same_device(one: str, other: str) -> bool:

@@ -13,7 +13,7 @@ from kerneltune.searching.protocol import Configuration
 from kerneltune.sources.description import Description
 from kerneltune.sources.folder import is_kernel_folder, read_folder
 from kerneltune.sources.kernel import CALLABLE, CUDA, PTX, TRITON, Kernel
-from kerneltune.tuning.best import Known, best_known
+from kerneltune.tuning.best import KnownBest, best_known
 
 DESCRIBED = {one.name for one in fields(Description)} - {"source", "sizes"}
 
@@ -33,7 +33,7 @@ class LoadedKernel:
 
     kernel: Kernel
     configuration: Configuration
-    known: Known | None
+    known: KnownBest | None
     _launcher: Any
 
     def __call__(self, *arguments: Any, stream: Any = None) -> None:

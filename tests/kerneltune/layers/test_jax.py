@@ -65,9 +65,9 @@ class ReferenceLaunches:
         self.requests: list[Any] = []
 
     def launch(self, text: str, places: dict[str, int], stream: int) -> None:
-        from kerneltune.jax.target import Call
+        from kerneltune.jax.target import KernelCall
 
-        problem = Call.of(text).problem
+        problem = KernelCall.of(text).problem
         self.requests.append(problem)
         about = discover().cell(problem.cell)
         spec = about.spec

@@ -20,7 +20,7 @@ from kerneltune.pipeline.run import Budget, Progress
 from kerneltune.pipeline.trial import Trial
 from kerneltune.reporting.live import live_view, seconds_left, table_of
 from kerneltune.reporting.page import Roof, page_of
-from kerneltune.reporting.summary import Tuned, summarised
+from kerneltune.reporting.summary import TunedSummary, summarised
 from kerneltune.tuning.kernel_store import KernelMemory, KernelStore
 from kerneltune.tuning.recorded import read_recording
 
@@ -64,7 +64,7 @@ def ask(*words: str) -> subprocess.CompletedProcess[str]:
     return done
 
 
-def tuned(store: Path) -> Tuned:
+def tuned(store: Path) -> TunedSummary:
     with closing(KernelStore(store)) as opened:
         return summarised(opened.rows("matmul"))[0]
 
@@ -146,7 +146,7 @@ def _as_script(value: Any) -> str:
 
 def test_pages_need_a_measurement() -> None:
     with pytest.raises(InputError, match="none of its trials passed"):
-        page_of(Tuned("k", "d", {}, 1, (Trial({"x": 1}, failure="no"),), "now"))
+        page_of(TunedSummary("k", "d", {}, 1, (Trial({"x": 1}, failure="no"),), "now"))
 
 
 def test_the_live_view_says_what_is_left() -> None:
@@ -176,7 +176,7 @@ def test_what_is_not_finite_is_left_out() -> None:
         resources={"registers": math.inf},
     )
     fine = Trial({"x": 1, "y": 2}, {"time": 2.0}, predicted=3.0)
-    page = page_of(Tuned("k", "d", {}, 2, (odd, fine), "now"))
+    page = page_of(TunedSummary("k", "d", {}, 2, (odd, fine), "now"))
     for word in ("Infinity", "NaN"):
         assert f":{word}" not in page
         assert f"[{word}" not in page
