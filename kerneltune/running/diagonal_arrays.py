@@ -55,7 +55,7 @@ def expected_shapes(problem: ScanProblem, cell: ScanCell) -> dict[str, Shape]:
 
 
 def outputs(problem: ScanProblem, cell: ScanCell) -> dict[str, Output]:
-    """What a launch writes besides arrays [B, T, D]."""
+    """Arrays that a launch writes besides those of shape [B, T, D]."""
     states = Output((len(cell.spec.states), problem.batch, problem.channels), FLOAT)
     found = {"final_state": states, "repaired": Output((4,), np.dtype(np.int32))}
     if problem.direction == "training":
@@ -86,7 +86,7 @@ def fill(problem: ScanProblem, cell: ScanCell, arrays: Arrays, out: Arrays) -> N
 
 
 def inputs_of(problem: ScanProblem, arrays: Arrays, rows: slice, channels: slice) -> DiagonalInputs:
-    """What the reference reads of some rows and channels."""
+    """Inputs of the reference for some rows and channels."""
     lengths = arrays.get("lengths", np.full(problem.batch, problem.steps, np.int32))
     resets = arrays.get("resets", np.zeros((problem.batch, problem.steps), np.uint8))
     return DiagonalInputs(

@@ -22,7 +22,7 @@ CHANNELS_AT_ONCE = 16  # that a thread takes together
 
 
 class CpuInputs(NamedTuple):
-    """What a cell reads.
+    """Inputs of a cell.
 
     Attributes:
         read: The cell's inputs, `[G, B, T, D]`.

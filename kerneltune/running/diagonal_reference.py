@@ -14,7 +14,7 @@ CHECKPOINT_STEPS = 16  # from one kept state to the next
 
 
 class DiagonalInputs(NamedTuple):
-    """What a diagonal cell reads; arrays in float64.
+    """Inputs of a diagonal cell; arrays in float64.
 
     Attributes:
         read: The cell's inputs, each `[B, T, D]`.
@@ -34,7 +34,7 @@ class DiagonalInputs(NamedTuple):
 
 
 class DiagonalResults(NamedTuple):
-    """What a forward pass gives.
+    """Results of a forward pass.
 
     Attributes:
         hidden: h after each step, `[B, T, D]`, 0 where it does not count.

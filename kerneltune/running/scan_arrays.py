@@ -164,7 +164,7 @@ def drawn_arrays(
 
 
 def _diagonal(cell: Cell) -> ModuleType | None:
-    """What the arrays of a cell that is not linear in its state are."""
+    """Shapes of the arrays of a cell that is not linear in its state."""
     if not is_nonlinear(cell):
         return None
     from kerneltune.running import diagonal_arrays

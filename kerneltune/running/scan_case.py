@@ -1,4 +1,4 @@
-"""What a launch of a scan reads and must write, and a verdict on what came out."""
+"""The inputs and expected outputs of a scan's launch, and the verdict on its results."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class ScanCase:
 
     @property
     def outputs(self) -> Mapping[str, Output]:
-        """What the launch writes."""
+        """Arrays that the launch writes."""
         widths: tuple[int, ...] = (state_width(self.cell),)
         if self.problem.direction == "backward":
             widths = widths_of(self.cell)

@@ -14,7 +14,7 @@ Array: TypeAlias = NDArray[np.float64]
 
 
 class ScanInputs(NamedTuple):
-    """What a scan reads; arrays in float64.
+    """Inputs of a scan; arrays in float64.
 
     Attributes:
         read: The cell's inputs, each `[B, T, D]`.

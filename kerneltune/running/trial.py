@@ -303,7 +303,7 @@ def _job(prepared: Sequence[Prepared], kernels_root: Path) -> bytes:
 
 
 def outcome_of(trial: Trial, answer: Measured | Failed | Lost) -> Outcome:
-    """What an answer says of a trial."""
+    """The outcome of a trial, from its answer."""
     if isinstance(answer, Measured):
         return Outcome(trial.candidate, answer.measurement)
     if isinstance(answer, Failed):

@@ -1,4 +1,4 @@
-"""What tensors must have in common: kernels are told addresses alone, and read whatever lies there."""
+"""Checks that tensors fit each other: kernels get addresses alone, and read whatever lies there."""
 
 from __future__ import annotations
 

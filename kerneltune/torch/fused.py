@@ -57,7 +57,7 @@ def layer_of(kind: Kind, sizes: Sizes, tf32: bool) -> Layer:
 
 
 class _Calls:
-    """What calls of a stack share.
+    """Data that calls of a stack share.
 
     Attributes:
         names: Those of each layer's and direction's parameters.
@@ -206,7 +206,7 @@ def chunk_for(layer: Layer, layers: int, shape: tuple[int, int], dtype: torch.dt
 
 
 def _step_seconds(layer: Layer, side: int, batch: int, dtype: torch.dtype, training: bool) -> float:
-    """What a step takes of all passes, by the cost model, of so many layers side by side."""
+    """The time of a step of all passes by the cost model, for so many layers side by side."""
     heads = side * layer.directions * layer.heads, layer.dim
     problems = [
         problem_of(name, (1, batch, *heads), dtype, layer.options)

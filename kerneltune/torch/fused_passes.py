@@ -22,7 +22,7 @@ Saved = dict[str, torch.Tensor]
 
 @dataclass(frozen=True)
 class Ran:
-    """What a layer's backward pass reads."""
+    """Inputs of a layer's backward pass."""
 
     data: torch.Tensor
     weights: Weights

@@ -54,7 +54,7 @@ class BatchRows(Protocol):
 
     @property
     def blocks(self) -> tuple[RowBlock, ...]:
-        """What kernels run over."""
+        """Blocks of rows that kernels run over."""
 
     @property
     def batch(self) -> int:
@@ -280,7 +280,7 @@ class Ragged:
 def _constant(
     made: Callable[..., torch.Tensor], about: tuple[Any, ...], device: torch.device
 ) -> torch.Tensor:
-    """What a function makes of arguments that can be hashed, kept on the device for the next call."""
+    """The result of a function of hashable arguments, kept on the device for the next call."""
     if device.type == "cuda" and torch.cuda.is_current_stream_capturing():
         fresh: torch.Tensor = made(*about, device)  # memory of a graph is not kept
         return fresh

@@ -1,4 +1,4 @@
-"""What runs kernels of recurrent layers on torch's tensors: solved, compiled, loaded once, then launched.
+"""Launchers of recurrent kernels on torch's tensors: solved, compiled, loaded once, then launched.
 
 A launch after the first takes a few microseconds of the host: a kernel is found by its request, the argument
 block is packed once and only its pointers are written again, and the driver is called with a configuration
@@ -46,14 +46,14 @@ MOST_LOADED = 4096  # requests whose kernels are found at once; they differ in t
 
 
 class Launcher(Protocol):
-    """What runs the kernel of a problem's pass on tensors by the names of its arguments."""
+    """The launcher of a problem's pass, on tensors by the names of its arguments."""
 
     def launch(self, problem: Problem, tensors: Tensors) -> None:
         """Queue one launch on torch's current stream; outputs are among the tensors."""
 
 
 class TorchDevice:
-    """What a launch asks of torch."""
+    """torch's services for a launch."""
 
     def index(self, tensor: torch.Tensor) -> int:
         """The number of the tensor's GPU; raises `InputError` for one that is on none."""
@@ -217,7 +217,7 @@ class DeviceLauncher:
             self._find(problem, index)
 
     def step_seconds(self, problem: Problem) -> float:
-        """What a step of a request takes by the cost model; infinite where nothing fits."""
+        """The time of a step of a request by the cost model; infinite where nothing fits."""
         key = replace(problem, steps=1)
         if key not in self._costs:
             ready = self.supply.quickly(key)

@@ -27,7 +27,7 @@ States = tuple[torch.Tensor, ...]
 
 
 class Added(TypedDict, total=False):
-    """What torch's layers lack.
+    """Options that torch's layers lack.
 
     Attributes:
         heads: Units recur within their head.
@@ -45,7 +45,7 @@ class Added(TypedDict, total=False):
 
 
 class Recurrent(Stack):
-    """What the four layers share."""
+    """The base of the four layers."""
 
     cell: str
 

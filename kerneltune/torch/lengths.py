@@ -43,7 +43,7 @@ class Lengths:
 
     @property
     def key(self) -> tuple[bytes, bool]:
-        """What they are told by."""
+        """Cache key."""
         packed = self.running is not None
         return (self.ends if self.running is None else self.running).tobytes(), packed
 

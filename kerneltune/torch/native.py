@@ -91,7 +91,7 @@ class Norms:
 
 @dataclass(frozen=True)
 class Extras:
-    """What the steps do besides the cell's own equations.
+    """Operations of the steps besides the cell's own equations.
 
     Attributes:
         forward_clip: Bound of h after each step; 0 for none.

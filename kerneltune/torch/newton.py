@@ -21,7 +21,7 @@ TOLERANCE = 1e-5  # largest change of a state by the last iteration
 
 
 class NewtonResult(NamedTuple):
-    """What the iterations came to.
+    """The result of the iterations.
 
     Attributes:
         hidden: h after each step, `[B, T, D]`.

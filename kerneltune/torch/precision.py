@@ -1,4 +1,4 @@
-"""What torch is told of precision: of float32 products, and the types that autocast has.
+"""torch's precision settings: float32 products, and the types of autocast.
 
 Float32 products go by older switches or by newer ones. Torch refuses to read the older (`allow_tf32`) once
 one of the newer (`fp32_precision`) has been set.
@@ -22,7 +22,7 @@ def rnn_takes_tf32() -> bool:
 
 
 def autocast_dtype(tensor: torch.Tensor) -> torch.dtype | None:
-    """What autocast casts a tensor to; None where it leaves it as it is, as it does float64 and integers."""
+    """The type that autocast casts a tensor to; None where it keeps it, such as float64 and integers."""
     device = tensor.device.type
     if device == "meta" or not torch.is_autocast_enabled(device):
         return None
@@ -33,7 +33,7 @@ def autocast_dtype(tensor: torch.Tensor) -> torch.dtype | None:
 
 
 def autocast_of_cell(tensor: torch.Tensor, cell: str) -> torch.dtype | None:
-    """What autocast casts a tensor to for a recurrent network.
+    """The type that autocast casts a tensor to in a recurrent network.
 
     On a GPU torch casts for cuDNN's to float16, whatever autocast's type is, and so do these layers.
     """
@@ -42,7 +42,7 @@ def autocast_of_cell(tensor: torch.Tensor, cell: str) -> torch.dtype | None:
 
 
 def of_products() -> Hashable:
-    """What torch's own products on a GPU depend on."""
+    """Settings that torch's own products on a GPU depend on."""
     return (
         torch._C._get_cublas_allow_tf32() if _of is None else _of("cuda", "matmul"),
         torch._C._get_cublas_allow_fp16_reduced_precision_reduction(),

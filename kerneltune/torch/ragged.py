@@ -87,7 +87,7 @@ class Masked:
         return values.gather(0, self.mirrored.expand(*self.mirrored.shape[:2], values.shape[-1]))
 
     def spread(self, product: torch.Tensor, kept: torch.Tensor, *, backward: bool) -> torch.Tensor:
-        """What is inside, each row from its own end where the direction is backward."""
+        """The steps inside the rows, each row from its own end where the direction is backward."""
         if backward:
             product = self._mirror(product)
         return torch.where(self.inside, product, kept)

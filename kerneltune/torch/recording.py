@@ -44,7 +44,7 @@ class CudaGraphs:
         self._lock = RLock()
 
     def place(self, data: torch.Tensor) -> Hashable | None:
-        """What recorded work depends on besides its tensors: GPU, stream, and modes of torch.
+        """The key of recorded work besides its tensors: GPU, stream, and modes of torch.
 
         None where nothing is recorded: switched off, not on this thread's GPU, within a recording.
         """

@@ -35,10 +35,10 @@ Result = TypeVar("Result")
 
 
 class Recorder(Protocol):
-    """What records work; see `kerneltune.torch.recording.CudaGraphs`."""
+    """A recorder of work; see `kerneltune.torch.recording.CudaGraphs`."""
 
     def place(self, data: torch.Tensor) -> Hashable | None:
-        """What recorded work depends on besides its tensors; None where nothing is recorded."""
+        """The key of recorded work besides its tensors; None where nothing is recorded."""
 
     def may(self) -> bool:
         """Whether work may be recorded now."""
@@ -55,7 +55,7 @@ class Recorder(Protocol):
 
 @dataclass(frozen=True)
 class Call:
-    """What a stack is called with.
+    """The arguments of a call of a stack.
 
     Attributes:
         passes: How it runs.
@@ -75,7 +75,7 @@ class Call:
 
     @property
     def kind(self) -> Hashable:
-        """What the slots of two calls with the same weights may differ in; `passes` stands for itself."""
+        """The key of a slot among those with the same weights; `passes` stands for itself."""
         given = [(one.dtype, one.device) for one in self.given]
         return self.passes, self.data.dtype, self.parameters[0].dtype, self.training, *given
 
@@ -267,7 +267,7 @@ class Replays:
 
 
 def _recorded(make: Callable[[], Result]) -> Result | None:
-    """What is made by a recording; None, and a warning, where that fails."""
+    """The result of a recording; None, and a warning, where that fails."""
     try:
         with torch.no_grad():
             return make()

@@ -15,7 +15,7 @@ PART = 1 << 20  # numbers of an array that are computed at once
 
 
 class Options(NamedTuple):
-    """What a scan takes besides its inputs, as the operator has it."""
+    """Options of a scan besides its inputs, as the operator has them."""
 
     initial: torch.Tensor | None = None
     lengths: torch.Tensor | None = None

@@ -1,4 +1,4 @@
-"""What runs kernels of scans on torch's tensors: solved, compiled, loaded once, then launched."""
+"""Launchers of scan kernels on torch's tensors: solved, compiled, loaded once, then launched."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class _Projected(Fixed, torch.nn.Module):  # type: ignore[misc] # torch has no t
         return scan(self.cell, *self.inputs(parts), initial=initial, **options)
 
     def inputs(self, parts: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
-        """What the cell reads, from the parts of the projection."""
+        """Inputs of the cell, from the parts of the projection."""
         return parts
 
 

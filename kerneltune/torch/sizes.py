@@ -1,4 +1,4 @@
-"""What layers need to know of a cell, and the sizes and options of a stack."""
+"""The kinds of cells as layers need them, and the sizes and options of a stack."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kerneltune.errors import InputError
 
 @dataclass(frozen=True)
 class Kind:
-    """What layers need to know of a cell.
+    """The kind of a cell, as layers need it.
 
     Attributes:
         cell: Its name.

@@ -93,7 +93,7 @@ class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
 
     @property
     def extras(self) -> Extras | None:
-        """What only torch's own operations compute, or None."""
+        """Options that only torch's own operations compute, or None."""
         sizes = self.sizes
         if not sizes.layer_norm and not sizes.zoneout:
             return None
@@ -217,7 +217,7 @@ class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
         return spread.view(*spread.shape[:2], heads, dim, gates)
 
     def _keeping(self, like: torch.Tensor, units: int) -> torch.Tensor:
-        """What input products are behind a row's end: gates that keep the states."""
+        """Input products behind a row's end: gates that keep the states."""
         gates = torch.stack([like.new_full((), FAR * sign) for sign in self.kind.keeps])
         return gates.repeat(units)
 

@@ -270,7 +270,7 @@ class Staggered:
 
 @dataclass(frozen=True)
 class Kept:
-    """What the backward pass reads.
+    """Inputs of the backward pass.
 
     Attributes:
         data: The input.

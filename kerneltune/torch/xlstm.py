@@ -48,7 +48,7 @@ def slstm_forward(
 
 
 class SLSTMFunction:
-    """What takes the place of xlstm's compiled function, which tirex calls, too."""
+    """The replacement of xlstm's compiled function, which tirex calls, too."""
 
     @staticmethod
     def apply(
