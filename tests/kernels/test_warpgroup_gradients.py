@@ -41,7 +41,7 @@ def lstm(head_dim: int, batch: int, steps: int, heads: int = 1) -> Problem:
         (lstm(96, 6, 4), {"block_units": 16, "ring_stages": 2, "stage_parts": 1, "cluster": 1}),
         # The ring's first stage in a step is another one each time; three columns of eight units.
         (lstm(96, 70, 4), {"block_units": 24, "ring_stages": 3, "stage_parts": 1, "cluster": 2}),
-        # More blocks than flags that a courier asks for at once
+        # More blocks than flags that a producer warp asks for at once
         (lstm(288, 2, 2), {"block_units": 8, "ring_stages": 4, "stage_parts": 4, "cluster": 1}),
         (lstm(64, 130, 3), {"block_units": 16, "warpgroups": 2, "stage_parts": 2, "cluster": 4}),
     ],
