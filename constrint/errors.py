@@ -38,7 +38,7 @@ class ConstrintError(Exception):
 
 
 class ModelError(ConstrintError):
-    """A model was built or used wrongly in Python; the message says what to write instead."""
+    """A model was built or used wrongly in Python; the message has the fix."""
 
 
 class EmptySpaceError(ModelError):

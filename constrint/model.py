@@ -346,7 +346,7 @@ class Model(ImportExport, Alternatives):
             The conflict; None if the model has a solution.
 
         Raises:
-            LimitError: The time did not suffice to decide whether there is a solution.
+            LimitError: The time limit was reached before feasibility was decided.
         """
         deadline = started(time_limit)
         from constrint.answers.conflict import find_conflict
@@ -360,7 +360,7 @@ class Model(ImportExport, Alternatives):
         if result:
             return None
         if result.status is Status.UNKNOWN:
-            raise LimitError(f"{time_limit} s did not suffice to decide whether there is a solution")
+            raise LimitError(f"time limit of {time_limit} s reached before feasibility was decided")
         return find_conflict(self, time_limit=max(0.0, deadline.left))
 
     @of_copy

@@ -1,4 +1,4 @@
-"""The calls of `Model` that give more than one answer, or say what to give up; `Model` inherits them."""
+"""The calls of `Model` for several answers, conflicts and corrections; `Model` inherits them."""
 
 from __future__ import annotations
 

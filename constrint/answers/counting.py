@@ -43,7 +43,7 @@ def count_solutions(
 def _told(
     model: Declarations, options: Options, on_solution: OnSolution, variables: Sequence[IntExpr] | None
 ) -> tuple[int, bool]:
-    """The number of solutions of which a callback was told, and whether it was told of all that it wanted."""
+    """The number of solutions passed to a callback, and whether it got as many as it asked for."""
     is_ended = False
 
     def told(result: Result) -> bool:

@@ -29,7 +29,7 @@ OWN: Mapping[str, tuple[Any, str]] = {
     "engine": ("auto", "CP-SAT is its own engine"),
     "executor": (None, "CP-SAT has threads of its own: set their number by workers"),
 }
-"""The options that only the default backend has: the value that asks for nothing, and why it is refused."""
+"""Options that only the default backend has: the neutral value of each, and why others are refused."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ def explain_methods(model: Declarations, time_limit: float | None = None) -> lis
     try:
         prepared = solver.prepare(model.goals, model.preferences)
     except Stopped:
-        return ["solve: the time limit did not suffice to lower and presolve the model"]
+        return ["solve: time limit reached before the model was lowered and presolved"]
     if prepared.root is None:
         return ["solve: presolve proves that there is no solution"]
     lines = [str(choice) for choice in solver.choices(prepared, prepared.root)]

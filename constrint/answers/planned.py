@@ -45,7 +45,7 @@ class Planned:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Leave the solver: two objects that know each other would wait for the garbage collector."""
+        """Drop the reference to the solver: a cycle would keep both until the garbage collector runs."""
         self._solver.beside = None
 
     def _watch(self, search: Search) -> None:
@@ -61,7 +61,7 @@ class Planned:
             raise Stopped
 
     def answer(self, result: Result) -> Result:
-        """The result of the search, or what the diagrams say where they ended it."""
+        """The result of the search, or that of the diagrams where they ended it."""
         if self._found is None:
             return result
         status, found = self._found

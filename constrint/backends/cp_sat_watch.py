@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Watch(cp_model.CpSolverSolutionCallback):
-    """Gives each better solution to the caller; ends the search where that is wanted.
+    """Passes each better solution to the caller; ends the search if the caller asks for it.
 
     CP-SAT calls it from a thread of its own, where an exception would be lost: it is kept for `raised`.
     """

@@ -337,7 +337,7 @@ class Terms:
         return self.true if arg.safe else self._bool("defined", (arg,), None)
 
     def call(self, function: Callable[..., Any], args: Sequence[Term]) -> Term:
-        """A condition that only the function knows; called with one row's values at a time."""
+        """An opaque condition: a function that is called with one row's values at a time."""
         term = self._bool("call", tuple(args), function)
         term.safe = False
         return term
@@ -349,7 +349,7 @@ class Terms:
         return [] if condition is self.true else [condition]
 
     def contains_zero(self, arg: Term) -> bool:
-        """Whether a term may be zero, as far as its bounds and values tell."""
+        """Whether a term may be zero, judged by its bounds and values."""
         if not arg.is_int:
             return True
         if not arg.lo <= 0 <= arg.hi:

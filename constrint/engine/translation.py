@@ -54,7 +54,7 @@ class TranslationUnit:
         return self._symbols[id(function)]
 
     def note(self, field: str) -> str:
-        """The note on a load or a store that says to which field of a structure the cell belongs.
+        """The aliasing metadata of a load or a store: the field of the structure that the cell belongs to.
 
         Args:
             field: Its name; "" if it is not known.

@@ -13,7 +13,7 @@ from constrint.errors import ParseError, Position
 
 
 class Span:
-    """A part of a text; its place as `Position` is worked out when somebody asks, which is seldom.
+    """A part of a text; its `Position` is computed on demand, which is seldom.
 
     Args:
         source: The text.

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 
 class Unsupported(Exception):  # noqa: N818 - a state of planning, turned into another method or a clear error
-    """The planner has no way to treat this model; the message says why."""
+    """The planner cannot treat this model; the message has the reason."""
 
 
 class Never(Exception):  # noqa: N818 - an outcome, not a fault

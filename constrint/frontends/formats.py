@@ -118,7 +118,7 @@ def format_of(filename: str, chosen: str | None = None) -> str:
 
 
 def ending_of(filename: str) -> str:
-    """The ending of a file that says its format, in small letters."""
+    """The ending of a file name that determines its format, in lower case."""
     path = Path(filename)
     return (Path(path.stem) if path.suffix.lower() in COMPRESSED else path).suffix.lower()
 

@@ -61,7 +61,7 @@ class ImportExport(Declarations):
         Raises:
             ParseError: The text is not valid; has line and column.
             LimitExceeded: The model is larger than the limits.
-            LimitError: Time or memory did not suffice.
+            LimitError: The limit of time or memory was reached.
         """
         from constrint.frontends.text.includes import Folders
         from constrint.frontends.text.text import read_model

@@ -74,7 +74,7 @@ class NoTokenError(Exception):
 
 
 class Tables:
-    """A parser that knows whether a text is in the language, and its tree.
+    """A parser: it decides whether a text is in the language, and makes its tree.
 
     Args:
         kept: What `described` gave; raises `ValueError` and the like for anything else.

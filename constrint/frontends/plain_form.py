@@ -30,7 +30,7 @@ KINDS = (
     c.LinearLe, c.LinearEq, c.LinearNe, c.LinearLeIf, c.LinearEqIf, c.Product, c.Maximum, c.Minimum,
     c.Absolute, c.Member, c.Clause, c.Element, c.Selection, c.Table, c.AllDifferent,
 )  # fmt: skip
-"""The kinds of constraints that writers have to know; the views of all-different are variables."""
+"""The kinds of constraints that writers must write; the views of all-different are variables."""
 MOST_ROWS = 20_000
 """The most combinations of values for which a function without a counterpart becomes a table."""
 MOST_VALUES = 4_096

@@ -176,7 +176,7 @@ def nvalue(values: Iterable[IntLike]) -> IntExpr:
 def global_cardinality(
     values: Iterable[IntLike], counts: Mapping[int, IntLike], *, closed: bool = False
 ) -> BoolExpr:
-    """The condition that each listed value occurs as often as its count says.
+    """The condition that each listed value occurs as often as its count.
 
     Each count alone is domain consistent, their sum bounds consistent: O(sum of domain sizes).
 

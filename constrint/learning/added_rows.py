@@ -1,8 +1,7 @@
 """Rows that a learning search is given while it runs: sums of factors times bounds that are at most a limit.
 
-Each holds in every solution, so it propagates, and explains what it does, like a row of the model. It matters
-for a moment, in which the search learns from it. So it leaves when the next one comes, unless it is the
-reason of a bound on the trail. Rows are the last propagators of a learner.
+Each holds in every solution, so it propagates and explains like a row of the model. A row is dropped when the
+next is added, unless it is a reason on the trail. Rows are the last propagators of a learner.
 """
 
 from __future__ import annotations
@@ -72,7 +71,7 @@ class AddedRows:
         self._rows: list[AddedRow] = []
 
     def with_row(self, ls: Learner, row: AddedRow) -> Learner:
-        """The learner with a further row; the others leave but for those in use. All of them are queued."""
+        """The learner with a further row, without earlier ones that are no reasons. All rows are queued."""
         first = self._first
         used = _in_use(ls, first)
         numbers = {p: first + i for i, p in enumerate(used)}

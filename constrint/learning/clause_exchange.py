@@ -19,7 +19,7 @@ Clause: TypeAlias = tuple[Atom, ...]
 
 
 class ClauseExchange:
-    """The clauses that one search tells, and those that it is told.
+    """The clauses that one search exports and imports.
 
     Args:
         ls: The search at its root, before it begins.
@@ -33,7 +33,7 @@ class ClauseExchange:
         self._heard: list[Clause] = []
 
     def note(self, ls: Learner) -> None:
-        """Empty the log of learned clauses; short ones are kept to be told."""
+        """Empty the log of learned clauses; short ones are kept for export."""
         log = ls.log[: ls.scalar[LOG]]
         ls.scalar[LOG] = 0
         at = 0
@@ -54,11 +54,11 @@ class ClauseExchange:
         return told
 
     def hear(self, clauses: Iterable[Clause]) -> None:
-        """Note what others tell."""
+        """Note imported bounds and clauses."""
         self._heard += clauses
 
     def fill(self, ls: Learner) -> None:
-        """Put what others told into the inbox, if that is empty, as far as it has room."""
+        """Move imported clauses into the inbox if that is empty, as far as it has room."""
         if not self._heard or ls.scalar[INBOX] > 0:
             return
         at = count = 0
@@ -79,7 +79,7 @@ def _cells(clause: Clause) -> Sequence[int]:
 
 
 def tell(searches: Sequence[LearningRun]) -> None:
-    """Let each of some searches of the same constraints hear what the others have to tell."""
+    """Pass the new bounds and clauses of each search to all others of the same constraints."""
     if len(searches) < 2:
         return
     told = [search.told() for search in searches]

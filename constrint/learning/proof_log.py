@@ -56,11 +56,11 @@ class ProofState:
         return new
 
     def is_same(self, problem: Problem) -> bool:
-        """Whether a problem is as it was told."""
+        """Whether a problem is unchanged since it was written."""
         return problem.propagators == self.seen and _domains(problem) == self.domains
 
     def unseen(self, propagators: Sequence[Propagator]) -> Sequence[Propagator]:
-        """The constraints that were not there when the problem was last looked at."""
+        """The constraints that were added since the problem was last written."""
         count = len(self.seen)
         if propagators[:count] == self.seen:
             return propagators[count:]
@@ -110,7 +110,7 @@ class ProofLog:
         self._changes(self._told, problem.propagators, _domains(problem), may_guess=False)
 
     def objective(self, direction: str, value: Linear, goal: tuple[int, str]) -> None:
-        """Write which variable stands for a target."""
+        """Write the variable that represents a target."""
         v = goal[0]
         factor, constant = (value.terms[v], value.constant) if list(value.terms) == [v] else (1, 0)
         self._line(f"objective {len(self._goals)} {goal[1]} {v} times {factor} plus {constant}")

@@ -290,7 +290,7 @@ class LearningRun:
         self._duals = Duals(self._ls, relaxation, rows, self._goal, truths, self._rules)
 
     def _consult_own(self) -> None:
-        """Ask a relaxation of its own, if there is one that says something of the objective."""
+        """Consult a relaxation of its own, if there is one that bounds the objective."""
         self._ls.scalar[LOOK_AT] = NEVER_LOOK
         if not has_highs() or self._goal is None:
             return

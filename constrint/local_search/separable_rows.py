@@ -1,8 +1,7 @@
 """Constraints as rows of functions of one variable each; what has no such form is left out.
 
-A literal that says of a variable that it has a value, or is at most a number, is such a function of that
-variable: it has no value of its own, and the variable's moves see through it. Nor has a variable that occurs
-in one row only, with a factor of 1 or -1: it is taken out, and its range widens the row's.
+A literal of ``x == value`` or ``x <= bound`` is such a function of x: it is substituted out. So is a variable
+that occurs in one row only, with a factor of 1 or -1: its range widens the row's.
 """
 
 from __future__ import annotations
@@ -194,7 +193,7 @@ class SeparableRows:
     # Constraints
 
     def _add(self, node: Propagator) -> bool:
-        """Add a constraint's rows; False if it has none, or they say less than it."""
+        """Add a constraint's rows; False if it has none, or if they are weaker than it."""
         if not self.is_small:
             return False
         return _RULES[type(node)](self, node)

@@ -48,7 +48,7 @@ class SeparableRow:
 
 @dataclass(frozen=True, slots=True)
 class LiteralMeaning:
-    """A 0/1 variable that says ``x == bound``, or ``x <= bound``, or the opposite."""
+    """A 0/1 variable that is equivalent to ``x == bound`` or ``x <= bound``, or to the opposite."""
 
     x: int
     is_value: bool

@@ -59,7 +59,7 @@ class Arithmetic(PartialTerms, ABC):
                 self.check(bound)
 
     def check(self, value: int) -> int:
-        """A constant of the model's, if it is not too close to what stands for a missing bound."""
+        """A constant of the model, if it is not too close to the numbers that represent missing bounds."""
         if not -self._largest <= value <= self._largest:
             raise NeedsWiderBounds
         return value
@@ -189,7 +189,7 @@ class Arithmetic(PartialTerms, ABC):
         return self.known(problem.product(*factors) if len(factors) == 2 else factors[0]).scaled(factor)
 
     def operands(self, node: e.IntFunction) -> list[Linear]:
-        """The operands of a function, which always have a value of it: others stand for those that do not."""
+        """The operands of a function, replaced where the function would be undefined for them."""
         found = []
         for i, child in enumerate(node.children):
             operand = self.sum_of(child)
@@ -200,7 +200,7 @@ class Arithmetic(PartialTerms, ABC):
         return found
 
     def related(self, function: type[e.IntFunction], operands: Sequence[Linear]) -> Linear:
-        """The variable that is related to operands as the function says."""
+        """The variable that equals the function of the operands."""
         problem = self.problem
         if self._needs is None:
             for i, way in function.requires.items():

@@ -217,7 +217,7 @@ class Problem(Variables):
         return self.selection((x, y) if literal & 1 else (y, x), literal >> 1)
 
     def selection(self, xs: tuple[int, ...], index: int) -> int:
-        """The variable that equals xs[index]; the index comes to lie inside the list."""
+        """The variable that equals xs[index]; the index is restricted to the list."""
         key = ("selection", xs, index)
         known = self._shared.get(key)
         if known is not None:

@@ -33,7 +33,7 @@ class Checked:
         self._known: dict[int, IntExpr] = {}
 
     def __reduce__(self) -> tuple[type[Checked], tuple[()]]:
-        """Copies know nothing: what is known has its identity."""
+        """Copies start empty: entries are keyed by the identity of the original's objects."""
         return Checked, ()
 
     def forget(self) -> None:

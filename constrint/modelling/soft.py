@@ -96,7 +96,7 @@ def sole_goal(model: Declarations, what: str) -> tuple[Goal | None, int]:
 
 
 def goals_with_violation(model: Declarations) -> tuple[list[Goal], Units]:
-    """The goals of a model that say all: the violation of soft constraints is the first, or stands in one.
+    """The goals of a model with soft constraints: their violation is the first goal, or part of one.
 
     Returns:
         The goals, and those with fractional coefficients by the integer expressions in their place.

@@ -26,13 +26,13 @@ MOST_LOSSES = 3
 """Workers that may end before their answer in one call; after that, the work itself is taken to end them."""
 
 LOOK_AT_CLUSTER = 2.0
-"""Seconds between two looks at a cluster that has not answered."""
+"""Seconds between two checks of a cluster that has not answered."""
 
 Answer = TypeVar("Answer")
 
 
 def checked(workers: int | None, executor: Executor | None) -> int:
-    """The number of workers; the number of cores if the executor does not tell."""
+    """The number of workers; the number of cores if the executor has no such attribute."""
     if executor is not None and not callable(getattr(executor, "submit", None)):
         raise ModelError(f"executor must be an executor of concurrent.futures, not {executor!r}")
     if workers is None:

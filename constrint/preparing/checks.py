@@ -66,7 +66,7 @@ def first_violated(constraints: Iterable[Constraint], assignment: Assignment) ->
 
 
 def _is_all_small(constraints: Iterable[Constraint]) -> bool:
-    """Whether constraints are seen for the first time, and small; from then on each is weighed by itself."""
+    """Whether constraints are small, at their first check; later each is weighed by itself."""
     if type(constraints) is not list or not constraints or is_weighed(constraints[0].expr):
         return False
     is_light(constraints[0].expr)

@@ -187,7 +187,7 @@ class Prepared:
     def _tell_targets(
         self, proof: Proof, lowering: Lowering, exprs: Sequence[Goal], targets: Sequence[tuple[int, str]]
     ) -> None:
-        """Tell the proof which variable stands for each target."""
+        """Write the variable of each target into the proof."""
         proof.lowered(lowering.problem)
         for (expr, direction), target in zip(exprs, targets, strict=True):
             proof.objective(direction, lowering.sum_of(expr), target)
@@ -256,7 +256,7 @@ class Prepared:
         )
 
     def check_target(self, place: int, assignment: Assignment, value: int) -> None:
-        """Compare what a search says of a target with the target as written; raises `InternalError`.
+        """Compare a search's value of a target with the target as written; raises `InternalError`.
 
         Args:
             place: The place of the target among `targets`.

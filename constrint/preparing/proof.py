@@ -21,7 +21,7 @@ class Proof(Protocol):
     """Takes the steps of a proof, in order. An atom (b, k) bounds the variable b >> 1 by k."""
 
     def lowering(self, model: Declarations, targets: Sequence[Goal]) -> None:
-        """Lowering of a model begins; what was told of an earlier one is void."""
+        """Lowering of a model begins; lines about an earlier lowering are void."""
 
     def declared(self, problem: Problem, variables: dict[IntExpr, int]) -> None:
         """The variables of the model have numbers."""

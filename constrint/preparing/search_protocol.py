@@ -74,7 +74,7 @@ class SearchFactory(Protocol):
 
 
 class GaveUp(Exception):  # noqa: N818 - a limit, not a fault
-    """The nodes, or the work, that the search is worth are spent."""
+    """The search has used up its limit of nodes or work."""
 
 
 class Interrupted(Exception):  # noqa: N818 - carries the best so far to the caller

@@ -14,7 +14,7 @@ from constrint.lowering.problem import Infeasible
 
 
 class TooHard(Exception):  # noqa: N818 - an answer, not a fault
-    """The system takes more steps than it is worth."""
+    """Solving the system exceeds its limit of steps."""
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""Linear rows that say the same: parallel rows become one, and coefficients of 0/1 variables shrink.
+"""Redundant linear rows: parallel rows become one, and coefficients of 0/1 variables shrink.
 
 Two rows are parallel if the coefficients of one are a multiple of those of the other. The tighter one stays;
 two opposite ones that meet become an equation. A coefficient of a 0/1 variable is larger than it needs to be

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class OutOfRange(NeedsWiderBounds):
-    """A bound left the range that stands for all integers, so a failure proves nothing."""
+    """A bound left the range that represents all integers, so a failure proves nothing."""
 
 
 @dataclass(slots=True)

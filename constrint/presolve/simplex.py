@@ -21,7 +21,7 @@ class InfeasibleProgram(Exception):  # noqa: N818 - an answer, not a fault
 
 
 class TooManyPivots(Exception):  # noqa: N818 - an answer, not a fault
-    """The work is not worth it."""
+    """The limit of pivots was reached."""
 
 
 def plain(number: Number) -> Number:

@@ -1,4 +1,4 @@
-"""A problem as a coloured structure: what each constraint says of which variables and values, in any order.
+"""A problem as a coloured structure: variables and values as vertices, constraints as unordered facts.
 
 A vertex is a variable, or a value of variables that are only compared with each other, so that their values
 are names (`is_nameable`). A constraint is its kind and a multiset of items; an item is a tag and some

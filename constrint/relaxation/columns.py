@@ -15,7 +15,7 @@ from constrint.settings import DEFAULT
 
 
 class TooLargeRelaxation(Exception):  # noqa: N818 - an answer, not a fault
-    """The relaxation would have more columns or entries than it is worth."""
+    """The relaxation would have more columns or entries than its limit."""
 
 
 @dataclass(frozen=True, slots=True)

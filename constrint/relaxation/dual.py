@@ -86,7 +86,7 @@ def _rounded(rows: Sequence[Row], root: Root, v: int, direction: str) -> Mapping
 
 
 def _sum_of(rows: Sequence[Row], duals: Mapping[int, float], scale: int) -> LinearLe | None:
-    """The sum of rows, each times its multiplier; None where that says no more than one of them."""
+    """The sum of rows, each times its multiplier; None where it is implied by one of them."""
     total: dict[int, int] = {}
     bound = used = 0
     for number, dual in duals.items():

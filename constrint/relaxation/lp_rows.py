@@ -103,7 +103,7 @@ class _RowCollector:
             self._between(self._columns.sum(terms), low, high)
 
     def _between(self, whole: ColumnSum, low: int | None, high: int | None) -> None:
-        """A row, unless the box says as much."""
+        """A row, unless the box implies it."""
         low = None if low is None else low - whole.constant
         high = None if high is None else high - whole.constant
         least, most = self._extremes(whole)

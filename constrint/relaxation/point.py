@@ -31,7 +31,7 @@ class Point:
                 self._members[v][value] = 1 - true if literal & 1 else true
 
     def value(self, v: int) -> int | None:
-        """The value that a variable has most of, or is nearest to; None where nothing is said of it."""
+        """The value of greatest weight, or the nearest integer, of a variable; None if the LP lacks it."""
         members = self._members.get(v)
         if members:
             value = max(members, key=members.__getitem__)
@@ -41,7 +41,7 @@ class Point:
         return None if x is None else round(x)
 
     def agreement(self, v: int, value: int) -> float | None:
-        """How much a variable has a value, between 0 and 1; None where nothing is said of it."""
+        """The weight of a value of a variable, between 0 and 1; None if the LP lacks it."""
         members = self._members.get(v)
         if members and value in members:
             return min(1.0, max(0.0, members[value]))

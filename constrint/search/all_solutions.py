@@ -67,7 +67,7 @@ class AllSolutions(Solver):
         self.complete = True
 
     def _all_or_nearby(self) -> Iterator[Assignment]:
-        """All solutions; for want of bounds, those that are found near 0, and then the error."""
+        """All solutions; of unbounded variables those found near 0, and then an error."""
         if all(_domain_of(variable).is_finite for variable in self.model.variables.values()):
             yield from self._all()
             return
@@ -94,7 +94,7 @@ class AllSolutions(Solver):
         raise unbounded
 
     def _all(self, variables: Sequence[IntExpr] | None = None) -> Iterator[Assignment]:
-        """All solutions; if bounds leave the range that stands for all integers, those of a wider range."""
+        """All solutions; if bounds leave the range that represents all integers, those of a wider range."""
         prepared = self._prepare((), (), is_every=True)
         is_bounded = all(_domain_of(variable).is_finite for variable in prepared.variables)
         known: set[tuple[int, ...]] = set()

@@ -79,7 +79,7 @@ class BranchAndBound:
             left, run = self._go_on(left, run or self._solver.run(self._prepared, left, self._goal)), None
 
     def _polled(self, root: Root) -> Root | None:
-        """The root after a look for a good solution around some points; None if nothing is left of it."""
+        """The root after a search for a good solution around some points; None if it became infeasible."""
         solver, prepared = self._solver, self._prepared
         options = solver.options
         if len(solver.goals) != 1 or prepared.preferences or options.proof or options.brancher.decide:
@@ -126,7 +126,7 @@ class BranchAndBound:
         return self._left(probes.root)
 
     def _note(self, better: Assignment, value: int, run: Search) -> None:
-        """Record a better solution and tell the caller of it."""
+        """Record a better solution and report it to the caller."""
         self._note_found(better, value)
         if self._solver.options.on_solution is not None:
             check(self._prepared, better)

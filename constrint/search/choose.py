@@ -29,7 +29,7 @@ Method: TypeAlias = Literal[
     "branching",
 ]
 
-# Functions that tables evaluate and bounds say little of.
+# Functions that tables evaluate and whose bounds are weak.
 ARITHMETIC = (CeilDiv, Divides, DivMod, Gcd, Lcm, Power, Product)
 
 

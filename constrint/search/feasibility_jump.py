@@ -190,7 +190,7 @@ class FeasibilityJumpRun:
 def feasibility_jump_run(
     prepared: Prepared, root: Root, options: Options, started: float, goal: tuple[int, str] | None
 ) -> FeasibilityJumpRun | None:
-    """A local search; None where its rows would be too many, or would say too little."""
+    """A local search; None where its rows would be too many, or would cover too few constraints."""
     if root.exact or options.proof is not None:
         return None
     rows = SeparableRows(root, None if goal is None else goal[0])

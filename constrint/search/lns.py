@@ -188,7 +188,7 @@ class Neighbourhoods:
                 state.phase[place] = value
 
     def _agreements_of(self, state: State) -> list[float]:
-        """How much the relaxation agrees with the values to search near; little where it says nothing."""
+        """How much the relaxation agrees with the values to search near; low where it has no value."""
         assert self._point is not None
         found = [
             self._point.agreement(int(v), int(x)) for v, x in zip(state.branch, state.phase, strict=True)

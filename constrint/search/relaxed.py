@@ -227,7 +227,7 @@ class RelaxedRun(DepthFirstRun):
         self._least = least
 
     def _narrow(self, state: State, proof: DualProof, least: int, lower: Ints, upper: Ints) -> bool | None:
-        """Narrow the goal by its bound, and columns by their reduced costs; as `_solve` tells it."""
+        """Narrow the goal by its bound, and columns by their reduced costs; returns as `_solve`."""
         goal = self._goal
         low = max(int(state.lo[goal]), least) if self._sign > 0 else int(state.lo[goal])
         high = int(state.hi[goal]) if self._sign > 0 else min(int(state.hi[goal]), -least)
@@ -346,7 +346,7 @@ def _write(state: State, level: int, v: int, decision: int, value: int) -> bool:
 def relaxed_run(
     prepared: Prepared, root: Root, options: Options, started: float, goal: tuple[int, str]
 ) -> RelaxedRun | None:
-    """A search that a relaxation leads; None where that is too large or says nothing of the goal."""
+    """A search guided by a relaxation; None where that is too large or does not bound the goal."""
     if not has_highs():
         return None
     relaxation = relaxed(root)

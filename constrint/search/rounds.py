@@ -75,7 +75,7 @@ class Turn:
         self._thread.start()
 
     def join(self, seconds: float | None = None) -> bool:
-        """Wait for its end, at most so many seconds; whether it is over. One that was not begun is."""
+        """Wait for its end, at most so many seconds; returns whether it has ended or was never started."""
         if self._thread.ident is not None:
             self._thread.join(seconds)
         return not self._thread.is_alive()

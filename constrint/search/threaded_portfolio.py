@@ -132,7 +132,7 @@ class ThreadedPortfolio(PortfolioRun):
 
 
 def _is_proven(turn: Turn, before: float, best: FoundSolution | None) -> bool:
-    """Whether a member has proven that there is no better solution than those it knows.
+    """Whether a member has proven that no solution is better than the best so far.
 
     Args:
         turn: Its turn.

@@ -65,7 +65,7 @@ def on_domains(node: c.Propagator, box: Box, most: int) -> c.Propagator:
 
 
 def equated(root: Root) -> int | None:
-    """A variable of the longest equation, where there are enough for a relaxation to say much; or None."""
+    """A variable of the longest equation, if there are enough equations for a useful relaxation; or None."""
     lo, hi = root.box.lo, root.box.hi
     equations = [
         opened

@@ -1,4 +1,4 @@
-"""`EnumerationSettings`: when optima are looked for in tables of rows, and how large those may be."""
+"""`EnumerationSettings`: when optima are enumerated in tables of rows, and how large those may be."""
 
 from __future__ import annotations
 

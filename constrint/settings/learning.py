@@ -1,4 +1,4 @@
-"""`LearningSettings`: what the learning search decomposes, how it restarts, and when it asks a relaxation."""
+"""`LearningSettings`: decomposition, restarts, and when a relaxation is consulted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`LocalSearchSettings`: what the local search for a first solution looks at, and when it gives up."""
+"""`LocalSearchSettings`: sizes of the local search for a first solution, and its limits."""
 
 from __future__ import annotations
 

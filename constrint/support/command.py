@@ -81,7 +81,7 @@ def _silenced(code: int) -> int:
 
 
 class _Forgiving(io.FileIO):
-    """Standard error that drops what cannot be written: there is no place left to say so."""
+    """Standard error that drops what cannot be written: no stream is left to report it."""
 
     def write(self, data: Any) -> int:
         try:

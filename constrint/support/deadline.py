@@ -104,14 +104,14 @@ def check_deadline() -> None:
 
 
 def watched(items: Iterable[T]) -> Iterator[T]:
-    """The items, with a look at the deadline of the present call before each."""
+    """The items, with a deadline check before each."""
     for item in items:
         check_deadline()
         yield item
 
 
 def sliced(items: Iterable[T], size: int = 4096) -> Iterator[list[T]]:
-    """The items in lists of at most this size, with a look at the present deadline before each."""
+    """The items in lists of at most this size, with a deadline check before each."""
     rest = iter(items)
     while part := list(islice(rest, size)):
         check_deadline()

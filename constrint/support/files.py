@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}
 """The modules of Python that read and write compressed files, by ending."""
 PATIENCE = 30.0
-"""Seconds until what nobody writes to a pipe is missed."""
+"""Seconds until a pipe without a writer is an error."""
 MOST_BYTES = 200_000_000
 """The most bytes of a file without a limit of its own; `Limits.bytes` is the same for models."""
 PIECE = 1 << 20

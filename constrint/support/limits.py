@@ -308,7 +308,7 @@ _STATM = "/proc/self/statm"
 
 
 def resident_bytes() -> int | None:
-    """Resident memory of the process in bytes; None if the system does not tell."""
+    """Resident memory of the process in bytes; None if the system does not report it."""
     try:
         with open(_STATM, "rb") as file:
             pages = int(file.read().split()[1])

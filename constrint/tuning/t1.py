@@ -19,7 +19,7 @@ MOST_VALUES = 1_000_000
 MOST_BITS = 4096
 LONGEST = 80  # most characters of a value in a message
 T1_PARTS = ("ConfigurationSpace", "General", "Search", "Budget", "KernelSpecification")
-"""The parts of T1. Those after the first say how to tune, which does not change the space."""
+"""The parts of T1. Those after the first are about tuning, which does not change the space."""
 PLAIN_PARTS = (
     "tune_params", "restrictions", "name", "note", "source", "cartesian", "valid", "verified_by",
 )  # fmt: skip

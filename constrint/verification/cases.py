@@ -32,7 +32,7 @@ def _ends_after(store: ConstraintStore, start: int, duration: int, other: int) -
 
 
 def takes_all_values(constraint: ProofConstraint, store: ConstraintStore, known: KnownConstraints) -> bool:
-    """Whether a clause says that one of as many variables as values, which all differ, has a value."""
+    """Whether a clause states that one of as many different variables as values has a value."""
     atoms = {literal_atom(one) for one in constraint.arguments["literals"]}
     for other in known.different:
         variables = [v for a, v, b in other.arguments["views"] if (a, b) == (1, 0)]

@@ -173,7 +173,7 @@ class Checker:
         self._group = StepGroup(f"presolve {rest}")
 
     def _must_precede_search(self, step: str) -> None:
-        """Refuse a step about all solutions where only better ones are looked at."""
+        """Refuse a step about all solutions where only better ones are considered."""
         if self._search is not None:
             raise Rejected(f"{step} stands after the beginning of a search")
 

@@ -11,7 +11,7 @@ from constrint.verification.store import ProofConstraint
 TRUTHS = frozenset(
     ("LinearLeIf", "LinearEqIf", "Divides", "Member", "Lexicographic", "Table", "ShortTable", "All")
 )
-"""Kinds that say when their literal is true."""
+"""Reified kinds, which determine their literal."""
 
 
 def outputs(constraint: ProofConstraint) -> tuple[int, ...]:

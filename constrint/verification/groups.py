@@ -119,7 +119,7 @@ class CheckState:
         return ModelConditions(self.store, self.known, {name: v for v, name in self.names.items()})
 
     def _follows(self, constraint: ProofConstraint) -> bool:
-        """Whether a constraint follows by a rule; where solutions are listed, that is not asked."""
+        """Whether a constraint follows by a rule; not checked where solutions are listed."""
         if self.solutions.is_listed:
             return self.known.has(constraint)
         return follows(constraint, self.store, self.known)

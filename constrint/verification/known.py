@@ -1,4 +1,4 @@
-"""The constraints that are known: found by key, by variable, and by what they say of sums."""
+"""The known constraints, found by key, by variable, and by their sums."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def normal(terms: Terms) -> tuple[tuple[tuple[int, int], ...], int]:
 
 @dataclass(slots=True)
 class RowsOfSum:
-    """All constraints over one sum: what they say of it together decides their literals.
+    """All constraints over one sum; together they decide their literals.
 
     Attributes:
         terms: The sum.

@@ -65,7 +65,7 @@ def _complete(arguments: Arguments, found: dict[str, int], values: Values) -> No
 
 
 def _is_chosen(bounds: Bounds, name: str, arguments: Arguments) -> bool:
-    """An element whose index is known equals the result: True where that says it all."""
+    """An element whose index is known equals the result: True where that is the whole constraint."""
     if name != "Selection" or not bounds.is_fixed(arguments["index"]):
         return False
     place = bounds.low[arguments["index"]]

@@ -288,7 +288,7 @@ class ConstraintStore:
         return found
 
     def value_literal(self, v: int, value: int) -> Atom | None:
-        """The atom that a known constraint says is true exactly where a variable has a value."""
+        """The atom that a known constraint makes equivalent to a variable's having a value."""
         return self._values().get((v, value))
 
     def implies(self, clause: Sequence[Atom]) -> bool | None:

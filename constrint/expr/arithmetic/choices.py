@@ -24,7 +24,7 @@ TRUE, FALSE = 0, 1  # literals
 
 
 def inside(index: IntExpr, last: int) -> tuple[BoolExpr, ...]:
-    """The condition that an index lies between 0 and a last one, unless its domain says so."""
+    """The condition that an index lies between 0 and a last one, unless its domain implies it."""
     domain = domain_of(index)
     if domain is None or domain.lo is None or domain.hi is None or domain.lo < 0 or domain.hi > last:
         return (Member(index, Domain.of_range(0, last)),)

@@ -53,7 +53,7 @@ class ProblemProtocol(Protocol):
         """The variable that equals x where the literal is true, else y."""
 
     def selection(self, xs: tuple[int, ...], index: int) -> int:
-        """The variable that equals xs[index]; the index comes to lie inside the list."""
+        """The variable that equals xs[index]; the index is restricted to the list."""
 
     def shared(self, key: Hashable) -> int | None:
         """The variable of a function that is there already."""
@@ -99,13 +99,13 @@ class LoweringProtocol(Protocol):
         """An expression that was built for this, kept."""
 
     def check(self, value: int) -> int:
-        """A constant of the model's, if it is not too close to what stands for a missing bound."""
+        """A constant of the model, if it is not too close to the numbers that represent missing bounds."""
 
     def sum_of(self, node: IntExpr) -> Linear:
         """The value of an integer expression as a sum over variables."""
 
     def operands(self, node: IntFunction) -> list[Linear]:
-        """The operands of a function, which always have a value of it: others stand for those that do not."""
+        """The operands of a function, replaced where the function would be undefined for them."""
 
     def index(self, index: Linear, count: int) -> Linear:
         """A sum that equals an index wherever that is in 0 … count - 1, and is always there itself."""
@@ -114,7 +114,7 @@ class LoweringProtocol(Protocol):
         """The sum that is one variable, or its value where only one is left."""
 
     def related(self, function: type[IntFunction], operands: Sequence[Linear]) -> Linear:
-        """The variable that is related to operands as the function says."""
+        """The variable that equals the function of the operands."""
 
     def literal(self, node: BoolExpr, target: int | None = None) -> int:
         """A literal that is true exactly where a condition holds."""
@@ -127,4 +127,4 @@ class RangesProtocol(Protocol):
     """Ranges of expressions over a range of places: `constrint.diagrams.ranges.Evaluation`."""
 
     def wanted(self, value: Known, modulus: int) -> None:
-        """Say that the residue of a value would be worth knowing."""
+        """Note that the residue of a value would help."""

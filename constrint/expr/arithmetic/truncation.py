@@ -76,7 +76,7 @@ def _below_zero(expr: IntExpr) -> BoolExpr:
 
 
 def _signed(is_negative: BoolExpr, size: IntExpr) -> IntExpr:
-    """A number, negated where a condition holds. Either way it must be defined, which the first term says."""
+    """A number, negated where a condition holds; the first term ensures that it is defined either way."""
     signed = IfThenElse(is_negative, linear([(-1, size)]), size)
     return linear([(0, size), (1, signed)]) if definedness(size) else signed
 

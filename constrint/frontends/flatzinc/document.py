@@ -263,7 +263,7 @@ def _declaration(document: Document, node: Node) -> None:
 
 
 def _check_length(document: Document, declaration: Declaration, index: Node) -> None:
-    """Refuse an array whose entries are not as many as its index says."""
+    """Refuse an array whose number of entries differs from its index set."""
     if not index.children or not isinstance(declaration.value, list):
         return
     found = len(declaration.value)

@@ -127,7 +127,7 @@ class _ModelBuilder:
         return declaration.value
 
     def entries(self, value: Value, line: int) -> list[Value]:
-        """The entries of an array, all of which are looked at."""
+        """The entries of an array, each counted against the limits."""
         if isinstance(value, list):
             return value
         if isinstance(value, Name) and value.index is None and value.name in self._arrays:

@@ -44,7 +44,7 @@ _FLIPPED = {"<=": ">", "<": ">=", ">=": "<", ">": "<="}
 
 
 class NotLinear(Exception):  # noqa: N818 - what was found
-    """An expression is not linear; says which."""
+    """An expression is not linear; the message names it."""
 
 
 @dataclass(slots=True)

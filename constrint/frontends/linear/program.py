@@ -1,4 +1,4 @@
-"""A linear program as the formats have it, and the model that it stands for.
+"""A linear program as the formats have it, and the model that it describes.
 
 Numbers are exact fractions. A row is multiplied by the least common denominator of its coefficients, and its
 sides are rounded inwards, which changes no integer solution. A fractional objective is compared exactly, and

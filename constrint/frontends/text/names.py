@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Node: TypeAlias = Tree[Token]
 
 MOST_TOLD = 4
-"""The most names of generators whose values a message tells."""
+"""The most names of generators whose values a message shows."""
 
 
 class _Caller(NamedTuple):
@@ -31,7 +31,7 @@ class _Caller(NamedTuple):
 
 
 class NameReader(ConstantReader):
-    """Looks names up, and says in messages what the local ones stand for.
+    """Looks names up; messages show the values of local ones.
 
     Attributes:
         names: The names of the model.
@@ -83,7 +83,7 @@ class NameReader(ConstantReader):
         return self.error(tree, f"'{name}' is not declared", hint)
 
     def error(self, place: Node | Token, message: str, hint: str = "") -> ParseError:
-        """An error at a tree or token; says what the generators around it stand for, and who calls."""
+        """An error at a tree or token, with the values of generators around it and the callers."""
         told = [f"{name} = {text}" for name in self.locals if (text := told_value(self.locals[name]))]
         if told:
             more = ", …" if len(told) > MOST_TOLD else ""

@@ -100,7 +100,7 @@ class SimpleReader(ExpressionReader):
         return str(Span(self.source, piece.begin, piece.begin).resolve())
 
     def compares(self, piece: Compared) -> BoolExpr | None:
-        """The condition that a comparison is; None where lark is to read it, and to say what is wrong."""
+        """The condition of a comparison; None where lark must read it and report what is wrong."""
         try:
             self.budget.node(len(piece.tokens))
             found = self._sides(piece)

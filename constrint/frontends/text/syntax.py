@@ -1,4 +1,4 @@
-"""From `.constrint` text to a lark tree, with errors that say what to change.
+"""From `.constrint` text to a lark tree, with errors that name the fix.
 
 lark does the lexing and parsing. This module joins lines inside brackets, and translates lark's exceptions
 into `ParseError`, which names the place, the mistake, and what to write instead. lark is imported at the
