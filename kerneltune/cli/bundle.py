@@ -104,7 +104,7 @@ def _shape(text: str) -> tuple[int, int]:
 
 
 def _compilable() -> list[str]:
-    """The profiles whose architecture the installed compiler knows."""
+    """The profiles whose architecture the installed compiler supports."""
     from kerneltune.compiling.compile import known_targets
 
     known = known_targets()

@@ -31,7 +31,7 @@ EXTRAS = {
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at.
+    """One check and its result.
 
     Attributes:
         what: The thing, such as ``extra compile``.

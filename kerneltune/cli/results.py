@@ -1,4 +1,4 @@
-"""The command `kerneltune results`: what the store of users' kernels knows."""
+"""The command `kerneltune results`: the contents of the store of users' kernels."""
 
 from __future__ import annotations
 

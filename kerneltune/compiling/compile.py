@@ -146,7 +146,7 @@ def _nvrtc() -> tuple[str, Build]:
 
 
 def known_targets() -> list[str]:
-    """The architectures that NVRTC knows, such as ``sm_90``; raises `MissingExtraError` without it."""
+    """The architectures that NVRTC supports, such as ``sm_90``; raises `MissingExtraError` without it."""
     try:
         from cuda.bindings import nvrtc
     except ImportError:

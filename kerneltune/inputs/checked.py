@@ -160,7 +160,7 @@ def _word(kind: str) -> str:
 
 
 def _shown(value: Any) -> str:
-    """The wrong value for a message; empty for a mapping, whose place says enough."""
+    """The wrong value for a message; empty for a mapping, whose place suffices."""
     if isinstance(value, dict):
         return ""
     text = repr(value)

@@ -74,7 +74,7 @@ class HardwareProfile(Record, frozen=True, kw_only=True):
     cost: dict[str, Positive]
 
     def disagreements(self) -> Iterator[tuple[str, str]]:
-        """Limits that contradict each other; names of costs and depths of products that no kernel knows."""
+        """Limits that contradict each other; names of costs and depths of products that no kernel uses."""
         for name in self.cost:
             if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
                 yield "cost", f"'{name}' is not a valid name in a constraint file"

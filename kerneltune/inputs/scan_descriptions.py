@@ -55,7 +55,7 @@ class ScanCell(Cell):
     spec: ScanCellSpec
 
     def constants(self) -> dict[str, int]:
-        """The names by which a constraint file knows the cell."""
+        """The constants of the cell in a constraint file."""
         widths, state = self.spec.input_widths, self.spec.state_width
         backward_reads = len(widths) if self.spec.gradient_inputs is None else self.spec.gradient_inputs
         return {

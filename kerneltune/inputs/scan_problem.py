@@ -106,7 +106,7 @@ class ScanProblem:
         return f"{self.cell} scan {self.batch}×{self.steps}×{self.channels}, {self.dtype}{extra}"
 
     def constants(self) -> dict[str, int]:
-        """The names by which a constraint file knows the request."""
+        """The constants of the request in a constraint file."""
         return {
             "batch": self.batch,
             "steps": self.steps,

@@ -16,7 +16,7 @@ __all__ = ["GRU", "LSTM", "RecurrentLayer", "recurrence", "sLSTM"]
 
 
 def __getattr__(name: str) -> object:
-    """The layers, imported once asked for: they need flax."""
+    """The layers, imported on first use: they need flax."""
     if name in __all__:
         from kerneltune.jax import layers
 

@@ -1,4 +1,4 @@
-"""XLA's foreign function interface through ctypes: what a handler is given, and what it may ask.
+"""XLA's foreign function interface through ctypes: a handler's arguments, and the calls it may make.
 
 The structs are those of ``xla/ffi/api/c_api.h``, major version 0. Two ways were sketched: a handler in C,
 which somebody must compile for each platform, and this one, which needs no compiler and costs some

@@ -1,4 +1,4 @@
-"""The recurrence by kernels, with what JAX asks of a function: derivatives in both modes, and vmap.
+"""The recurrence by kernels, with derivatives in both modes and vmap for JAX.
 
 Forward, the kernel runs. Its derivative is a linear map of the tangents, a primitive of its own: evaluated,
 it is that of the scan; transposed, the backward kernel. A mapped dimension joins the batch, or the heads

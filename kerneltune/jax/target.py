@@ -1,4 +1,4 @@
-"""The one target that XLA calls: it launches the kernel that the call's attribute asks for."""
+"""The one target that XLA calls: it launches the kernel that the call's attribute names."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class KernelCall:
     @classmethod
     @cache
     def of(cls, text: str) -> KernelCall:
-        """The call that a text stands for; raises `ValueError` or `InputError` for any other text."""
+        """The call that a text describes; raises `ValueError` or `InputError` for any other text."""
         problem, arguments, results = json.loads(text)
         return cls(Problem.from_json(problem), tuple(arguments), tuple(results))
 
@@ -73,7 +73,7 @@ class Launches:
         self._lock = Lock()
 
     def launch(self, text: str, places: dict[str, int], stream: int) -> None:
-        """Queue what a call asks for: the initial states, the workspace, the kernel."""
+        """Queue the work of a call: the initial states, the workspace, the kernel."""
         call = KernelCall.of(text)
         context = ctypes.c_void_p()
         driver.call(

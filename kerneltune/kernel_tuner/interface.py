@@ -33,7 +33,7 @@ HIGHER_IS_BETTER = {
     **dict.fromkeys(("fitness", "GFLOP/s", "TFLOP/s", "GB/s", "TB/s"), True),
     **dict.fromkeys(("GFLOPS/W", "TFLOPS/W", "GFLOP/J", "TFLOP/J"), True),
 }
-"""The objectives whose direction Kernel Tuner knows."""
+"""The objectives whose direction Kernel Tuner defines."""
 BLOCKS = ("block_size_x", "block_size_y", "block_size_z")
 CUDA = {None, "cuda", "cupy", "nvcuda"}
 
@@ -167,7 +167,7 @@ def tuned_as_asked(
 
 
 def _is_for_kernel_tuner(given: Mapping[str, Any]) -> bool:
-    """Whether a call asks for what only Kernel Tuner has."""
+    """Whether a call needs features that only Kernel Tuner has."""
     if not isinstance(given["strategy"] or "", str) or len(given["objectives"] or ()) > 1:
         return True
     if _language(given["kernel_source"], given["lang"]) not in CUDA:

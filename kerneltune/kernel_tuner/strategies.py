@@ -1,4 +1,4 @@
-"""Kernel Tuner's strategies: the kind of search that stands for each, and the options that each takes."""
+"""Kernel Tuner's strategies: the kind of search that replaces each, and the options that each takes."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ STRATEGIES = {
 
 
 def check_strategy(name: str, options: Mapping[str, Any]) -> None:
-    """Raise `ValueError` for a strategy or an option that Kernel Tuner does not know."""
+    """Raise `ValueError` for a strategy or an option that Kernel Tuner does not have."""
     if name not in STRATEGIES:
         raise ValueError(f"unknown strategy {name}; there are: {', '.join(STRATEGIES)}")
     known = STRATEGIES[name]

@@ -69,7 +69,7 @@ class Trial:
         )
 
     def is_final(self, limit: float) -> bool:
-        """Whether another try with this time limit would tell nothing new."""
+        """Whether another try with this time limit would have the same outcome."""
         return self.limit is None or self.limit >= limit
 
     def to_json(self) -> dict[str, Any]:

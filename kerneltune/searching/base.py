@@ -21,7 +21,7 @@ REPEATS = 64  # proposals of known points in a row before a random one is taken
 
 @dataclass(frozen=True)
 class SearchBudget:
-    """When a strategy has no more to ask.
+    """Limits after which a strategy asks no more.
 
     Attributes:
         evaluations: Most configurations that are asked.
@@ -102,7 +102,7 @@ class Search(ABC):
         return found
 
     def tell(self, outcome: Outcome) -> None:
-        """Learn an outcome; also of a configuration that was not asked for, such as a stored one."""
+        """Take an outcome, also of a configuration that was not asked, such as a stored one."""
         number = self.points.known(outcome.configuration)
         self.asked.add(number)
         cost = self.cost_of(outcome)

@@ -51,7 +51,7 @@ class _Solved:
 
 
 class GaussianProcess:
-    """A regression that says how sure it is; coordinates are to be scaled to 0 … 1.
+    """A regression with standard deviations; coordinates are to be scaled to 0 … 1.
 
     Lengths are fitted at every row up to `EACH` rows, and then at intervals that grow with their number;
     between, a row extends the factor.

@@ -144,7 +144,7 @@ class Modelled(Search):
         return self.coordinates.of(numbers) if self.uses_all_coordinates else self.coordinates.plain(numbers)
 
     def _unbent(self, mean: float) -> float:
-        """The cost that a prediction stands for."""
+        """The cost of a prediction."""
         share = min(0.999, max(-0.999, (mean - self._least) / BEND))
         log = self._least + BEND * math.atanh(share)
         return math.exp(log) if self._is_ratio else log

@@ -88,7 +88,7 @@ def best_known(
 
 
 def same_device(one: str, other: str) -> bool:
-    """Whether two names name one kind of device: a profile's title may say more than the driver."""
+    """Whether two names name one kind of device: a profile's title may be longer than the driver's name."""
     return one == other or other.startswith(one) or one.startswith(other)
 
 

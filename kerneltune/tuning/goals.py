@@ -56,7 +56,7 @@ class Goals:
         return mine is not None and (theirs is None or mine[0] < theirs[0])
 
     def turned(self, outcome: Outcome) -> Outcome:
-        """An outcome as a search sees it, which minimises."""
+        """An outcome for a search that minimises."""
         if not self.maximised & set(outcome.objectives):
             return outcome
         found = outcome.objectives
@@ -92,7 +92,7 @@ class Gains:
 
 
 class Minimising:
-    """A strategy that minimises, told of objectives that may be maximised."""
+    """A strategy that minimises, for objectives that may be maximised."""
 
     def __init__(self, strategy: Strategy, goals: Goals) -> None:
         self._strategy, self._goals = strategy, goals

@@ -205,7 +205,7 @@ def _notes(kernel: Kernel, progress: Progress) -> tuple[str, ...]:
 
 
 def device_name(kernel: Kernel) -> str:
-    """The name of the device that runs a kernel on this machine, as its child will tell it."""
+    """The name of the device that runs a kernel on this machine, as its child will report it."""
     if kernel.kind == CALLABLE:
         from kerneltune.measuring.callable_backend import CallableBackend
 

@@ -37,7 +37,7 @@ Timer = Callable[..., float]
 
 
 def measured_costs(profile: HardwareProfile, timer: Timer | None = None) -> tuple[dict[str, int], float]:
-    """The costs that micro-benchmarks tell, at the boost clock, and the bandwidth of a copy in GB/s.
+    """The costs by micro-benchmarks, at the boost clock, and the bandwidth of a copy in GB/s.
 
     Args:
         profile: The limits of this machine's GPU.

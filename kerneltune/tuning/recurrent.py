@@ -176,7 +176,7 @@ def as_of_now(outcome: Outcome, candidate: Candidate) -> Outcome:
 
 
 class NoMemory:
-    """The store is asked where kernels are compiled, since their keys depend on the code."""
+    """No memory here: the store is queried where kernels are compiled, since its keys depend on the code."""
 
     def find(self, configuration: Configuration) -> Trial | None:
         """Nothing is known before the compilation."""

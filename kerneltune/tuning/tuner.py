@@ -193,7 +193,7 @@ def tune(
 
 
 def _telling(work: RecurrentWork, notice: Callable[[Outcome, bool], None]) -> Callable[[Any, Any], None]:
-    """A notice of the pipeline that tells of outcomes."""
+    """A notice of the pipeline that reports outcomes."""
 
     def told(trial: Any, progress: Any) -> None:
         number = int(trial.configuration[NUMBER])

@@ -264,7 +264,7 @@ class TextReader(ParameterReader):
             self._read_parsed(one)
 
     def _reads(self, piece: Worded) -> bool:
-        """Add what a plain statement defines or requires; False, and nothing done, where lark must read it."""
+        """Add what a plain statement defines or requires; False, without effect, where lark must read it."""
         expr = None if piece.is_definition and piece.name in self.names else self.worded(piece)
         if expr is None:
             return False
