@@ -135,7 +135,7 @@ class Model(ImportExport, Alternatives):
             goals, preferences = self.goals, self.preferences
         presented = PresentedGoals.of(self, goals, units)
         asked = (assumptions, presented.goals, preferences)
-        on_solution = presented.told(on_solution)
+        on_solution = presented.in_user_terms(on_solution)
         if backend != "constrint":
             from constrint.answers.elsewhere import BackendRequest, solve_elsewhere
 

@@ -30,7 +30,7 @@ def count_solutions(
     check_variables(model)
     chosen = projection_of(model, variables)
     if options.on_solution is not None:
-        return _told(model, replace(options, time_limit=deadline.rest), options.on_solution, chosen)
+        return _count_with(model, replace(options, time_limit=deadline.rest), options.on_solution, chosen)
     if options.engine == "auto" and chosen is None:
         from constrint.diagrams.planner import count_planned
 
@@ -40,7 +40,7 @@ def count_solutions(
     return AllSolutions(model, replace(options, time_limit=deadline.rest)).count(chosen)
 
 
-def _told(
+def _count_with(
     model: Declarations, options: Options, on_solution: OnSolution, variables: Sequence[IntExpr] | None
 ) -> tuple[int, bool]:
     """The number of solutions passed to a callback, and whether it got as many as it asked for."""

@@ -69,7 +69,7 @@ class Planned:
         if status is Status.INFEASIBLE:
             return replace(result, status=status, statistics=statistics)
         with suppress(Stopped):  # nothing is left to stop
-            self._solver.tell(found, Statistics())
+            self._solver.report(found, Statistics())
         return Result(status, values_of(self._model, found), None, statistics, found)
 
 

@@ -75,7 +75,7 @@ class PresentedGoals:
         total = plain_sum(times(self.weights[one].weight, int(amounts[one])) for one in violated)
         return replace(found, violation=total, violated=tuple(violated))
 
-    def told(self, on_solution: OnSolution | None) -> OnSolution | None:
+    def in_user_terms(self, on_solution: OnSolution | None) -> OnSolution | None:
         """The callback, called with results as the user sees them."""
         if on_solution is None or not (self.weights or self.units):
             return on_solution

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 # Seconds that loading machine code may take: no search begins that later than this before its end.
 LOADING = 1.0
-LOOK = 0.05
+CHECK_SECONDS = 0.05
 COMPILER = "import sys; from constrint.learning.compile_part import main; main(sys.argv[1])"
 
 _started: dict[str, subprocess.Popen[bytes]] = {}
@@ -107,7 +107,7 @@ def loading(deadline: Deadline = NEVER) -> Iterator[None]:
     """
     with without_ctrl_c():
         lock = cache.LOADING
-        while not lock.acquire(timeout=LOOK):
+        while not lock.acquire(timeout=CHECK_SECONDS):
             deadline.check()
         try:
             yield
@@ -152,4 +152,4 @@ def wait(part: str, deadline: Deadline) -> None:
     """
     while not cache.is_loaded(part) and not cache.is_filled(part) and begin(part):
         deadline.check()
-        sleep(LOOK)
+        sleep(CHECK_SECONDS)

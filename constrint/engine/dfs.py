@@ -14,7 +14,6 @@ from constrint.engine.stale import mark_trailed
 from constrint.store.domains import fix, pop_level, push_level, set_hi, set_lo
 from constrint.store.state import (
     ASK,
-    ASKED,
     ASKED_FROM,
     BACKTRACK,
     BOUND,
@@ -51,6 +50,7 @@ from constrint.store.state import (
     SOLUTION,
     SPENT,
     STALE,
+    TO_DECIDE,
     TRAIL,
     UNBOUNDED,
     WEIGHING,
@@ -247,7 +247,7 @@ def decide(st: State, i: int, creeps: bool) -> int:
     level = scalar[LEVEL]
     st.level_creeps[level] = 1 if creeps else 0
     if scalar[ASKED_FROM] >= 0 and i >= scalar[ASKED_FROM]:
-        scalar[ASKED] = i
+        scalar[TO_DECIDE] = i
         return ASK
     choose_value(st, level, i)
     descend(st)

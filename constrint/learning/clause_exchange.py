@@ -44,7 +44,7 @@ class ClauseExchange:
                 self._short.append(tuple(zip(members[::2], members[1::2], strict=True)))
             at = end
 
-    def told(self, ls: Learner) -> list[Clause]:
+    def exported(self, ls: Learner) -> list[Clause]:
         """New root bounds and short clauses of the search since the last call."""
         root = [int(k) for k in ls.root]
         raised = [((b, k),) for b, (k, before) in enumerate(zip(root, self._root, strict=True)) if k > before]
@@ -78,11 +78,11 @@ def _cells(clause: Clause) -> Sequence[int]:
     return [len(clause), *(cell for atom in clause for cell in atom)]
 
 
-def tell(searches: Sequence[LearningRun]) -> None:
+def exchange_clauses(searches: Sequence[LearningRun]) -> None:
     """Pass the new bounds and clauses of each search to all others of the same constraints."""
     if len(searches) < 2:
         return
-    told = [search.told() for search in searches]
+    told = [search.exported() for search in searches]
     for listener in searches:
         for teller, clauses in zip(searches, told, strict=True):
             if teller is not listener and listener.exchange is not None:

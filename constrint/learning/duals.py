@@ -18,7 +18,7 @@ import numpy as np
 
 from constrint.learning.added_rows import AddedRow, AddedRows, row_of
 from constrint.learning.entries import Atom
-from constrint.learning.layout import CONFLICTS, HAS_SOLUTION, LOOK_AT, Learner
+from constrint.learning.layout import CONFLICTS, CONSULT_AT, HAS_SOLUTION, Learner
 from constrint.relaxation.lp_rows import LpRow as RelaxedRow
 from constrint.relaxation.lp_rows import Relaxation
 from constrint.relaxation.program import INFEASIBLE, OPTIMAL, DualProof, RelaxationProgram
@@ -134,7 +134,7 @@ class Duals:
         proof = self._ask(*self._columns.read(ls.root))
         if proof is not None and proof.scale > 0:
             self._proven = -(-proof.least // proof.scale)
-        ls.scalar[LOOK_AT] = ls.scalar[CONFLICTS]
+        ls.scalar[CONSULT_AT] = ls.scalar[CONFLICTS]
 
     def consult(self, ls: Learner, worked: int) -> Learner | None:
         """Ask at the present node: the learner with the row that is proved, or None without one.
@@ -151,7 +151,7 @@ class Duals:
         self._interval = max(1, min(2 * self._interval, most))
         conflicts = int(ls.scalar[CONFLICTS])
         owed = max(0, int((self.spent - self._rules.free) / self._share(ls)) - worked)
-        ls.scalar[LOOK_AT] = conflicts + max(self._interval, owed * (1 + conflicts) // (1 + worked))
+        ls.scalar[CONSULT_AT] = conflicts + max(self._interval, owed * (1 + conflicts) // (1 + worked))
         return None if row is None else self._added.with_row(ls, row)
 
     def _ask(self, lower: Ints, upper: Ints) -> DualProof | None:

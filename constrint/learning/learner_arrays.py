@@ -18,6 +18,7 @@ from constrint.learning.layout import (
     AT_MOST,
     BELOW,
     CIRCUIT,
+    CONSULT_AT,
     CORE_LEVELS,
     DIFFERENT,
     EXTREME,
@@ -29,7 +30,6 @@ from constrint.learning.layout import (
     LEAST_ABOVE,
     LEVEL,
     LONGEST_ABOVE,
-    LOOK_AT,
     MIDDLE_LEVELS,
     MOST_TRIED,
     MUST,
@@ -57,7 +57,7 @@ from constrint.store.state import FIXED, LOWER, UPPER
 from constrint.support.deadline import check_deadline
 
 LOG_CELLS = 10_000
-NEVER_LOOK = 1 << 60
+NEVER_CONSULT = 1 << 60
 WIDEST_EXPLANATION = 16  # cells for premises, for each bound beyond the first two
 GROWING = {
     "trail": ("trail_bound", "trail_old", "trail_new", "trail_before", "trail_why", "trail_level"),
@@ -320,7 +320,7 @@ def _first_scalars(rules: LearningSettings) -> Cells:
     scalar[RESTART_AT] = scalar[RESTART_UNIT] = rules.restart_unit
     scalar[MUST] = NOTHING
     scalar[GOAL] = NOTHING
-    scalar[LOOK_AT] = NEVER_LOOK
+    scalar[CONSULT_AT] = NEVER_CONSULT
     scalar[BELOW] = rules.stretch_below
     scalar[ABOVE] = scalar[SIDE_AT] = scalar[LEAST_ABOVE] = rules.stretch_above
     scalar[LONGEST_ABOVE] = rules.longest_above

@@ -16,6 +16,8 @@ from constrint.learning.layout import (
     BUDGET,
     CIRCUIT,
     CONFLICTS,
+    CONSULT,
+    CONSULT_AT,
     DECISION,
     DIFFERENT,
     EXHAUSTED,
@@ -29,8 +31,6 @@ from constrint.learning.layout import (
     KEPT,
     LEVEL,
     LOG,
-    LOOK,
-    LOOK_AT,
     MUST,
     MUST_TO,
     NEXT,
@@ -191,8 +191,8 @@ def run(ls: Learner, st: State, budget: int) -> int:
         if scalar[CONFLICTS] >= scalar[RESTART_AT] and scalar[LEVEL] > 0:
             restart(ls)
             continue
-        if scalar[CONFLICTS] >= scalar[LOOK_AT]:
-            return LOOK
+        if scalar[CONFLICTS] >= scalar[CONSULT_AT]:
+            return CONSULT
         if not decide(ls, st):
             note_solution(ls)
             return SOLUTION

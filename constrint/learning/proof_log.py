@@ -73,7 +73,7 @@ class ProofLog:
 
     def __init__(self, file: TextIO) -> None:
         self._file = file
-        self._told = ProofState()
+        self._state = ProofState()
         self._names: dict[int, str] = {}
         self._has_model = False
         self._source = ""  # what is being lowered
@@ -89,13 +89,13 @@ class ProofLog:
             copy = model.copy()
             copy.goals, copy.preferences = list(targets), []
             self._line(f"model {json.dumps(written(copy, 'constrint'), ensure_ascii=False)}")
-        self._told, self._names, self._goals, self._over = ProofState(), {}, [], set()
+        self._state, self._names, self._goals, self._over = ProofState(), {}, [], set()
         self._line("lowering")
 
     def declared(self, problem: Problem, variables: dict[IntExpr, int]) -> None:
         """Write the variables of the model."""
         self._names = {v: str(getattr(variable, "name", "")) for variable, v in variables.items()}
-        self._changes(self._told, problem.propagators, _domains(problem), may_guess=False)
+        self._changes(self._state, problem.propagators, _domains(problem), may_guess=False)
 
     def lowers(self, number: int | None) -> None:
         """Remember which constraint is being lowered."""
@@ -104,10 +104,10 @@ class ProofLog:
     def lowered(self, problem: Problem) -> None:
         """Write what a constraint gave."""
         source, self._source = self._source, ""
-        if self._told.is_same(problem):
+        if self._state.is_same(problem):
             return
         self._line(f"from {source}")
-        self._changes(self._told, problem.propagators, _domains(problem), may_guess=False)
+        self._changes(self._state, problem.propagators, _domains(problem), may_guess=False)
 
     def objective(self, direction: str, value: Linear, goal: tuple[int, str]) -> None:
         """Write the variable that represents a target."""
@@ -118,10 +118,10 @@ class ProofLog:
 
     def presolved(self, rule: str, problem: Problem) -> None:
         """Write what a rule of presolve changed."""
-        if self._told.is_same(problem):
+        if self._state.is_same(problem):
             return
         self._line(f"presolve {rule}")
-        self._changes(self._told, problem.propagators, _domains(problem), may_guess=False)
+        self._changes(self._state, problem.propagators, _domains(problem), may_guess=False)
 
     def infeasible(self) -> None:
         """Write that there is no solution."""
@@ -133,11 +133,11 @@ class ProofLog:
         """Write the start of a search: its domains and constraints."""
         self._goal = None if goal is None else self._number(goal)
         self._line("search" if self._goal is None else f"search {self._goal}")
-        told = self._told.copy()
+        state = self._state.copy()
         domains = list(zip(box.lo, box.hi, box.step, box.values, strict=True))
-        self._changes(told, propagators, domains, may_guess=True)
+        self._changes(state, propagators, domains, may_guess=True)
         kept = {_text(node) for node in propagators}
-        dropped = [number for text, number in told.numbers.items() if text not in kept]
+        dropped = [number for text, number in state.numbers.items() if text not in kept]
         if dropped:
             self._line(f"drop {' '.join(map(str, dropped))}")
 
@@ -147,11 +147,11 @@ class ProofLog:
         return next((number for number in numbers if number not in self._over), numbers[-1])
 
     def _changes(
-        self, told: ProofState, propagators: Sequence[Propagator], domains: list[Values], may_guess: bool
+        self, state: ProofState, propagators: Sequence[Propagator], domains: list[Values], may_guess: bool
     ) -> None:
         """Write the new variables with their definitions, the new constraints, and the narrower domains."""
-        new = {text: node for node in told.unseen(propagators) if (text := _text(node)) not in told.numbers}
-        first = len(told.domains)
+        new = {text: node for node in state.unseen(propagators) if (text := _text(node)) not in state.numbers}
+        first = len(state.domains)
         fixed = {v for v in range(first, len(domains)) if domains[v][0] == domains[v][1] or v in self._names}
         defined: set[str] = set()
         for one in Definitions(range(first, len(domains)), fixed, list(new.values()), may_guess):
@@ -161,19 +161,19 @@ class ProofLog:
             if not isinstance(one, int):
                 text = f"{one.kind} {json.dumps(one.arguments)}"
                 self._line(f"define {','.join(map(str, one.variables))} {text}")
-                told.numbers.setdefault(text, told.count)
-                told.count += 1
+                state.numbers.setdefault(text, state.count)
+                state.count += 1
                 defined.add(text)
         for text in new:
             if text not in defined:
                 self._line(f"constraint {text}")
-                told.numbers[text] = told.count
-                told.count += 1
-        for v in range(first) if told.domains != domains[:first] else ():
-            if told.domains[v] != domains[v]:
+                state.numbers[text] = state.count
+                state.count += 1
+        for v in range(first) if state.domains != domains[:first] else ():
+            if state.domains[v] != domains[v]:
                 self._line(f"domain {v} in {_written_domain(domains[v])}")
-        told.domains = domains
-        told.seen = list(propagators)
+        state.domains = domains
+        state.seen = list(propagators)
 
     def learned(self, atoms: Iterable[Atom]) -> None:
         """Write a learned clause."""

@@ -19,6 +19,8 @@ from constrint.learning.layout import (
     BROKEN,
     BUDGET,
     CONFLICTS,
+    CONSULT,
+    CONSULT_AT,
     DECISION,
     DECISIONS,
     EXHAUSTED,
@@ -26,8 +28,6 @@ from constrint.learning.layout import (
     IS_LOGGED,
     LEARNED,
     LOG,
-    LOOK,
-    LOOK_AT,
     MUST,
     MUST_TO,
     PART,
@@ -38,7 +38,7 @@ from constrint.learning.layout import (
 from constrint.learning.layout import (
     GOAL as GOAL_CELL,
 )
-from constrint.learning.learner_arrays import NEVER_LOOK, Guide, build, grow, units
+from constrint.learning.learner_arrays import NEVER_CONSULT, Guide, build, grow, units
 from constrint.learning.normal import ContradictoryRoot, LearningNormalForm, NormalTranslation, atom_of
 from constrint.learning.trail import raise_bound
 from constrint.modelling.result import Statistics
@@ -131,7 +131,7 @@ class LearningRun:
         self._ls = build(self._normal, root.propagators, root.box, self._guide(root, parts.equalities), rules)
         self.exchange = ClauseExchange(self._ls, rules.most_told) if exchanges else None
         if goal is not None and proof is None and options.learn is True:
-            self._ls.scalar[LOOK_AT] = rules.before_programs
+            self._ls.scalar[CONSULT_AT] = rules.before_programs
         self._ls.scalar[IS_LOGGED] = int(proof is not None or exchanges)
         if goal is not None:
             self._ls.scalar[GOAL_CELL] = 2 * goal[0] + int(goal[1] == "max")
@@ -241,7 +241,7 @@ class LearningRun:
             if outcome == FULL:
                 self._grow()
                 continue
-            if outcome == LOOK:
+            if outcome == CONSULT:
                 self._consult()
             if self._is_long():
                 self._hand_over()
@@ -291,7 +291,7 @@ class LearningRun:
 
     def _consult_own(self) -> None:
         """Consult a relaxation of its own, if there is one that bounds the objective."""
-        self._ls.scalar[LOOK_AT] = NEVER_LOOK
+        self._ls.scalar[CONSULT_AT] = NEVER_CONSULT
         if not has_highs() or self._goal is None:
             return
         from constrint.relaxation.lp_rows import relaxed
@@ -338,9 +338,9 @@ class LearningRun:
         else:
             self._ls = self._session.grow()
 
-    def told(self) -> list[Clause]:
+    def exported(self) -> list[Clause]:
         """New bounds and clauses for other searches of the same constraints since the last call."""
-        return [] if self.exchange is None else self.exchange.told(self._ls)
+        return [] if self.exchange is None else self.exchange.exported(self._ls)
 
     def statistics(self) -> Statistics:
         """The work so far; the caller adds seconds and solutions."""

@@ -9,7 +9,7 @@ from constrint.engine.select import choose_value
 from constrint.errors import ModelError
 from constrint.expr import IntExpr
 from constrint.store.domains import contains, member_count
-from constrint.store.state import ASKED, AT_LEAST, AT_MOST, DESCEND, EQUAL, LEVEL, PHASE, State
+from constrint.store.state import AT_LEAST, AT_MOST, DESCEND, EQUAL, LEVEL, PHASE, TO_DECIDE, State
 from constrint.support.record import record
 
 Relation: TypeAlias = Literal["==", "<=", ">="]
@@ -100,7 +100,7 @@ def ask(decide: Decide, variables: Mapping[IntExpr, int], state: State) -> None:
     level = int(state.scalar[LEVEL])
     decision = decide(Domains(variables, state))
     if decision is None:
-        choose_value(state, level, int(state.scalar[ASKED]))
+        choose_value(state, level, int(state.scalar[TO_DECIDE]))
     else:
         v, kind, value = _read(decision, variables, state)
         state.level_variable[level] = v

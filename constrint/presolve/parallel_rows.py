@@ -19,7 +19,7 @@ from constrint.lowering.problem import Infeasible
 from constrint.propagators import LinearEq, LinearLe, Propagator
 from constrint.support.deadline import check_deadline
 
-LOOK_EACH = 4096  # rows between two looks at the clock
+CHECK_EACH = 4096  # rows between two deadline checks
 Terms = tuple[tuple[int, int], ...]
 
 
@@ -33,7 +33,7 @@ def without_parallel(propagators: Sequence[Propagator]) -> list[Propagator] | No
     places: dict[int, list[int]] = {}  # of all such rows, where there are several
     for place, node in enumerate(propagators):
         if isinstance(node, LinearLe | LinearEq):
-            if place % LOOK_EACH == 0:
+            if place % CHECK_EACH == 0:
                 check_deadline()
             signature = sum([(v + 1) * (v + 1) for _, v in node.terms])
             before = first.setdefault(signature, place)
@@ -117,7 +117,7 @@ def tightened(
     changed = False
     out: list[Propagator] = []
     for place, node in enumerate(propagators):
-        if place % LOOK_EACH == 0:
+        if place % CHECK_EACH == 0:
             check_deadline()
         new: Propagator = node
         if isinstance(node, LinearLe) and len(node.terms) > 1:

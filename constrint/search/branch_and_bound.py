@@ -130,7 +130,7 @@ class BranchAndBound:
         self._note_found(better, value)
         if self._solver.options.on_solution is not None:
             check(self._prepared, better)
-            self._solver.tell(better, run.statistics())
+            self._solver.report(better, run.statistics())
 
     def _note_found(self, better: Assignment, value: int) -> None:
         """Record a better solution, whose objective must be what the objective as written gives."""
@@ -188,7 +188,7 @@ class BranchAndBound:
             if near is None or self._restarts > root.settings.search.most_restarts:
                 raise
             self._note_found(*near)
-            solver.tell(near[0], run.statistics())
+            solver.report(near[0], run.statistics())
             return self._left(root)
         finally:
             self._count(run)

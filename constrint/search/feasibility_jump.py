@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from constrint.local_search.compiled_jumps import CompiledJumps
 
 WORK_OF_UNIT = 16  # of the local search's work
-VARIABLES_OF_LOOK = 1_000  # that are given random values between two looks at the clock
+VARIABLES_OF_CHECK = 1_000  # that are given random values between two deadline checks
 GUIDED = Brancher("dom_w_deg", "best_so_far")
 
 
@@ -156,9 +156,9 @@ class FeasibilityJumpRun:
             self._end()
             return
         count = len(self._state.value)
-        for begin in range(0, count, VARIABLES_OF_LOOK):
+        for begin in range(0, count, VARIABLES_OF_CHECK):
             self._deadline.check()
-            scatter(self._state, begin, min(count, begin + VARIABLES_OF_LOOK))
+            scatter(self._state, begin, min(count, begin + VARIABLES_OF_CHECK))
 
     def _end(self) -> None:
         """End, and free the memory: the others may go on for long."""

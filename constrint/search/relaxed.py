@@ -32,7 +32,6 @@ from constrint.relaxation.rounding import Rounding
 from constrint.search.depth_first import DepthFirstRun
 from constrint.store.domains import contains, fix, remove, set_hi, set_lo
 from constrint.store.state import (
-    ASKED,
     ASKED_FROM,
     AT_LEAST,
     AT_MOST,
@@ -45,6 +44,7 @@ from constrint.store.state import (
     LEVEL,
     PHASE,
     PROPAGATE,
+    TO_DECIDE,
     State,
 )
 from constrint.support.deadline import Paused
@@ -133,7 +133,7 @@ class RelaxedRun(DepthFirstRun):
                     self._fail(state)
                 return
         if not self._has_point or not self._branch(state, lower, upper):
-            choose_value(state, int(state.scalar[LEVEL]), int(state.scalar[ASKED]))
+            choose_value(state, int(state.scalar[LEVEL]), int(state.scalar[TO_DECIDE]))
             state.scalar[PHASE] = DESCEND
 
     def _demand(self, state: State) -> bool:

@@ -53,7 +53,7 @@ class Solver:
         self.goals: Sequence[Goal] = ()
         self._targets: Sequence[Goal] = ()
         self._has_dived = False
-        self._told: list[int] | None = None  # the goals of the last solution that the caller was told of
+        self._reported: list[int] | None = None  # the goals of the last solution that the caller was told of
         self._easy: Assignment | None = None  # the answer if time runs out before another solution is found
 
     def _prepare(
@@ -196,7 +196,7 @@ class Solver:
             bound=objective[0] if len(objective) == 1 and status is Status.OPTIMAL else None,
         )
 
-    def tell(self, found: Assignment, work: Statistics) -> None:
+    def report(self, found: Assignment, work: Statistics) -> None:
         """Call the caller's callback with a solution if it is better than the last one.
 
         Raises:
@@ -208,9 +208,9 @@ class Solver:
         objective = shown.objective if isinstance(shown.objective, tuple) else (shown.objective or 0,)
         signs = [1 if way == "min" else -1 for _, way in self.goals]
         cost = [sign * value for sign, value in zip(signs, objective, strict=False)]
-        if self.goals and self._told is not None and cost >= self._told:
+        if self.goals and self._reported is not None and cost >= self._reported:
             return  # the search for a later goal finds solutions again
-        self._told = cost
+        self._reported = cost
         total = self.total
         statistics = replace(
             shown.statistics,
@@ -228,7 +228,7 @@ class Solver:
             if result.status is not Status.UNKNOWN or self._easy is None:
                 return result
             with suppress(Stopped):  # nothing is left to stop
-                self.tell(self._easy, Statistics())
+                self.report(self._easy, Statistics())
             status = Status.FEASIBLE if self._targets else Status.OPTIMAL
             self.total = replace(self.total, solutions=1)
             return replace(self._result(status, self._easy, [*goals]), bound=result.bound)
@@ -264,7 +264,7 @@ class Solver:
             start = None if root is None else near_hints(self, prepared, root)
             if start is not None:
                 best = start.solution
-                self.tell(best, Statistics())
+                self.report(best, Statistics())
                 if not (prepared.goals or prepared.preferences):
                     return self._result(Status.OPTIMAL, best)
             if root is not None:
@@ -310,7 +310,7 @@ class Solver:
             best = start.solution
         elif best is not None:
             with suppress(Stopped):  # nothing is left to stop
-                self.tell(best, Statistics())
+                self.report(best, Statistics())
         if not swept.is_proven:
             return self._result(Status.FEASIBLE if best else Status.UNKNOWN, best, [*goals])
         return self._result(Status.OPTIMAL if best else Status.INFEASIBLE, best, [*goals])
@@ -340,14 +340,14 @@ class Solver:
             found = run.next()
             if found is not None:
                 with suppress(Stopped):  # it is the last
-                    self.tell(found, run.statistics())
+                    self.report(found, run.statistics())
         except UnboundedError:
             near = None if prepared.preferences else self.nearby(prepared, root, None)
             if near is None:
                 raise
             found = near[0]
             with suppress(Stopped):
-                self.tell(found, run.statistics())
+                self.report(found, run.statistics())
         finally:
             self.add(run, 1 if found else 0)
         return found

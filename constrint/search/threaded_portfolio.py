@@ -17,7 +17,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from constrint.errors import InternalError
-from constrint.learning.clause_exchange import tell
+from constrint.learning.clause_exchange import exchange_clauses
 from constrint.search.members import NeighbourhoodMember, TreeSearchMember
 from constrint.search.portfolio import PortfolioRun
 from constrint.search.rounds import FoundSolution, Round, RoundGoal, Turn
@@ -97,7 +97,7 @@ class ThreadedPortfolio(PortfolioRun):
                 if best is None or turn.found.cost < best.cost:
                     best, self._finder = turn.found, turn.member
         self._is_exhausted = any(_is_proven(turn, before, best) for turn in turns)
-        tell([learner.search for learner in self._learners])
+        exchange_clauses([learner.search for learner in self._learners])
         if best is None and not self._is_exhausted:
             raise self._stop or Paused
         if best is None:

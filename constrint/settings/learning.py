@@ -82,6 +82,6 @@ class LearningSettings(Record):
     most_told: int = 4
     inbox_cells: int = 4000  # of an inbox; what does not fit waits
 
-    # Propagations between two looks at the clock, interpreted and compiled.
+    # Propagations between two deadline checks, interpreted and compiled.
     slice: int = 20_000
     compiled_slice: int = 300_000

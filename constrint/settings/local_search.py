@@ -32,5 +32,5 @@ class LocalSearchSettings(Record):
     most_dives: int = 8  # that fail, before the local search gives up
     scattered: int = 4  # after one that fails, one of so many variables is given a random value
 
-    slice: int = 5_000  # units between two looks at the clock, interpreted
+    slice: int = 5_000  # units between two deadline checks, interpreted
     compiled_slice: int = 20_000_000

@@ -39,7 +39,7 @@ class PortfolioSettings(Record):
     # Turns
     least_turn: int = 100_000  # units
     turn_of_all: int = 20  # a turn is that part of all work so far, if that is more
-    nodes_of_turn: int = 100  # between two looks at the work of a search by branching
+    nodes_of_turn: int = 100  # between two checks of the work of a tree search
     fading: float = 0.5  # of a member's merit with each turn
     most_merit: float = 4.0
 

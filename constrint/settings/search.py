@@ -68,7 +68,7 @@ class SearchSettings(Record):
     seconds_before_loading: float = 0.08
     seconds_before_compiling: float = 0.5
 
-    # Most nodes and propagations of a slice, between two looks at the clock: interpreted; interpreted while
+    # Most nodes and propagations of a slice, between two deadline checks: interpreted; interpreted while
     # the compiled engine is loaded, which costs little to hand over to; and compiled.
     slice: tuple[int, int] = (100, 20_000)
     first_slice: tuple[int, int] = (2, 60)

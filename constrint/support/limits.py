@@ -118,7 +118,7 @@ class Budget:
         here: The place that is read, where a call gives none.
     """
 
-    LOOK = 500  # counted items between two checks of the clock
+    STEPS_OF_CHECK = 500  # counted items between two checks of the clock
 
     __slots__ = (
         "_deadline",
@@ -221,7 +221,7 @@ class Budget:
     def count_steps(self, n: int = 1, where: Where = "") -> None:
         """Count `n` steps; checks their number, the clock and the memory at intervals."""
         self._seen += n
-        if self._seen >= self.LOOK:
+        if self._seen >= self.STEPS_OF_CHECK:
             self.check(where)
 
     def _foresee(self, size: int, where: Where) -> None:

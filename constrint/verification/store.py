@@ -27,7 +27,7 @@ from constrint.verification.meanings import Arguments, scope
 from constrint.verification.settings import CheckerSettings
 from constrint.verification.windows import is_known, share
 
-LOOK_EACH = 256  # inferences between two looks at the clock
+CHECK_EACH = 256  # inferences between two deadline checks
 
 Clause: TypeAlias = tuple[Atom, ...]
 
@@ -199,7 +199,7 @@ class ConstraintStore:
                 bounds.is_cut = True
                 return
             left -= 1
-            if left % LOOK_EACH == 0:
+            if left % CHECK_EACH == 0:
                 check_deadline()
             place = pending.popleft()
             queued.discard(place)

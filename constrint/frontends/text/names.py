@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     Node: TypeAlias = Tree[Token]
 
-MOST_TOLD = 4
+MOST_SHOWN = 4
 """The most names of generators whose values a message shows."""
 
 
@@ -84,10 +84,10 @@ class NameReader(ConstantReader):
 
     def error(self, place: Node | Token, message: str, hint: str = "") -> ParseError:
         """An error at a tree or token, with the values of generators around it and the callers."""
-        told = [f"{name} = {text}" for name in self.locals if (text := told_value(self.locals[name]))]
-        if told:
-            more = ", …" if len(told) > MOST_TOLD else ""
-            message += f", where {', '.join(told[:MOST_TOLD])}{more}"
+        shown = [f"{name} = {text}" for name in self.locals if (text := shown_value(self.locals[name]))]
+        if shown:
+            more = ", …" if len(shown) > MOST_SHOWN else ""
+            message += f", where {', '.join(shown[:MOST_SHOWN])}{more}"
         if self._callers:
             message += f", called from {self._callers[-1].call.resolve()}"
         return super().error(place, message, hint)
@@ -108,7 +108,7 @@ class NameReader(ConstantReader):
         self.source, self.begin, self.locals, _ = self._callers.pop()
 
 
-def told_value(value: Value) -> str:
+def shown_value(value: Value) -> str:
     """The value of a local name for a message; empty where it is no number."""
     if isinstance(value, BoolConst):
         return "true" if value.value else "false"

@@ -21,7 +21,7 @@ from constrint.frontends.text.declaring import is_binding, is_membership
 from constrint.frontends.text.expressions import is_fractional
 from constrint.frontends.text.includes import Folders
 from constrint.frontends.text.meanings import Value
-from constrint.frontends.text.names import told_value
+from constrint.frontends.text.names import shown_value
 from constrint.frontends.text.parameters import Given, GivenNames, ParameterReader
 from constrint.frontends.text.pieces import LONGEST_SIMPLE, Chunk, Compared, Declared, Worded
 from constrint.frontends.text.simple import Parsed, Statement, parsed, statements, whole
@@ -370,7 +370,7 @@ class TextReader(ParameterReader):
         """The name of one of the constraints of a `forall`: `rows[1]`, or `i = 1, j = 2` without a name."""
         if not self.locals:
             return name
-        told = {local: text for local in self.locals if (text := told_value(self.locals[local]))}
+        told = {local: text for local in self.locals if (text := shown_value(self.locals[local]))}
         if name is not None:
             return f"{name}[{','.join(told.values())}]" if told else name
         return ", ".join([f"{local} = {text}" for local, text in told.items()]) or None

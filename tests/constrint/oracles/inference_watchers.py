@@ -11,7 +11,7 @@ import numpy as np
 from known_solutions import TALLY, Solutions, Wrong
 
 from constrint.learning.analyse import explain
-from constrint.learning.clause_exchange import tell
+from constrint.learning.clause_exchange import exchange_clauses
 from constrint.learning.layout import (
     ARENA,
     AT_MOST,
@@ -182,7 +182,7 @@ def watch_learning(prepared: Prepared, root: Root, known: Solutions, rng: Random
                 other.demand_better(run.value(goal[0]))
             watcher.check()
         if number % 16 == 15:
-            tell(runs)
+            exchange_clauses(runs)
 
 
 # ---------------------------------------------------------------- trees

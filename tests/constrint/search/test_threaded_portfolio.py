@@ -16,7 +16,7 @@ from random_models import build, draw_model
 from shared_models import endless
 
 from constrint import InternalError, Model, Status
-from constrint.learning.clause_exchange import ClauseExchange, tell
+from constrint.learning.clause_exchange import ClauseExchange, exchange_clauses
 from constrint.learning.session import LearningRun
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
@@ -235,13 +235,13 @@ def test_what_searches_tell_holds_in_all_better_solutions():
                         best = min(best, goal.evaluate(found))
                         for each in searches:
                             each.demand_better(search.value(search.prepared.goals[0][0]))
-                for clause in [*search.exchange._short, *search.exchange.told(search._ls)]:
+                for clause in [*search.exchange._short, *search.exchange.exported(search._ls)]:
                     if all(b >> 1 in numbers for b, _ in clause):
                         checked += 1
                         for solution, value in worth:
                             holds = ((-1 if b & 1 else 1) * solution[numbers[b >> 1]] >= k for b, k in clause)
                             assert value >= best or any(holds), f"seed {seed}: {clause}\n{drawn.text()}"
-            tell(searches)
+            exchange_clauses(searches)
         assert best == min((value for _, value in worth), default=inf)
     assert checked > 20
 
