@@ -83,8 +83,8 @@ class Prepared:
             deadline: When this must end.
             may_compile: Whether the compiled engine may propagate, where this process has that.
             may_postpone: Whether root reasoning may be left for later, see `presolve`.
-            before_presolve: Is shown the prepared model and its root before anything is reasoned about it.
-            proof: Is told what lowering and presolve do, or None.
+            before_presolve: Called with the prepared model and its root before presolve.
+            proof: The proof that records lowering and presolve, or None.
         """
         self.model = model
         self.targets = [expr for expr, _ in [*goals, *preferences]]
@@ -268,7 +268,7 @@ class Prepared:
         shared = assignment if is_light(expr) else SharedValues(assignment)
         written = expr.evaluate(shared)
         if written != factor * value + constant:
-            check(self, assignment)  # a constraint that does not hold says more
+            check(self, assignment)  # a violated constraint is the clearer message
             raise InternalError(
                 f"a search says {factor * value + constant} of an objective that is {written} in its "
                 "solution: please report this model"

@@ -30,7 +30,7 @@ class Search(Protocol):
 
         Raises:
             Stopped: The time limit was reached.
-            GaveUp: The work that the search is worth is spent.
+            GaveUp: The search has used up its limit of nodes or work.
         """
 
     def value(self, v: int) -> int:
@@ -82,7 +82,7 @@ class Interrupted(Exception):  # noqa: N818 - carries the best so far to the cal
 
     Attributes:
         best: The best solution so far.
-        bound: What no value of the goal's variable is better than; None where that is not known.
+        bound: The proven bound of the goal's variable; None if there is none.
     """
 
     def __init__(self, best: Assignment | None, bound: int | None = None) -> None:

@@ -102,7 +102,7 @@ class BranchAndBound:
         return self._left(root)
 
     def _is_plain(self, root: Root) -> bool:
-        """Whether the search starts with plain branching and may change its method after a short while."""
+        """Whether the search starts as a plain tree search and may change its method after a short while."""
         options = self._solver.options
         is_plain = not self._solver.learns and options.restarts is None and not options.lns
         return is_plain and (not self._solver.has_workers or is_linear(root, self._goal[0]))
@@ -171,7 +171,7 @@ class BranchAndBound:
         """Run a search; returns the remaining root with narrower bounds."""
         solver = self._solver
         if self._found is not None and solver.options.is_solution:
-            run.demand_better(self._value)  # so that it knows that there is a solution
+            run.demand_better(self._value)  # marks that there is a solution
         try:
             self._improve(run)
             return None

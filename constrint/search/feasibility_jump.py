@@ -1,4 +1,4 @@
-"""Feasibility jumps as a member of a portfolio: a local search proposes, a search by branching completes.
+"""Feasibility jumps as a member of a portfolio: a local search proposes, a tree search completes.
 
 The local search moves on rows that some constraints may lack. So a point without violated rows is only a
 guide: a search that follows it finds the solution next to it, or fails, and the local search goes on.

@@ -225,7 +225,7 @@ class Neighbourhoods:
         return sorted(range(len(drawn)), key=drawn.__getitem__, reverse=True)
 
     def _by_relaxation(self) -> Sequence[int]:
-        """First what the relaxation agrees on least; what it agrees on in random order."""
+        """Variables by agreement with the relaxation, least first; full agreement in random order."""
         least = self._rules.agreed
         keys = [(agreed if agreed < least else 1.0, self._random.random()) for agreed in self._agreements]
         return sorted(range(len(keys)), key=keys.__getitem__)

@@ -1,6 +1,7 @@
 """The members of a portfolio of searches; their work is counted in units of about equal time.
 
-A unit is a propagation of the compiled engine, some 0.03 microseconds; what others count is several units.
+A unit is a propagation of the compiled engine, some 0.03 microseconds. Counters of other members are
+converted to units by factors that were calibrated by time (`PortfolioSettings`).
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class PortfolioMember:
 
     @property
     def claim(self) -> float:
-        """The key of assignment: the member with the least claim gets the next turn."""
+        """The key of scheduling: the member with the least claim gets the next turn."""
         return self.spent / (self.weight * (1 + self.merit))
 
     def begin(self, work: int) -> None:
@@ -58,7 +59,7 @@ class PortfolioMember:
         raise NotImplementedError
 
     def over(self) -> None:
-        """End a turn: whether it found better solutions makes its merit."""
+        """End a turn, and update the merit by whether it found better solutions."""
         rules = self.rules
         self.merit = min(rules.most_merit, rules.fading * self.merit + 2 * (self.found > 0))
         self.found = 0
@@ -69,11 +70,11 @@ class PortfolioMember:
 
 @dataclass
 class TreeSearchMember(PortfolioMember):
-    """A search by branching, as a member.
+    """A tree search, as a member.
 
     Attributes:
         search: The search.
-        price: What its propagations cost on average, in units.
+        price: Mean cost of its propagations, in units.
     """
 
     search: DepthFirstRun
@@ -142,7 +143,7 @@ class CountingMember(PortfolioMember):
 
     Attributes:
         search: The search.
-        units: How many units each of what it counts is.
+        units: Conversion factor from its counter to units.
     """
 
     search: LearningRun | RelaxedRun | FeasibilityJumpRun

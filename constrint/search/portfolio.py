@@ -166,7 +166,7 @@ class PortfolioRun:
             return True
         v, direction = self._goal
         value = self.value(v)
-        # Branching applies a new bound when it backtracks; until then it may find a solution that is no
+        # A tree search applies a new bound when it backtracks; until then it may find a solution that is no
         # better.
         if self._best is not None and (value - self._best) * (1 if direction == "min" else -1) >= 0:
             value = self._best
@@ -227,7 +227,7 @@ class PortfolioRun:
             self._bound = bound
         if self._best is not None:
             closed = abs(self._bound - trivial) / max(1, abs(self._best - trivial))
-            # A first solution that is far off says nothing of the bound: it is given time to find one.
+            # A poor first solution does not show how good the bound is: the member gets time for better ones.
             rules = self._rules
             least = 1.0 if member.spent < rules.trial_of_relaxed else rules.least_weight
             member.weight = max(least, rules.relaxed * min(1.0, closed) ** rules.steep)
@@ -236,7 +236,7 @@ class PortfolioRun:
         """Add the members whose time has come."""
         rules = self._rules
         branched = int(self._tree_search.price * self._tree_search.run.propagations)
-        is_linear = self._kind != "schedules"  # a relaxation says nothing of orders of tasks
+        is_linear = self._kind != "schedules"  # relaxations of orders of tasks are weak
         if branched >= rules.alone and self._best is None and is_linear and self._is_due("local search"):
             self._local_search = self._feasibility_jump()
         if self._goal is not None and is_linear and self._is_due("relaxed"):

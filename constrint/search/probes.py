@@ -92,7 +92,7 @@ class Probes:
 
     def _by_halves(self, low: int, high: int) -> tuple[int, int]:
         """Probe the better half, or the half near the best solution; returns the remaining range."""
-        hopeful = low  # the least cost that is likely to be found soon
+        hopeful = low  # the least cost that a probe is likely to reach
         failures, most = 0, self._rules.most_failed_probes
         while hopeful <= high and self._left > 0 and failures < most:
             middle = (hopeful + high) // 2

@@ -1,4 +1,4 @@
-"""Branch and bound led by a linear relaxation: its bounds prune, its reduced costs fix, its point leads.
+"""Branch and bound guided by a linear relaxation: bounds prune, reduced costs fix, its point decides.
 
 At each node the linear program is solved between the bounds that propagation left. What it proves holds in
 integers (`relaxation.program`): that there is no better solution below the node, that the goal is at least
@@ -62,7 +62,7 @@ class RelaxedRun(DepthFirstRun):
 
     Attributes:
         allowed: Units of work after which `next` raises `Paused`, or None; a little more may be spent.
-        bound: What the relaxation proves of the goal at the root, or None.
+        bound: The relaxation's bound of the goal at the root, or None.
         may_give_up: Whether to raise `GaveUp` if that is no more than propagation proves.
     """
 
@@ -120,7 +120,7 @@ class RelaxedRun(DepthFirstRun):
         super()._check_limits()
 
     def _decide(self) -> None:
-        """Look at the relaxation at the present node: prune, narrow, or take a decision."""
+        """Solve the relaxation at the present node: prune, narrow, or take a decision."""
         state = self._state
         if not self._demand(state):
             self._fail(state)
@@ -137,7 +137,7 @@ class RelaxedRun(DepthFirstRun):
             state.scalar[PHASE] = DESCEND
 
     def _demand(self, state: State) -> bool:
-        """Ask for what is better than the best solution; False where the node has no such value."""
+        """Require a better value than the best solution's; False where the node has none."""
         if not state.scalar[HAS_BOUND]:
             return True
         bound = int(state.scalar[BOUND])
@@ -193,7 +193,7 @@ class RelaxedRun(DepthFirstRun):
         if is_root:
             self.bound = self._sign * least
             if self.may_give_up and least <= self._known:
-                raise GaveUp  # what is not seen at the root is hardly seen below
+                raise GaveUp  # cuts are separated at the root: below it, new ones are rarely violated
         return self._narrow(state, proof, least, lower, upper)
 
     def _rounded(self) -> list[LpRow]:

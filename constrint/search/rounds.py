@@ -1,4 +1,4 @@
-"""Rounds of a portfolio: some members have a turn side by side, each in a thread of its own."""
+"""Rounds of a portfolio: turns of some members at the same time, each in a thread of its own."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from constrint.support.deadline import Deadline, Paused, Stopped, until
 if TYPE_CHECKING:
     from constrint.preparing.checks import Assignment
 
-CHECK_SECONDS = 0.05  # seconds between two looks of the caller's at a round under way
+CHECK_SECONDS = 0.05  # seconds between two checks of a running round by the caller
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +57,9 @@ class Turn:
     Attributes:
         member: The member.
         found: Its last solution, the best one where there is a goal; None without one.
-        is_exhausted: Whether the member has proven that there is no other.
-        gave_up: Whether it does not go on.
-        failure: What else ended it.
+        is_exhausted: Whether the member has proven that there is no further solution.
+        gave_up: Whether the member raised `GaveUp`.
+        failure: Any other exception that ended it.
     """
 
     def __init__(self, member: PortfolioMember, asked: RoundGoal) -> None:

@@ -44,7 +44,7 @@ class SearchLimits:
         nodes: Limit of nodes; checked at intervals.
         work: Limit of propagator runs and nodes. The search ends at the same node in either engine and for
             any slices.
-        failures: Limit of failures; looked at when nodes are.
+        failures: Limit of failures; checked when the limit of nodes is.
         settings: The settings, of which some size the slices.
     """
 

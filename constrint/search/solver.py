@@ -53,7 +53,7 @@ class Solver:
         self.goals: Sequence[Goal] = ()
         self._targets: Sequence[Goal] = ()
         self._has_dived = False
-        self._reported: list[int] | None = None  # the goals of the last solution that the caller was told of
+        self._reported: list[int] | None = None  # the goals of the last solution reported to the caller
         self._easy: Assignment | None = None  # the answer if time runs out before another solution is found
 
     def _prepare(
@@ -114,7 +114,7 @@ class Solver:
         return self.options.learn is True and not self._learning_gave_up
 
     def give_up_learning(self) -> None:
-        """Note that the learning search gave up: branching searches the rest."""
+        """Note that the learning search gave up: a tree search takes over."""
         self._learning_gave_up = True
 
     def prepare(self, goals: Sequence[Goal], preferences: Sequence[Goal]) -> Prepared:
@@ -141,7 +141,7 @@ class Solver:
             root: The root of the search.
             goal: The objective that each further solution must improve, or None.
             is_every: Whether all solutions are wanted.
-            begun: A branching search that ended early, to be continued; not with workers.
+            begun: A tree search that ended early, to be continued; not with workers.
         """
         options, started = self.options, self.started
         if self.beside is not None:
@@ -303,7 +303,7 @@ class Solver:
         return self._result(Status.INFEASIBLE if best is None else Status.OPTIMAL, best, [*goals])
 
     def _swept(self, swept: Swept, goals: Sequence[Goal], start: WarmStart | None) -> Result:
-        """The result of a descent, or of the search by tables."""
+        """The result of a descent, or of enumeration."""
         self.total = swept.statistics
         best = swept.best
         if start is not None and is_as_good(start.solution, best, self._targets):

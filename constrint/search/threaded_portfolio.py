@@ -1,8 +1,8 @@
-"""`workers=`: the members of a portfolio have their turns side by side, in threads.
+"""`workers=`: the members of a portfolio run at the same time, in threads.
 
 A round gives as many members as there are workers a turn of the same work, those with the least claims. When
-all of them are over, the best solution bounds the objective for all, and learning searches are told the short
-clauses and the bounds that the others have learned. Nothing is told within a round, so equal seeds and
+all of them are over, the best solution bounds the objective for all, and learning searches exchange their
+short clauses and bounds. Nothing is exchanged within a round, so equal seeds and
 numbers of workers give equal answers at any speed. Machine code runs without Python's lock.
 
 Where learning weighs more than one worker, or there are more workers than members, further searches of the
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class ThreadedPortfolio(PortfolioRun):
-    """A portfolio whose members have their turns side by side; it follows the protocol `Search`."""
+    """A portfolio whose members run at the same time; it follows the protocol `Search`."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class ThreadedPortfolio(PortfolioRun):
         goal: tuple[int, str] | None = None,
     ) -> None:
         self._round: list[Round] = []  # the one under way
-        rounds = self._round  # the members know it, but not this search: a cycle would keep all of it
+        rounds = self._round  # members refer to it, not to this search: a cycle would keep all of it
 
         def look(_: Search) -> None:
             for one in rounds:
@@ -53,7 +53,7 @@ class ThreadedPortfolio(PortfolioRun):
         self.workers = options.workers
         self._watch = None if options.watch is None else partial(options.watch, self)
         self._values: Mapping[int, int] | None = None  # of the last solution, where it is of a round
-        self._stop: BaseException | None = None  # what ends the call, once the last solution is told
+        self._stop: BaseException | None = None  # raised after the last solution is returned
         self._is_over = False  # the round
         self._is_exhausted = False
         self._seeds = 0

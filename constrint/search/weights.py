@@ -1,4 +1,4 @@
-"""How the work of a portfolio is shared out: the weight of learning, and what branching does alone first."""
+"""Shares of the work of a portfolio: the weight of learning, and the work of tree search before it."""
 
 from __future__ import annotations
 

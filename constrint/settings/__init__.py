@@ -49,7 +49,7 @@ class Settings(Record):
         learning: Of the learning search.
         relaxation: Of linear relaxations.
         search: Of short searches, and of slices.
-        portfolio: Of several searches in turns.
+        portfolio: Of the portfolio of searches.
         neighbourhoods: Of large-neighbourhood search.
         local_search: Of the local search for a first solution.
         diagrams: Of diagrams beside a search.

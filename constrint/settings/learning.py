@@ -67,7 +67,7 @@ class LearningSettings(Record):
     # propagator again. Orthogonal pairs fail half as often.
     most_tried: int = 12
 
-    # Asking a relaxation. With `learn=True`, "hard" takes 0.306 s, 0.329 without.
+    # Consulting a relaxation. With `learn=True`, "hard" takes 0.306 s, 0.329 without.
     before_programs: int = 500  # conflicts of a search alone before it makes a relaxation
     longest_interval: int = 4096  # conflicts between two looks
     # Steps before programs are held to a share of the search's own, and that share: this power of the part of
@@ -77,8 +77,8 @@ class LearningSettings(Record):
     steep: float = 4.0
     least_share: float = 0.02
 
-    # What searches tell each other: members of a clause. Failures of eight job shops with two workers: none
-    # told 1,253, two members 1,341, four 1,142, eight 1,190.
+    # Most members of a clause that searches exchange. Failures of eight job shops with two workers: without
+    # exchange 1,253, two members 1,341, four 1,142, eight 1,190.
     most_told: int = 4
     inbox_cells: int = 4000  # of an inbox; what does not fit waits
 

@@ -17,7 +17,7 @@ class LocalSearchSettings(Record):
     one_left_out: int = 4  # at most one of so many constraints may have no rows
 
     # A step: violated rows of which variables are tried; variables of a row; values of a variable of a wide
-    # range; and units after which no more is tried, as the clock is looked at between steps. With that limit,
+    # range; and units after which no more is tried, as deadlines are checked between steps. With that limit,
     # the first step of a count with 20,000 rows takes 0.34 million units.
     rows_of_step: int = 3
     variables_of_row: int = 12
@@ -26,7 +26,7 @@ class LocalSearchSettings(Record):
     anyway: int = 2  # in a hundred: how often a move is made that loses
     heavy: int = 1 << 20  # a weight at which all are halved
 
-    # The search by branching from a point without violated rows, whose constraints may be left out.
+    # The tree search from a point without violated rows, of which some constraints may have no rows.
     failures_of_dive: int = 100
     nodes_of_dive: int = 4  # for each variable, and each of those failures
     most_dives: int = 8  # that fail, before the local search gives up

@@ -14,15 +14,15 @@ class PortfolioSettings(Record):
     """Settings of `search.portfolio`, `search.members` and `search.weights`.
 
     Work is counted in units, propagations of the compiled engine, some 0.03 microseconds each. Weights are
-    shares of the work relative to branching, which has 1. "hard" is the set of 56 slow rows of families in
+    shares of the work relative to the tree search (1). "hard" is the set of 56 slow rows of families in
     MiniZinc; figures are geometric means of seconds.
     """
 
-    # What branching does alone: most models need no more, and for them nothing changes.
+    # Units of tree search before other members join: most models need no more.
     alone: int = 100_000
     # Units that come before learning, for each part into which it decomposes the constraints: about a third
     # of the time that building it takes. With 300, "hard" takes 0.394 s, 0.383 with 120; at 200, counted by
-    # pairs, Golomb 9 and a Sudoku of 25 are solved by branching before. On schedules learning is worth more.
+    # pairs, Golomb 9 and a Sudoku of 25 are solved by tree search before. Learning pays earlier on schedules.
     before_each_part: int = 200
     before_each_part_of_schedules: int = 8
 
@@ -43,8 +43,8 @@ class PortfolioSettings(Record):
     fading: float = 0.5  # of a member's merit with each turn
     most_merit: float = 4.0
 
-    # Units that each of what a member counts is worth, by the time that it takes: measured, a million units
-    # took 0.01 to 0.06 s of learning, 0.025 to 0.1 of branching, 0.13 to 0.36 of the relaxation before.
+    # Conversion factors from each member's counter to units, calibrated by time: before, a million units took
+    # 0.01 to 0.06 s of learning, 0.025 to 0.1 of tree search, 0.13 to 0.36 of the relaxation.
     units_of_step: float = 0.75  # of the learning search
     units_of_program: float = 30.0  # for what a linear program counts; at 18, "hard" takes 0.414 s, not 0.381
     units_of_jump: float = 0.5  # of the local search
@@ -54,7 +54,7 @@ class PortfolioSettings(Record):
     relaxed: float = 16.0
     steep: float = 8.0
     least_weight: float = 0.1
-    # Units before that weight is less than 1: a first solution that is far off says nothing of the bound.
+    # Units before that weight is less than 1: a poor first solution does not show how good the bound is.
     trial_of_relaxed: int = 15_000_000
     # Its weight where any solution of many equations is wanted: alpha 2, no proof in 30 s, takes 5 s with it.
     on_equations: float = 10.0
@@ -77,7 +77,7 @@ class PortfolioSettings(Record):
     half_of_jumps: int = 20_000_000  # units after which its weight is half
 
     def weight_of_learning(self, kind: Kind) -> float:
-        """The weight of the learning search beside branching."""
+        """The weight of the learning search relative to the tree search."""
         weights = {
             "schedules": self.on_schedules,
             "tours": self.on_tours,

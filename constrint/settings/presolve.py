@@ -17,7 +17,7 @@ class PresolveSettings(Record):
     # Most constraints of a model that is searched briefly before root reasoning. The brief search wins the
     # magic square.
     most_postponed: int = 300
-    # Variables with fewer values are not worth a linear program, and with as many no model is postponed.
+    # Variables with fewer values get no linear program, and with as many no model is postponed.
     wide: int = 1000
 
     # Cliques of disequalities. They win "pigeons by pairs, 12 in 11": 0.002 s, 0.034 without.
@@ -56,13 +56,13 @@ class PresolveSettings(Record):
     greatest_modulus: int = 64  # of the model's own constants
     nodes_modular: int = 300  # of the search for each modulus
 
-    # Symmetries. They win "colours of queens": 0.076 s, 0.60 without; looking for them takes 1 to 120 ms.
-    most_items: int = 40_000  # items of constraints; larger problems are not looked at
+    # Symmetries. They win "colours of queens": 0.076 s, 0.60 without; finding them takes 1 to 120 ms.
+    most_items: int = 40_000  # items of constraints; larger problems are not analysed
     refinements: int = 6  # of colours
-    work_of_exchanges: int = 30_000  # items looked at, by all exchanges
+    work_of_exchanges: int = 30_000  # items read, by all exchanges
     work_for_exchange: int = 10_000  # added to that for each exchange that is found
     work_of_exchange: int = 30_000  # of one exchange that is tried
-    short_fact: int = 50  # items of a fact that is looked at for each vertex that moves
+    short_fact: int = 50  # items of a fact that is read for each vertex that moves
     most_exchanges: int = 400
     passes: int = 3  # over the classes of colours, while exchanges are found
     most_compared: int = 40  # pairs of variables that are compared for one exchange

@@ -52,7 +52,7 @@ class SearchSettings(Record):
     # Failures before failure weighting: short searches need no lists of credits.
     failures_before_weights: int = 100
 
-    # Decision variables that are ranked in a tree, so that a node does not look at all; fewer are scanned.
+    # Decision variables that are ranked in a tree, so that a node need not scan all; fewer are scanned.
     least_ranked: int = 512
 
     # Models with bounds beyond this are not given to a portfolio.
@@ -75,8 +75,8 @@ class SearchSettings(Record):
     compiled_slice: tuple[int, int] = (5_000, 1_000_000)
     least_of_node: int = 5  # propagations that a node counts as when slices are sized
     missed: float = 0.02  # seconds that a slice may take even if less is left
-    # In searches of a bounded number of nodes: propagations that count as a node, looks at them, and the node
-    # of the first look where a model has few propagators, since each look ends a slice.
+    # In searches of a bounded number of nodes: propagations that count as a node, checks of the limit, and
+    # the node of the first check where a model has few propagators, since each check ends a slice.
     propagations_of_node: int = 50
     checks_of_nodes: int = 5
     first_check: int = 100
