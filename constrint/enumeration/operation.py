@@ -18,7 +18,7 @@ Test: TypeAlias = Callable[[Columns], Column]
 Solve: TypeAlias = Callable[[Columns], Column]
 Outputs: TypeAlias = dict[int, tuple[Solve, bool]]
 
-COST_OF_ROW = 50  # of a constraint that is asked row by row
+COST_OF_ROW = 50  # of a constraint that is evaluated row by row
 COST_OF_TASK = 250  # for each variable of a constraint on tasks, which compares them with each other
 LIMIT = 1 << 62  # what int64 holds with room to spare
 
@@ -35,7 +35,7 @@ class Operation:
         test: The rows that satisfy it.
         outputs: For each variable that it can compute from the others: how, and whether every row for which
             that gives a value of the domain satisfies it.
-        cost: What a row costs, in rows of numpy's.
+        cost: Cost of a row, relative to a row of a numpy operation.
     """
 
     __slots__ = ("cost", "outputs", "scope", "test")
@@ -48,7 +48,7 @@ class Operation:
 
 
 class ValueBounds:
-    """Bounds by variable, and what follows of them."""
+    """Bounds by variable, and what they imply."""
 
     __slots__ = ("hi", "lo")
 

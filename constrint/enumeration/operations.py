@@ -1,8 +1,8 @@
 """Constraints as operations on columns: which rows satisfy them, and what they compute.
 
-`Propagator.holds` is the definition of a constraint. What stands here says the same of many rows at once; a
-constraint without an entry is asked row by row. Values out of the domains of the root may overflow, but only
-in rows that are dead.
+`Propagator.holds` is the definition of a constraint. Operations evaluate it for many rows at once,
+constraints without an operation row by row. Values out of the root's domains may overflow, but only in dead
+rows.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The moves of the local search: the variable of some violated rows, and its value, that gain most.
 
 The functions are written for both Python and `engine.translation`. Where no move gains, the violated rows
-get heavier.
+gain weight.
 """
 
 from __future__ import annotations
@@ -198,7 +198,7 @@ def best_of(s: Jumps, v: int) -> int:
 
 
 def add_weight(s: Jumps) -> None:
-    """Make the violated rows heavier."""
+    """Increase the weights of the violated rows."""
     is_heavy = False
     for i in range(s.scalar[VIOLATED]):
         r = s.violated[i]

@@ -1,4 +1,4 @@
-"""Rows, and variables that have no place in them: those that are functions of others."""
+"""Separable rows, and variables that are substituted out of them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class SeparableRow:
 
     Attributes:
         functions: The functions.
-        constant: What is added to their sum; it is none of the row once that has ends.
+        constant: A constant added to their sum; it is moved into the ends once the row has them.
         low: The lower end.
         high: The upper end.
         reach: A bound of its violation.

@@ -211,7 +211,7 @@ class Workers:
 def _result(future: Future[str], executor: Executor, ends: float | None) -> str:
     """A worker's answer; raises `BrokenExecutor` where its cluster is gone, and `TimeoutError` at the end.
 
-    A client of Dask whose scheduler has gone may leave its futures pending for ever, so it is looked at.
+    A client of Dask whose scheduler has gone may leave its futures pending for ever, so it is checked.
     """
     while True:
         left = LOOK_AT_CLUSTER if ends is None else min(LOOK_AT_CLUSTER, max(0.0, ends - perf_counter()))

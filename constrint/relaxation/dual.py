@@ -80,7 +80,7 @@ def _rounded(rows: Sequence[Row], root: Root, v: int, direction: str) -> Mapping
     best = float(program.point[inner.index(v)])
     gain = box.hi[v] - best if direction == "max" else best - box.lo[v]
     if gain < root.settings.relaxation.least_gain:
-        return {}  # the program says no more of the objective than propagation
+        return {}  # the program bounds the objective no better than propagation
     # HiGHS's multipliers are positive if the lower side is tight.
     return {number: -float(dual) for number, dual in enumerate(program.dual) if dual}
 

@@ -38,7 +38,7 @@ class Rounding:
     Rows with the goal's column are left out: rounding them gives the goal's bound at best.
 
     Attributes:
-        work: Terms looked at so far.
+        work: Terms processed so far.
     """
 
     def __init__(self, relaxation: Relaxation, goal: int) -> None:

@@ -2,8 +2,8 @@
 
 `python -m MODULE` puts the current folder in front of everything, so a folder with a model in it could also
 hold a `json.py`, and an empty entry of `PYTHONPATH` stands for that folder too. A child is therefore started
-with `-P`, without such entries, and is told where this process found its packages. The package itself is
-loaded from where it was loaded here, so that an editable install, a folder of `pip install --target` and a
+with `-P`, without such entries, and with the paths where this process found its packages. The package itself
+is loaded from where it was loaded here, so that an editable install, a folder of `pip install --target` and a
 zip file serve alike, and the child's version is the parent's.
 """
 

@@ -62,7 +62,7 @@ def interrupted() -> int:
 def output_failed(error: OSError) -> int:
     """The exit code of an error of standard output, after saying so; 0 if it is an error of another file."""
     if isinstance(error, BrokenPipeError):
-        # As in `constrint solve --all … | head`: nothing more can be written, and nobody wants to know.
+        # As in `constrint solve --all … | head`: nothing more can be written, and no message is wanted.
         return _silenced(PIPE_CLOSED)
     try:
         sys.stdout.write("\n")

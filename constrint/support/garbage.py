@@ -17,7 +17,7 @@ def uncollected() -> Iterator[None]:
     """Hold off the search for reference cycles, in all threads, until the last such work ends.
 
     Reference counts go on freeing what nothing refers to. What a reader makes is kept and has no cycles, and
-    each walk through it takes up to half a second, in which no clock is looked at.
+    each walk through it takes up to half a second, without a deadline check.
     """
     global _under_way, _was_enabled
     with _lock:

@@ -1,6 +1,6 @@
 """Limits of reading: `Limits` for a text or file, and `Budget`, which counts while it is read.
 
-Every reader takes `Limits`, makes one `Budget`, and asks it before it builds what the text describes.
+Every reader takes `Limits`, makes one `Budget`, and checks it before building what the text describes.
 Exceeding a limit of size is an input error, `LimitExceeded`; reaching a limit of time or memory is a
 `LimitError`, as in a search.
 """
