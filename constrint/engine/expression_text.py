@@ -4,7 +4,7 @@ Arithmetic wraps at 64 bits. Division rounds down, as Python's does; by zero it 
 64 bits or more gives 0, or -1 for a negative number that is shifted right.
 
 Variables live in stack slots, which LLVM turns into registers. A structure is a table of the addresses and
-lengths of its arrays, which compiled code never changes; this, and that no two fields share memory, is told
+lengths of its arrays, which compiled code never changes; this, and that no two fields share memory, is stated
 to LLVM.
 """
 

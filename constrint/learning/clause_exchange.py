@@ -1,7 +1,7 @@
 """Exchange of root bounds and short clauses between learning searches of the same constraints.
 
 Each clause holds in every solution that is better than the best one known to the search that learned it. So
-it may be told to searches that are asked for solutions at least as good.
+it may be passed to searches for solutions at least as good.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ class ClauseExchange:
 
     Args:
         ls: The search at its root, before it begins.
-        most: Members of a clause that is told.
+        most: Most members of a clause that is exported.
     """
 
     def __init__(self, ls: Learner, most: int) -> None:
         self._most = most
-        self._root = [*ls.root]  # as it was told last
+        self._root = [*ls.root]  # as it was exported last
         self._short: list[Clause] = []
         self._heard: list[Clause] = []
 
@@ -49,9 +49,9 @@ class ClauseExchange:
         root = [int(k) for k in ls.root]
         raised = [((b, k),) for b, (k, before) in enumerate(zip(root, self._root, strict=True)) if k > before]
         self._root = root
-        told = [*raised, *self._short]
+        exported = [*raised, *self._short]
         self._short = []
-        return told
+        return exported
 
     def hear(self, clauses: Iterable[Clause]) -> None:
         """Note imported bounds and clauses."""
@@ -82,8 +82,8 @@ def exchange_clauses(searches: Sequence[LearningRun]) -> None:
     """Pass the new bounds and clauses of each search to all others of the same constraints."""
     if len(searches) < 2:
         return
-    told = [search.exported() for search in searches]
+    exported = [search.exported() for search in searches]
     for listener in searches:
-        for teller, clauses in zip(searches, told, strict=True):
+        for teller, clauses in zip(searches, exported, strict=True):
             if teller is not listener and listener.exchange is not None:
                 listener.exchange.hear(clauses)

@@ -39,7 +39,7 @@ from constrint.store.state import State
 BUMP = 1 << 20  # what a use adds to a clause's activity
 HALF_LIFE = 1000  # conflicts without use after which a clause's activity is half
 RANKS = 256
-WORK_OF_WATCH = 2  # what a look at a watch costs, in eighths of a step
+WORK_OF_WATCH = 2  # cost of visiting a watch, in eighths of a step
 
 
 @learn_compilable

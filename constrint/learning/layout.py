@@ -97,7 +97,7 @@ MEMBERS = 45  # and 46: members of the clauses learned in turns of either kind, 
 COUNTED = 47  # and 48: their number
 INBOX = 49  # cells of the inbox in use
 TAKEN = 50  # cells of it that are taken in
-CONSULT_AT = 51  # number of conflicts at which to pause at the next node at rest, for a look at a relaxation
+CONSULT_AT = 51  # number of conflicts at which to pause at the next node at rest, to consult a relaxation
 # Settings.
 RESTART_UNIT = 52
 LONGEST_ABOVE = 53
@@ -116,7 +116,7 @@ EXHAUSTED = 1
 PAUSED = 2
 FULL = 3
 BROKEN = 4  # an inference cannot be explained: discard the results
-CONSULT = 5  # the time has come to ask the relaxation, at a node at rest
+CONSULT = 5  # the relaxation is to be consulted, at a node at rest
 
 
 class Learner(NamedTuple):

@@ -156,7 +156,7 @@ def note_solution(ls: Learner) -> None:
 
 @learn_compilable
 def run(ls: Learner, st: State, budget: int) -> int:
-    """Search until a solution, the end, the end of the budget of propagations, a look, or full arrays."""
+    """Search until a solution, the end, the end of the budget, a consultation, or full arrays."""
     scalar = ls.scalar
     scalar[BUDGET] = budget
     if scalar[MUST] != NOTHING:

@@ -1,7 +1,7 @@
 """Which constraint of the normal form defines which new variable, for proofs.
 
 A variable is defined by a constraint that has one value of it for all values of the others. A truth value
-that only clauses speak of is true exactly where all of some literals are.
+that occurs in clauses only is true exactly where all of some literals are.
 """
 
 from __future__ import annotations

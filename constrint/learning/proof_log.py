@@ -39,7 +39,7 @@ class ProofState:
         domains: The domain of each variable.
         numbers: The number of each constraint, by its text.
         count: The number of constraints and definitions.
-        seen: The constraints of the problem when it was last looked at.
+        seen: The constraints of the problem when it was last written.
     """
 
     def __init__(self) -> None:

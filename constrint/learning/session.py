@@ -76,12 +76,12 @@ class LearningRun:
 
     Args:
         follows: Whether it follows the groups of `branching=`, in turns.
-        exchanges: Whether it tells others what it learns.
+        exchanges: Whether it exchanges clauses with others.
 
     Attributes:
         engine: The present engine: "interpreted" or "compiled".
         allowed: Units of work after which `next` raises `Paused`, or None; slightly more may be used.
-        exchange: What it tells and is told; None for a search alone.
+        exchange: The clauses that it exports and imports; None for a search alone.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class LearningRun:
         proof = options.proof
         if proof is not None:
             proof.begin(root.box, root.propagators, goal)
-            for pair in self._normal.implied:  # the sums that these literals compare say so
+            for pair in self._normal.implied:  # implied by the sums that these literals compare
                 proof.learned(atom_of(literal) for literal in pair)
             for clause in self._normal.merged:
                 proof.learned(clause)
@@ -274,7 +274,7 @@ class LearningRun:
         return outcome
 
     def consult(self, relaxation: Relaxation, rows: Sequence[RelaxedRow]) -> None:
-        """Ask a relaxation of the same constraints at nodes from now on.
+        """Consult a relaxation of the same constraints at nodes from now on.
 
         Args:
             relaxation: The relaxation.
@@ -301,7 +301,7 @@ class LearningRun:
             self.consult(relaxation, relaxation.rows)
 
     def _consult(self) -> None:
-        """Ask the relaxation at the present node, or first make one."""
+        """Consult the relaxation at the present node; make it first if necessary."""
         duals = self._duals
         if duals is None:
             self._consult_own()

@@ -1,4 +1,4 @@
-"""Estimates: the parts that `decompose` makes of a constraint, and the cost of a propagation by branching."""
+"""Estimates: the parts that `decompose` makes of a constraint, and the mean cost of its propagation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from constrint.engine.state_arrays import Box
 from constrint.propagators.handlers import Handlers
 from constrint.settings import LearningSettings
 
-# A propagation as cheap as that of a clause looks at so many cells of a table, or variables of these kinds.
+# A propagation as cheap as that of a clause reads so many cells of a table, or variables of these kinds.
 CELLS_OF_UNIT, VARIABLES_OF_UNIT, DEAREST = 50, 6, 40.0
 DISJUNCTION = 3  # a clause and two conditional sums
 
