@@ -28,7 +28,7 @@ class SymmetryBroken:
 
     Attributes:
         root: The root with all constraints.
-        ordered: The root with those that order variables; clauses that order names are no use to a program.
+        ordered: The root with those that order variables; clauses that order names do not help an LP.
     """
 
     root: Root

@@ -57,7 +57,7 @@ def check_modulo(
 
 
 def moduli_of(propagators: Sequence[c.Propagator], box: Box, rules: PresolveSettings) -> list[int]:
-    """The numbers to check_deadline at: small ones, and the prime powers in the model's constants."""
+    """The moduli to try: small ones, and the prime powers in the model's constants."""
     constants = {
         abs(a) for node in propagators if isinstance(node, c.LinearEq | c.LinearEqIf) for a, _ in node.terms
     }

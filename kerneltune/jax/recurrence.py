@@ -46,7 +46,7 @@ def recurrence(
     if not kernels:
         return scanned(cell, input_product, recurrent, bias, initial)
     if not known:
-        raise InputError(f"kernels do not know {input_product.dtype}: {', '.join(DTYPES)} they do")
+        raise InputError(f"kernels do not support {input_product.dtype}, but {', '.join(DTYPES)}")
     found: Arrays = by_kernels(cell, input_product, recurrent, bias, initial)
     return found
 
