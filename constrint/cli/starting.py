@@ -39,7 +39,7 @@ def new(*, file: Path, example: str) -> None:
     from importlib.resources import files
 
     if not file.name:
-        raise BadInputError(f"'{file}' is no name of a file: give one, such as first.constrint")
+        raise BadInputError(f"'{file}' is not a name of a file: give one, such as first.constrint")
     path = file if file.suffix else file.with_suffix(".constrint")
     if path.suffix != ".constrint":
         raise BadInputError(

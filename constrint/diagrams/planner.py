@@ -91,7 +91,7 @@ class ModelCondition:
         for variable in self.expr.variables():
             number = self.numbering.numbers.get(variable.name)
             if number is None:
-                raise Unsupported(f"'{variable.name}', which is no variable of this model")
+                raise Unsupported(f"'{variable.name}', which is not a variable of this model")
             self.scope |= 1 << number
 
     def term(self, terms: Terms) -> Term:

@@ -51,7 +51,7 @@ class Translator:
         """The term of a variable."""
         number = self._numbers.get(node.name)
         if number is None:
-            raise Unsupported(f"'{node.name}', which is no variable of this model")
+            raise Unsupported(f"'{node.name}', which is not a variable of this model")
         term = self.terms.var(number)
         if isinstance(node, e.BoolVar) and term.op == "const":
             return self.terms.const(bool(term.data))

@@ -32,7 +32,7 @@ class FunctionText(ExpressionText):
         self._loops: list[tuple[str, str]] = []  # where `continue` and `break` go
         (node,) = ast.parse(textwrap.dedent(inspect.getsource(function))).body
         if not isinstance(node, ast.FunctionDef):
-            raise InternalError(f"{function.__name__} is no function that can be compiled")
+            raise InternalError(f"{function.__name__} is not a function that can be compiled")
         given = node.args
         for other in (*given.defaults, *given.posonlyargs, *given.kwonlyargs, given.vararg, given.kwarg):
             if other is not None:

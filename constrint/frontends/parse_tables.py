@@ -89,7 +89,7 @@ class Tables:
         self._start, self._end = int(kept["start"]), int(kept["end"])
         states: dict[int, dict[str, int]] = {int(state): row for state, row in kept["states"].items()}
         if not all(type(target) is int for row in states.values() for target in row.values()):
-            raise ValueError("a target of a table is no number")
+            raise ValueError("a target of a table is not a number")
         self._states = states
         self._rules = [_Rule(*rule) for rule in kept["rules"]]
         self._passed: dict[tuple[int, int, str], int] = {}  # see `_pass`

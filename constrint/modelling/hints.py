@@ -35,7 +35,7 @@ def hints_of(model: Declarations, given: Hint) -> dict[str, int]:
     """The hinted values by variable name; raises `ModelError` for other keys and values."""
     if isinstance(given, Result):
         if not given:
-            raise ModelError(f"a result without a solution is no hint: its status is {given.status.value}")
+            raise ModelError(f"a result without a solution is not a hint: its status is {given.status.value}")
         return {name: value for name, value in given.numbers.items() if name in model.variables}
     if not isinstance(given, Mapping):
         raise ModelError(f"a hint is a mapping of variables to values, such as {{x: 3}}, not {given!r}")

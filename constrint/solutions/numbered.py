@@ -225,13 +225,13 @@ class Numbered:
             if isinstance(value, float | np.floating):
                 return float(value)
             if not hasattr(value, "__index__"):
-                raise ModelError(f"{value!r} is no value of '{self.variables[v]}', which is a number")
+                raise ModelError(f"{value!r} is not a value of '{self.variables[v]}', which is a number")
             return value.__index__()
         for code, label in labels.items():
             if label == value:
                 return code
         known = few((label, code) for code, label in labels.items())
-        raise ModelError(f"{value!r} is no value of '{self.variables[v]}', which has: {known}")
+        raise ModelError(f"{value!r} is not a value of '{self.variables[v]}', which has: {known}")
 
     def _decoded(self, v: int, column: Array) -> Array:
         labels = self._labels.get(v)

@@ -126,7 +126,7 @@ class SolutionSet(Listed):
             for one in () if isinstance(value, range) else several:
                 code = self._code(v, one)
                 if isinstance(code, float) and self._types[v].kind in "iub" and not code.is_integer():
-                    raise ModelError(f"{one!r} is no value of '{name}', which is an integer")
+                    raise ModelError(f"{one!r} is not a value of '{name}', which is an integer")
             found.append((v, value))
         return found
 

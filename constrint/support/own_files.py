@@ -40,7 +40,7 @@ def own_folder(path: Path) -> Path:
     with suppress(FileExistsError):
         path.mkdir(mode=0o700)
     if not is_own_folder(path):
-        raise PermissionError(f"{path} belongs to another user, or is no folder")
+        raise PermissionError(f"{path} belongs to another user, or is not a folder")
     if hasattr(os, "geteuid") and path.stat().st_uid == os.geteuid() and path.stat().st_mode & 0o077:
         path.chmod(0o700)
     return path

@@ -299,7 +299,7 @@ class Checker:
         if written is None:
             raise Rejected("a proof names its model before anything else")
         if any(type(value) is not int for value in values.values()):
-            raise Rejected("a value of the claim is no integer")
+            raise Rejected("a value of the claim is not an integer")
         violated = written.violated(values)
         if violated is not None:
             raise Rejected(f"the solution violates {violated}")

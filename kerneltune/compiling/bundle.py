@@ -86,7 +86,7 @@ class Bundle:
                 raise InputError(f"{path} is an sqlite file, but no bundle of kernels")
             about = dict(connection.execute("select name, value from about"))
         except sqlite3.Error as error:
-            raise InputError(f"{path} is no bundle of kernels, or is damaged: {error}") from None
+            raise InputError(f"{path} is not a bundle of kernels, or is damaged: {error}") from None
         if about.get("version") != str(VERSION):
             raise InputError(f"the bundle {path} has version {about.get('version')}, not {VERSION}")
         if sources is not None and about.get("sources") != sources:

@@ -155,7 +155,7 @@ def _with_base(path: Path, data: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(named, str):
         return data
     if not NAME.fullmatch(named):
-        raise InputError(f"{path}: based_on: '{named}' is no name of a profile: give one, not a path")
+        raise InputError(f"{path}: based_on: '{named}' is not a name of a profile: give one, not a path")
     places = [folder / f"{named}.yaml" for folder in (path.parent, data_folder("hardware_profiles"))]
     known = [place for place in places if place.is_file()]
     if not known:

@@ -62,8 +62,8 @@ def _rules(p: HardwareProfile) -> list[tuple[str, str, bool]]:
     return [
         ("warp_size", "every CUDA GPU has 32", p.warp_size != 32),
         ("target", f"is not of {stated}", p.target.removeprefix("sm_").rstrip("a") != number),
-        ("max_threads_per_block", "is no multiple of the warp size", odd_threads),
-        ("max_threads_per_sm", f"is no multiple of {warps}", p.max_threads_per_sm % warps > 0),
+        ("max_threads_per_block", "is not a multiple of the warp size", odd_threads),
+        ("max_threads_per_sm", f"is not a multiple of {warps}", p.max_threads_per_sm % warps > 0),
         ("registers_per_sm", "a thread could not have 32 registers", _starved(p)),
         ("registers_per_block", "exceeds registers_per_sm", p.registers_per_block > p.registers_per_sm),
         ("smem_per_block_optin", "with the reserved part exceeds smem_per_sm", per_block > p.smem_per_sm),

@@ -178,7 +178,7 @@ class Description:
         for name in self.constants:
             if not QUALIFIED.fullmatch(name):
                 raise InputError(
-                    f"the constant {quoted(name)} is no symbol in C++: give its name, as n::table"
+                    f"the constant {quoted(name)} is not a symbol in C++: give its name, as n::table"
                 )
 
     def _source(self) -> tuple[str, str, Callable[[Configuration], str] | None]:
@@ -312,7 +312,7 @@ def _whole(value: Any, name: str) -> int:
             return int(value)
     except (TypeError, ValueError, OverflowError):
         pass
-    raise InputError(f"the size '{name}' is {value!r}, which is no whole number")
+    raise InputError(f"the size '{name}' is {value!r}, which is not a whole number")
 
 
 def _is_file(source: str) -> bool:

@@ -241,7 +241,7 @@ class _Arrays:
             return Argument(NUMBER, number(dtype.type(value), where), one.name)
         shape = tuple(self._number(size, where) for size in one.shape)
         if any(size < 0 for size in shape) or int(np.prod(shape, dtype=object)) * dtype.itemsize > MOST_BYTES:
-            raise InputError(f"{where}: the shape {shape} is no array of this machine")
+            raise InputError(f"{where}: the shape {shape} is not an array of this machine")
         if not self._real or one.kind == "out":
             return Argument(one.kind, np.broadcast_to(np.zeros((), dtype), shape), one.name)
         return Argument(one.kind, self._filled(one.fill, shape, dtype, where), one.name)

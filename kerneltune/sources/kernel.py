@@ -138,7 +138,9 @@ class Kernel:
         if self.kind == CALLABLE:
             return
         if min(*grid, *block) < 1 or shared < 0:
-            raise InfeasibleError(f"a grid of {grid} and a block of {block} with {shared} bytes is no launch")
+            raise InfeasibleError(
+                f"a grid of {grid} and a block of {block} with {shared} bytes is not a launch"
+            )
         if any(size > most for size, most in zip(grid, MOST_BLOCKS, strict=True)):
             raise InfeasibleError(f"a grid of {grid} blocks exceeds {MOST_BLOCKS}")
         if self.profile is None or self.kind == TRITON:

@@ -48,7 +48,7 @@ def check_names(names: Iterable[str], what: str, taken: Iterable[str] = ()) -> N
 
 def _wrong(name: str, taken: Iterable[str]) -> str | None:
     if not IDENTIFIER.fullmatch(name):
-        return "is no name in C++, which has letters, digits and underscores"
+        return "is not a name in C++, which has letters, digits and underscores"
     if name in KEYWORDS:
         return "is a keyword of C++"
     if "__" in name or re.match("_[A-Z]", name):
@@ -75,7 +75,7 @@ def check_macro(value: Any, what: str) -> None:
     """Raise `InputError` for a value that does not stay on the line of its macro."""
     if isinstance(value, float) and not math.isfinite(value):
         raise InputError(
-            f"the value {value} of {what} is no number in C++: give the text 'INFINITY' or 'NAN'"
+            f"the value {value} of {what} is not a number in C++: give the text 'INFINITY' or 'NAN'"
         )
     if isinstance(value, str):
         check_line(value, f"value of {what}")

@@ -33,7 +33,7 @@ def read_cache(path: Path, names: Sequence[str]) -> dict[str, dict[str, Any]]:
     """
     data = parsed(json_text_of(path, "the cache"))
     if data is None:
-        raise InputError(f"{path} is no cache file of Kernel Tuner")
+        raise InputError(f"{path} is not a cache file of Kernel Tuner")
     keys = data.get("tune_params_keys", list(names))
     if list(keys) != list(names):
         raise InputError(f"the cache {path} has the parameters {', '.join(keys)}, not {', '.join(names)}")

@@ -80,7 +80,7 @@ def load(
     if configuration is None:
         configuration = next(iter(kernel.space))
     elif not _is_valid(kernel, configuration):
-        raise InputError(f"the fallback {dict(configuration)} is no valid configuration of {kernel.name}")
+        raise InputError(f"the fallback {dict(configuration)} is not a valid configuration of {kernel.name}")
     return LoadedKernel(kernel, dict(configuration), known, _launcher(kernel, dict(configuration)))
 
 

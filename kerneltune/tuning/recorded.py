@@ -126,7 +126,7 @@ def read_recording(path: Path) -> Recording:
     except DAMAGES as error:
         said = f"{error} is missing" if isinstance(error, KeyError) else str(error)
         raise InputError(f"{path} is damaged: {said}") from None
-    raise InputError(f"{path} is no cache file of Kernel Tuner and no T4 results file")
+    raise InputError(f"{path} is neither a cache file of Kernel Tuner nor a T4 results file")
 
 
 def _of_cache(data: Mapping[str, Any]) -> Recording:
@@ -170,7 +170,7 @@ def _checked(
             raise ValueError(f"{outcome.configuration} has other parameters than {', '.join(params)}")
         for name, value in outcome.configuration.items():
             if not isinstance(value, bool | int | float | str) or value not in params[name]:
-                raise ValueError(f"{value!r} is no value of {name}")
+                raise ValueError(f"{value!r} is not a value of {name}")
     return Recording(kernel, device, params, tuple(outcomes))
 
 

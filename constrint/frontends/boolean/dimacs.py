@@ -121,7 +121,7 @@ class _DimacsReader:
     def _literal(self, word: str) -> BoolExpr:
         number = self.parts.integer(word)
         if number == 0:
-            raise self.parts.error(f"'{word}' is no literal", "write 0 for the end of a clause", word)
+            raise self.parts.error(f"'{word}' is not a literal", "write 0 for the end of a clause", word)
         if self.variables is not None and abs(number) > self.variables:
             hint = f"the header says that there are {self.variables} variables"
             raise self.parts.error(f"there is no variable {abs(number)}", hint, word)

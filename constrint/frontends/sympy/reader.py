@@ -96,7 +96,7 @@ class _SympyReader:
                 if isinstance(node, sp.Indexed):
                     nodes.skip()  # the name of the array is not a variable
                     if node.free_symbols - {node, *node.base.free_symbols}:
-                        raise ModelError(f"{node} has an index that is no number")
+                        raise ModelError(f"{node} has an index that is not a number")
                 if isinstance(node, _SYMBOLS):
                     symbols[node] = None
                 truths.update(part for part in _truths(node) if isinstance(part, _SYMBOLS))
@@ -129,13 +129,13 @@ class _SympyReader:
         for kind, build in _JUNCTIONS.items():
             if isinstance(node, kind):
                 return build([self.condition(part) for part in node.args])
-        raise ModelError(f"{node} is no condition that a model can have: {_KNOWN}")
+        raise ModelError(f"{node} is not a condition that a model can have: {_KNOWN}")
 
     def _relation(self, node: Any) -> BoolExpr:
         left, right = node.args
         operator = next((name for kind, name in _OPERATORS.items() if isinstance(node, kind)), None)
         if operator is None:
-            raise ModelError(f"{node} is no relation that a model can have")
+            raise ModelError(f"{node} is not a relation that a model can have")
         if operator in ("==", "!=") and self._is_truth(left) and self._is_truth(right):
             same = Iff(self.condition(left), self.condition(right))
             return same if operator == "==" else Not(same)
@@ -153,7 +153,7 @@ class _SympyReader:
                 self.integer(other_upper) * int(common / other_lower),
             )
         except _NoIntegerError as problem:
-            raise ModelError(f"{node} is no relation of integers: {problem}") from None
+            raise ModelError(f"{node} is not a relation of integers: {problem}") from None
 
     def _is_truth(self, node: Any) -> bool:
         if isinstance(node, _SYMBOLS):
@@ -382,7 +382,7 @@ def _set(members: Any) -> Domain:
         if not (members.inf.is_infinite and members.sup.is_infinite and step != 1):
             return Domain.of_range(_bound(members.inf, members), _bound(members.sup, members), int(step))
     raise ModelError(
-        f"{members} is no set that a model can have: FiniteSet, Range, Interval, Naturals, Union …"
+        f"{members} is not a set that a model can have: FiniteSet, Range, Interval, Naturals, Union …"
     )
 
 

@@ -109,7 +109,7 @@ class ExpressionReader(CallReader):
         return Const(self.number(as_token(tree.children[0])))
 
     def _decimal(self, tree: Node) -> IntExpr:
-        message = f"{as_token(tree.children[0])} is no integer: decimals stand in objectives only"
+        message = f"{as_token(tree.children[0])} is not an integer: decimals stand in objectives only"
         raise self.error(tree, message, "multiply both sides so that all numbers are integers")
 
     def _truth(self, tree: Node) -> IntExpr:

@@ -37,7 +37,7 @@ class Folders:
             )
         path = Path(name)
         if not name.strip() or path.is_absolute() or "\\" in name or ":" in name or "\0" in name:
-            raise ModelError(f"'{name}' is no relative path with '/' between its parts")
+            raise ModelError(f"'{name}' is not a relative path with '/' between its parts")
         near = [] if self._first is None else [Path(including).parent]
         for folder in [*near, *self._others]:
             found = folder / path

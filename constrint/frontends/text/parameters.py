@@ -123,7 +123,7 @@ class ParameterReader(DeclaringReader):
                     known = self.constant_of(target, number)
                     if known not in domain:
                         raise self.error(
-                            target, f"{known} is no value of {self._name(target)}: it is in {domain}"
+                            target, f"{known} is not a value of {self._name(target)}: it is in {domain}"
                         )
 
     def _name(self, target: Node) -> str:
@@ -203,7 +203,9 @@ class ParameterReader(DeclaringReader):
         try:
             number = index(value)  # type: ignore[arg-type]  # what is no number is refused here
         except TypeError:
-            raise self._bad(tree, name, f"has {shown(repr(value), 40)}, which is no integer", "") from None
+            raise self._bad(
+                tree, name, f"has {shown(repr(value), 40)}, which is not an integer", ""
+            ) from None
         self.budget.digits(number.bit_length() * 3 // 10, partial(self.where, tree))
         return Const(number)
 
@@ -229,7 +231,7 @@ class ParameterReader(DeclaringReader):
         elif isinstance(value, Sequence) and not isinstance(value, str):
             parts = list(value)
         else:
-            raise self._bad(tree, name, f"is no list over {axis}", "")
+            raise self._bad(tree, name, f"is not a list over {axis}", "")
         if len(parts) != len(axis):
             raise self._bad(tree, name, f"has {len(parts)} values for the {len(axis)} of {axis}", "")
         for part in parts:
@@ -260,7 +262,7 @@ class ParameterReader(DeclaringReader):
             hint = f"write enum {word} := {{red, green}}, or give a data file with a list of names"
             raise self.error(name, f"enumeration '{word}' has no members", hint)
         if isinstance(value, str | Mapping) or not isinstance(value, Sequence):
-            raise self._bad(name, word, "is no list of names", "")
+            raise self._bad(name, word, "is not a list of names", "")
         labels: list[tuple[str, Node]] = []
         for label in value:
             if not isinstance(label, str) or not label.strip() or any(mark in label for mark in _MARKS):

@@ -118,7 +118,7 @@ class _YamlReader:
         if inside is not None and type(inside.value) is dict and inside.key is None:
             raise self._error(event, "a name is a word")
         if event.tag not in (None, "!", _TAG + ("seq" if type(value) is list else "map")):
-            message = f"{shown(event.tag, 40)} is no integer, name, list or mapping"
+            message = f"{shown(event.tag, 40)} is not an integer, name, list or mapping"
             raise ModelError(f"{self._where(event)}: {message}")
         self._budget.depth(len(self._open) + 1, partial(self._where, event))
         if event.anchor is not None:
@@ -187,7 +187,7 @@ class _YamlReader:
             return int(text.replace("_", ""))
         if tag == _TAG + "str":
             return text
-        raise ModelError(f"{self._where(event)}: {shown(text, 40)} is no integer, name, list or mapping")
+        raise ModelError(f"{self._where(event)}: {shown(text, 40)} is not an integer, name, list or mapping")
 
     def _where(self, event: Any) -> str:
         return f"{self._name}:{event.start_mark.line + 1}:{event.start_mark.column + 1}"

@@ -106,13 +106,13 @@ def test_objectives_in_text(objective, value):
 @pytest.mark.parametrize(
     ("text", "place", "message"),
     [
-        ("x in 0..3\n0.5 * x <= 1", "2:1", "0.5 is no integer"),
+        ("x in 0..3\n0.5 * x <= 1", "2:1", "0.5 is not an integer"),
         ("x in 0..3\nc := x / 2", "2:8", "'/' stands in objectives only"),
-        ("x in 0..3\nmaximize abs(0.5 * x)", "2:14", "0.5 is no integer"),
+        ("x in 0..3\nmaximize abs(0.5 * x)", "2:14", "0.5 is not an integer"),
         ("x in 0..3\nmaximize 0.5 * x // 2", "2:18", "'//' is an operator of integers"),
         ("x in 0..3\nmaximize x / 0", "2:10", "division by 0"),
         ("x in 0..3\nmaximize 0.5 / x", "2:10", "divides by a constant"),
-        ("x in 0..1.5", "1:9", "1.5 is no integer"),
+        ("x in 0..1.5", "1:9", "1.5 is not an integer"),
     ],
 )
 def test_fractions_elsewhere_are_refused(text, place, message):

@@ -259,7 +259,7 @@ MISTAKES = [
     ("enum c", 6, "enumeration 'c' has no members", ":="),
     ("param n", 7, "parameter 'n' has no value", "-D n=5"),
     ("param n := x[1]", 12, "'x[1]' is a variable; a parameter is a constant", ""),
-    ("param n in 1..3 := 5", 7, "5 is no value of n", ""),
+    ("param n in 1..3 := 5", 7, "5 is not a value of n", ""),
     ('include "other.constrint"', 9, "no file", "--include"),
     ("forall(i for i in 1..3)", 8, "a number, not a constraint, where i = 1", "== 0"),
     ("exists(i for i in 1..3)", 8, "has numbers, not conditions", "!= 0"),

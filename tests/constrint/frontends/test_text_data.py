@@ -98,13 +98,13 @@ def test_values(text, value, expected):
         ("param n[1..2]", {"1": 3}, "lacks '2'"),
         ("param n[1..2]", {"1": 3, "2": 4, "7": 5}, "has '7', which is not in 1..2"),
         ("param n[1..2]", [[1], [2]], "nested more deeply"),
-        ("param n[1..2, 1..2]", [1, 2], "is no list over 1..2"),
-        ("param n in 1..3", 4, "4 is no value of n"),
-        ("param n[1..2] in 1..3", [3, 4], "4 is no value of n"),
-        ("param n[1..2]", [1.5, 2], "1.5, which is no integer"),
+        ("param n[1..2, 1..2]", [1, 2], "is not a list over 1..2"),
+        ("param n in 1..3", 4, "4 is not a value of n"),
+        ("param n[1..2] in 1..3", [3, 4], "4 is not a value of n"),
+        ("param n[1..2]", [1.5, 2], "1.5, which is not an integer"),
         ("enum n", [1, 2], "cannot be a name"),
         ("enum n", ["a", "b,c"], "cannot be a name"),
-        ("enum n", 3, "is no list of names"),
+        ("enum n", 3, "is not a list of names"),
         ("enum n", ["a", "a"], "'a' is declared already"),
     ],
 )
@@ -118,7 +118,7 @@ def test_a_mistake_in_a_constant_is_not_put_on_the_file_that_it_overrides(folder
     (folder / "d.json").write_text('{"n": [1, 2]}')
     (folder / "m.constrint").write_text("param n[1..2]; x in 0..n[1]")
     assert Model.from_file(folder / "m.constrint", data=folder / "d.json").count() == 2
-    with pytest.raises(ParseError, match="the value of 'n' is no list over"):
+    with pytest.raises(ParseError, match="the value of 'n' is not a list over"):
         Model.from_file(folder / "m.constrint", data=folder / "d.json", constants={"n": 3})
 
 
@@ -137,10 +137,10 @@ def test_a_mistake_in_a_constant_is_not_put_on_the_file_that_it_overrides(folder
         ("d.json", '{"weight": 1, "weight": 2}', "occurs twice"),
         ("d.yaml", "weight: [1", "this is not YAML"),
         ("d.yaml", "weight: 1\nweight: 2", "d.yaml:2:1: the name 'weight' occurs twice"),
-        ("d.yaml", "weight: 1.5", "d.yaml:1:9: 1.5 is no integer"),
+        ("d.yaml", "weight: 1.5", "d.yaml:1:9: 1.5 is not an integer"),
         ("d.yaml", "weight: 010", "in decimal digits"),
         ("d.yaml", "weight: &a [*a]", "d.yaml:1:13: the alias 'a' stands before the end"),
-        ("d.yaml", "weight: !!python/object:os.system 1", "is no integer"),
+        ("d.yaml", "weight: !!python/object:os.system 1", "is not an integer"),
         ("d.csv", "1,2\n3\n", "d.csv:2:1: this row has 1 cells"),
         ("d.csv", 'a\n"b', "this is not CSV"),
         ("d.txt", "", "a data file ends in .json"),
@@ -206,10 +206,10 @@ def test_circles_and_escapes_are_refused(folder):
         ("self.constrint", "in a circle"),
         ("../secret.constrint", "outside the folder of the model"),
         ("link.constrint", "outside the folder of the model"),
-        (str(folder / "secret.constrint"), "no relative path"),
+        (str(folder / "secret.constrint"), "not a relative path"),
         ("none.constrint", "there is no file 'none.constrint'"),
         (".", "is no file"),
-        ("", "no relative path"),
+        ("", "not a relative path"),
     ]:
         with pytest.raises(ParseError) as caught:
             solved(inner, f'x in 1..2\ninclude "{name}"\n')

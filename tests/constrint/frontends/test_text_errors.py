@@ -24,7 +24,7 @@ MISTAKES = [
     ("b | b", 2, 3, "unexpected character '|'", "or"),
     ("!b", 2, 1, "unexpected character '!'", "not"),
     ("x ^ 2 == 4", 2, 3, "unexpected character '^'", "**"),
-    ("x == 1.5", 2, 6, "1.5 is no integer", "multiply"),
+    ("x == 1.5", 2, 6, "1.5 is not an integer", "multiply"),
     ('x == "a"', 2, 6, "unexpected character", "no strings"),
     ("x <> y", 2, 4, "operand is missing before '>'", ""),
     ("x == (y\nb == (x > 1)", 3, 1, "operator is missing", "'(' on line 2"),

@@ -105,7 +105,7 @@ def check_questions(solutions: SolutionSet, rows: list[dict[str, Any]], random: 
     given = [row for row in rows if all(row[other] == value for other, value in wanted.items())]
     assert list(solutions.given(**wanted)) == given
     for wrong in (object(), {"no value"}):
-        with pytest.raises(ModelError, match="is no value of"):
+        with pytest.raises(ModelError, match="is not a value of"):
             solutions.given(**{name: wrong})
     some = set(random.sample(solutions.values_of(name), random.randint(1, len(solutions.values_of(name)))))
     assert list(solutions.given(**{name: some})) == [row for row in rows if row[name] in some]

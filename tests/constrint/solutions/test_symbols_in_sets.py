@@ -105,15 +105,15 @@ def test_given_takes_the_values():
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("c", "purple", "'purple' is no value of 'c', which has: 'r', 'g', 'b'"),
-        ("c", 0, "0 is no value of 'c'"),
-        ("c", {"r", "purple"}, "'purple' is no value of 'c'"),
+        ("c", "purple", "'purple' is not a value of 'c', which has: 'r', 'g', 'b'"),
+        ("c", 0, "0 is not a value of 'c'"),
+        ("c", {"r", "purple"}, "'purple' is not a value of 'c'"),
         ("s", {"zz"}, "'zz' can be no member of 's'; its possible members: 'u', 'v'"),
         ("s", "uv", "'s' is a set"),
         ("s", 1, "'s' is a set"),
-        ("x[0]", "2", "'2' is no value of 'x\\[0\\]', which is a number"),
-        ("x[0]", {"2"}, "'2' is no value"),
-        ("x[0]", 2.5, "2.5 is no value"),
+        ("x[0]", "2", "'2' is not a value of 'x\\[0\\]', which is a number"),
+        ("x[0]", {"2"}, "'2' is not a value"),
+        ("x[0]", 2.5, "2.5 is not a value"),
         ("y", 2, "no variable is named 'y'"),
     ],
 )

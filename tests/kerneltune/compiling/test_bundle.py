@@ -133,7 +133,7 @@ def test_damaged_and_foreign_bundles_are_refused(made: Path, tmp_path: Path, fak
         Bundle.open(tmp_path / "none")
     text = tmp_path / "text"
     text.write_text("no bundle")
-    with pytest.raises(InputError, match="no bundle of kernels, or is damaged"):
+    with pytest.raises(InputError, match="not a bundle of kernels, or is damaged"):
         Bundle.open(text)
     other = tmp_path / "other.sqlite"
     sqlite3.connect(other).executescript("create table about (name text, value text)")

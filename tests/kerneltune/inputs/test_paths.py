@@ -103,7 +103,7 @@ def test_a_profile_is_based_on_a_name(tmp_path: Path, name: str) -> None:
     path.parent.mkdir()
     written = name.format(tmp=tmp_path).replace("\n", "\\n")
     path.write_text(f'name: mine\ntitle: Mine\nbased_on: "{written}"\n', encoding="utf-8")
-    with pytest.raises(InputError, match="is no name of a profile") as raised:
+    with pytest.raises(InputError, match="is not a name of a profile") as raised:
         load_profile(str(path))
     assert SECRET not in str(raised.value)
 

@@ -104,7 +104,7 @@ def test_wrong_calls_are_refused(cache: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="verify is not supported"):
         call(verify=lambda *a: True)
     (tmp_path / "no.json").write_text("[]")
-    with pytest.raises(InputError, match="no cache file"):
+    with pytest.raises(InputError, match="not a cache file"):
         call(simulation_mode=True, cache=tmp_path / "no.json")
     with pytest.raises(InputError, match="has the parameters"):
         read_cache(cache, ["other"])

@@ -105,7 +105,7 @@ def test_a_kernels_name_is_one_line(name: str) -> None:
     for given in ({"name": name}, {"entry": name}):
         with pytest.raises(InputError, match=r"the kernel's (name|entry) .* has the character"):
             described(**given).kernel(None)
-    with pytest.raises(InputError, match=r"the constant .* is no symbol in C"):
+    with pytest.raises(InputError, match=r"the constant .* is not a symbol in C"):
         described(constants={name: np.ones(3)}).kernel(None)
 
 

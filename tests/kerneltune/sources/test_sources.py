@@ -117,7 +117,7 @@ def test_an_order_has_macros_and_the_instance() -> None:
         ({"kind": "opencl"}, "OpenCL kernels are outside"),
         ({"kind": "hip"}, "HIP kernels are outside"),
         ({"kind": "cudda"}, "unknown kind"),
-        ({"sizes": {"n": 1.5}}, "no whole number"),
+        ({"sizes": {"n": 1.5}}, "not a whole number"),
         ({"params": {"BLOCK": [None]}}, "only numbers, texts and Booleans"),
         ({"constraints": ["BLOCK +"]}, "constraints"),
         ({"arguments": [object()]}, "expected a number or an array"),

@@ -91,7 +91,7 @@ def test_a_replay_finds_the_best_and_repeats() -> None:
     ("text", "said"),
     [
         ("[", "no JSON"),
-        ("{}", "no cache file"),
+        ("{}", "a cache file"),
         ('{"cache": {}, "tune_params": {}, "kernel_name": "k", "device_name": "d"}', "has no result"),
         ('{"results": [{"configuration": {"a": 1}}]}', "'invalidity' is missing"),
     ],
