@@ -1,14 +1,18 @@
 import shutil
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 from made import FAKE_KERNELS
 
 from kerneltune.errors import InputError, MissingExtraError
-from kerneltune.inputs.descriptions import Kernels, discover
+from kerneltune.inputs.descriptions import CellSpec, Kernels, KernelSpec, discover
 from kerneltune.inputs.hardware import load_profile
 from kerneltune.inputs.problem import Problem
+from kerneltune.inputs.scan_descriptions import ScanCellSpec
+
+DOCS = Path(__file__).parents[3] / "docs"
 
 
 def ask(**changes: object) -> Problem:
@@ -145,3 +149,17 @@ def test_a_missing_extra_is_said_for_installs_and_checkouts() -> None:
     said = str(MissingExtraError("running kernels", "gpu"))
     assert "pip install 'constrint[gpu]'" in said
     assert ".venv/bin/pip install -e '.[gpu]'" in said
+
+
+@pytest.mark.parametrize(
+    ("spec", "pages"),
+    [
+        (KernelSpec, ["kerneltune-extending.md"]),
+        (CellSpec, ["kerneltune-extending.md"]),
+        (ScanCellSpec, ["kerneltune-extending.md", "kerneltune-scans.md"]),
+    ],
+)
+def test_every_key_of_a_description_is_in_the_manual(spec: type[msgspec.Struct], pages: list[str]) -> None:
+    text = "".join((DOCS / page).read_text(encoding="utf-8") for page in pages)
+    keys = [field.encode_name for field in msgspec.structs.fields(spec)]
+    assert [key for key in keys if f"`{key}`" not in text] == []
