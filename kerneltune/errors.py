@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 
+NEEDS_CUDA = ("compile", "gpu", "nvml")  # extras
 LIKE = 0.5  # least similarity, from 0 to 1, of a name that a hint suggests
 
 
@@ -29,10 +31,10 @@ class MissingExtraError(KernelTuneError):
     exit_code = 3
 
     def __init__(self, feature: str, extra: str) -> None:
-        super().__init__(
-            f"{feature} needs the extra '{extra}': pip install 'constrint[{extra}]', "
-            f"or in a checkout .venv/bin/pip install -e '.[{extra}]'"
+        checkout = (
+            "" if is_cuda_on_macos(extra) else f", or in a checkout .venv/bin/pip install -e '.[{extra}]'"
         )
+        super().__init__(f"{feature} needs the extra '{extra}': {how_to_install(extra)}{checkout}")
 
     @classmethod
     def said(cls, text: str) -> MissingExtraError:
@@ -52,6 +54,18 @@ class RunError(KernelTuneError):
     """A kernel did not finish, or gave a wrong answer."""
 
     exit_code = 1
+
+
+def is_cuda_on_macos(extra: str) -> bool:
+    """Whether an extra needs CUDA's packages, of which macOS has none."""
+    return sys.platform == "darwin" and extra in NEEDS_CUDA
+
+
+def how_to_install(extra: str) -> str:
+    """What to do about an extra that is missing."""
+    if is_cuda_on_macos(extra):
+        return "use Linux or Windows, since there is no CUDA for macOS"
+    return f"pip install 'constrint[{extra}]'"
 
 
 def _ratio(name: str, other: str) -> float:

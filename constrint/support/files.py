@@ -81,9 +81,9 @@ def _opened(path: str | Path, patience: float) -> BinaryIO:
         mode = os.fstat(file).st_mode
         if stat.S_ISDIR(mode):
             raise IsADirectoryError(EISDIR, os.strerror(EISDIR), name)
-        if stat.S_ISFIFO(mode):
-            return io.BufferedReader(_Pipe(file, patience))
-        if hasattr(os, "set_blocking"):
+        if hasattr(os, "O_NONBLOCK"):  # else the file was opened to wait, as on Windows
+            if stat.S_ISFIFO(mode):
+                return io.BufferedReader(_Pipe(file, patience))
             os.set_blocking(file, True)
         return open(file, "rb")
     except BaseException:

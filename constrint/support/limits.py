@@ -255,6 +255,11 @@ def budget_for(
         raise ModelError(f"limits must be a Limits or None, not {limits!r}: write such as Limits(depth=1000)")
     check_seconds(time_limit)
     check_bytes(memory_limit)
+    if memory_limit is not None and resident_bytes() is None:
+        raise ModelError(
+            f"a memory limit is held by {_STATM}, which this system does not have: leave the limit out, or "
+            "bound what is read, such as by Limits(nodes=…) or --max-nodes"
+        )
     return Budget(limits, Deadline(time_limit), None if memory_limit is None else int(memory_limit))
 
 

@@ -14,7 +14,7 @@ from click.exceptions import Exit
 
 from kerneltune.cli.failures import print_json
 from kerneltune.cli.options import HELP, json_option
-from kerneltune.errors import KernelTuneError, MissingExtraError, RunError
+from kerneltune.errors import KernelTuneError, MissingExtraError, RunError, how_to_install
 
 if TYPE_CHECKING:
     from kerneltune.tiling.space import TilingSpace
@@ -69,7 +69,7 @@ def _findings() -> Iterator[Finding]:
     yield Finding("package", *_versions(("constrint",))[:2])
     for extra, packages in EXTRAS.items():
         state, detail, missing = _versions(packages)
-        yield Finding(f"extra {extra}", state, detail, f"pip install 'constrint[{extra}]'" if missing else "")
+        yield Finding(f"extra {extra}", state, detail, how_to_install(extra) if missing else "")
     yield _tried("cache", _cache, "make the folder writable, or set KERNELTUNE_CACHE_DIR to one that is")
     yield _tried("profiles and kernels", _data, "reinstall the package")
     yield _tried("prebuilt kernels", _bundle, "install its version of constrint, or build it again")
