@@ -1,10 +1,11 @@
 # Two commands do everything: `make tile` (set up, then print a tiling) and `make test` (set up, then run all checks).
+# `make check` is what to run before each commit: lint, types and the tests named in tests/core.txt.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?= lstm --gpu h100_sxm --heads 12 --head-dim 64 --batch 16 --dtype bf16
 
-.PHONY: tile test test-all torch lint docs clean
+.PHONY: tile test test-all check torch lint docs package lock clean
 
 tile: $(VENV)/.installed
 	$(BIN)/kerneltune tile $(ARGS)
@@ -16,6 +17,9 @@ test: $(VENV)/.installed-test lint
 test-all: $(VENV)/.installed-test lint
 	$(BIN)/python -m pytest -n 2 -m "not gpu" $(PYTEST_ARGS)
 
+check: $(VENV)/.installed-test lint
+	$(BIN)/python -m pytest -q -n 2 @tests/core.txt
+
 # PyTorch for the tests of its layers; TORCH may name a wheel.
 TORCH ?= torch
 torch: $(VENV)/.installed-test
@@ -23,6 +27,16 @@ torch: $(VENV)/.installed-test
 
 docs: $(VENV)/.installed-test
 	$(BIN)/python -m sphinx -W -b html docs docs/_build/html
+
+# The distributions, each tried in an empty environment.
+package:
+	PYTHON=$(PYTHON) .ci/package
+
+# The versions that CI tests with, for every system and Python.
+lock: $(VENV)/.installed-test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'uv>=0.8'
+	$(BIN)/uv pip compile --quiet --universal --upgrade --python-version 3.11 --extra test \
+	  --no-emit-package constrint --custom-compile-command "make lock" pyproject.toml -o requirements/ci.txt
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .
