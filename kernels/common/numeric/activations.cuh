@@ -56,7 +56,7 @@ struct Math<true> {
     float power;
     asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(rounded));
     return power > 0.0f && power < 3.0e38f ? fmaf(power, 0.693147181f * rest, power)
-                           : power;  // of infinities the rest is NaN
+                                           : power;  // of infinities the rest is NaN
   }
 
   static __device__ __forceinline__ float sigmoid(float x) {
