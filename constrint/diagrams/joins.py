@@ -326,7 +326,7 @@ def _codes(column: Array) -> tuple[Array, int]:
         return column.astype(INT64), 2
     if column.dtype == FLOAT:
         codes = np.unique(column + 0.0, return_inverse=True)[1]
-        return codes, int(codes.max()) + 1
+        return codes, int(np.max(codes)) + 1
     if column.dtype == OBJECT:
         known: dict[Any, int] = {}
         codes = np.array([known.setdefault(value, len(known)) for value in column.tolist()], dtype=INT64)
@@ -334,7 +334,7 @@ def _codes(column: Array) -> tuple[Array, int]:
     low, high = int(column.min()), int(column.max())
     if high - low >= 1 << 62:
         codes = np.unique(column, return_inverse=True)[1]
-        return codes, int(codes.max()) + 1
+        return codes, int(np.max(codes)) + 1
     return column.astype(INT64) - low, high - low + 1
 
 

@@ -142,7 +142,7 @@ def combined(left: Diagram, right: Diagram, keep: Chooser) -> Diagram:
         values = np.concatenate([sides[0][1], sides[1][1]])
         codes = np.unique(values, return_inverse=True)[1]
         sources = np.concatenate([sides[0][0], sides[1][0]])
-        key = sources * (int(codes.max(initial=0)) + 1) + codes
+        key = sources * (int(np.max(codes, initial=0)) + 1) + codes
         unique, example, ids = np.unique(key, return_index=True, return_inverse=True)
         split = len(sides[0][1])
         targets = [np.full(len(unique), -1, dtype=np.int64) for _ in range(2)]

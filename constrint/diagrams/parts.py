@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import threading
+from math import gcd
 
-import numpy as np
-
-from constrint.diagrams.terms import OBJECT, Term, Terms
+from constrint.diagrams.terms import Term, Terms
 from constrint.support.deadline import check_deadline
 
 PARTIAL = ("sum", "mul", "le", "eq", "ne", "and", "or")
@@ -81,7 +80,7 @@ class Parts:
         coefficients = [term.data[0][i] for i in inside]
         if len(args) == 1:
             return args[0], coefficients[0], rest
-        common = int(np.gcd.reduce(np.array(coefficients, dtype=OBJECT))) or 1
+        common = gcd(*coefficients) or 1
         if next((a for a in coefficients if a), 1) < 0:  # 0 is of an operand that must only be defined
             common = -common
         return self.terms.sum([a // common for a in coefficients], args), common, rest

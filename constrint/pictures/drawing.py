@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import log10
 
+import numpy as np
+
 from constrint.pictures.facts import Facts, Histogram, LayerFacts, Pair
 
 MARGIN, GAP = 16, 20
@@ -167,7 +169,7 @@ def _heat_map(pair: Pair, x: float, y: float, facts: Facts) -> HeatMap:
                 corner = f"M{_number(x + i * width)} {_number(y + CELL - (j + 1) * height)}"
                 paths.setdefault(level, []).append(corner + side)
     possible = int((pair.shares > 0).sum())
-    i, j = divmod(int(pair.shares.argmax()), pair.shares.shape[1])
+    i, j = divmod(int(np.argmax(pair.shares)), pair.shares.shape[1])
     tip = (
         f"{across.name} (across) and {upwards.name} (upwards): {possible} of {pair.shares.size} pairs of "
         f"values are possible; most often {across.labels[i]} and {upwards.labels[j]}, {facts.count(most)}"

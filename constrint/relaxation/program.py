@@ -191,7 +191,7 @@ class RelaxationProgram:
         products = np.abs(multipliers[self._entry_row] * self._entry_factor)
         if len(self._used):
             sizes[self._used] += np.add.reduceat(products, self._first)
-        if float(sizes.max(initial=0.0)) > SAFE:
+        if float(np.max(sizes, initial=0.0)) > SAFE:
             return None
         reduced = costs.copy()
         if len(self._used):

@@ -77,7 +77,7 @@ class Modelled(Search):
         pool = self._pool(numbers, costs)
         if not pool:
             return None
-        place, mean = self._most_improving(pool, float(costs.min()))
+        place, mean = self._most_improving(pool, float(np.min(costs)))
         self._predicted[pool[place]] = self._unbent(mean)
         return pool[place]
 
@@ -116,8 +116,8 @@ class Modelled(Search):
         finite = np.isfinite(raw)
         self._is_ratio = bool((raw[finite] > 0).all())
         logs = np.log(np.maximum(raw, LEAST)) if self._is_ratio else raw / (np.ptp(raw[finite]) or 1.0)
-        logs = np.where(finite, logs, logs[finite].max())
-        self._least = float(logs.min())
+        logs = np.where(finite, logs, np.max(logs[finite]))
+        self._least = float(np.min(logs))
         return numbers, self._least + BEND * np.tanh((logs - self._least) / BEND)
 
     def _pool(self, numbers: Sequence[int], costs: Floats) -> list[int]:

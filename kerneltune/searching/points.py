@@ -196,8 +196,8 @@ class Coordinates:
     def plain(self, numbers: Sequence[int]) -> Floats:
         """The parameters' coordinates alone, each scaled to 0 … 1."""
         columns = self._of_parameters(numbers)[:, self._varying]
-        low = np.array([self._columns[v].min() for v in self._varying])
-        high = np.array([self._columns[v].max() for v in self._varying])
+        low = np.array([np.min(self._columns[v]) for v in self._varying])
+        high = np.array([np.max(self._columns[v]) for v in self._varying])
         return np.asarray((columns - low) / np.where(high > low, high - low, 1.0))
 
     def of(self, numbers: Sequence[int]) -> Floats:

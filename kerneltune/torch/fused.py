@@ -320,7 +320,7 @@ def cuts_of(lengths: Lengths, seconds: Callable[[int], float]) -> list[tuple[int
         lengths: The rows.
         seconds: What a step of so many rows takes.
     """
-    running, steps, rows = lengths.running, int(lengths.ends.max()), len(lengths.ends)
+    running, steps, rows = lengths.running, int(np.max(lengths.ends)), len(lengths.ends)
     cuts, begun, fewer = [], 0, rows
     while running is not None and fewer > ROWS:
         fewer = -(-fewer // (2 * ROWS)) * ROWS
