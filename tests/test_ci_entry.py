@@ -1,12 +1,18 @@
-"""The script that CI runs calls the command that the README names for the tests, and passes its result on."""
+"""The script that CI runs calls the command that the README names for the tests, and passes its result on.
+
+Workflows call what is in the repository.
+"""
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).parents[1]
 NEEDED = ("bash", "dirname", "env", "timeout")
@@ -63,3 +69,26 @@ def test_a_wheel_of_pytorch_that_is_at_hand_is_installed(tools: Path) -> None:
     (tools / "calls").unlink()
     code, calls = run(tools, PIP_FIND_LINKS=str(wheels))
     assert (code, calls) == (0, [f"{ROOT} make torch TORCH={wheel}", f"{ROOT} make test"])
+
+
+def commands() -> Iterator[str]:
+    """What the steps of all workflows run."""
+    for path in sorted((ROOT / ".github" / "workflows").glob("*.yml")):
+        for job in yaml.safe_load(path.read_text("utf-8"))["jobs"].values():
+            yield from (step["run"] for step in job["steps"] if "run" in step)
+
+
+def test_workflows_call_what_is_here() -> None:
+    text = "\n".join(commands())
+    makefile = (ROOT / "Makefile").read_text("utf-8").replace("$(VENV)", ".venv")
+    targets = set(re.findall(r"\bmake ([\w./-]+)", text))
+    assert {"lint", "test", "docs"} <= targets
+    assert [name for name in sorted(targets) if not re.search(rf"^{re.escape(name)}:", makefile, re.M)] == []
+    files = set(re.findall(r"(?<![\w/])(?:\.ci|tests)/[\w./]*\w", text))
+    assert {".ci/package", ".ci/fuzz", ".ci/smoke.py", "tests/core.txt"} <= files
+    assert [name for name in sorted(files) if not (ROOT / name).exists()] == []
+
+
+def test_the_core_of_tests_is_there() -> None:
+    names = (ROOT / "tests" / "core.txt").read_text("utf-8").split()
+    assert [name for name in names if not (ROOT / name).exists()] == []

@@ -121,7 +121,10 @@ def anchors(page):
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("page", ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", *PAGES])
+OTHERS = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"]
+
+
+@pytest.mark.parametrize("page", [*OTHERS, "changelog.d/README.md", *PAGES])
 def test_links_lead_to_files_and_headings(page):
     wrong = []
     for number, line in lines_outside_code(page):
