@@ -64,3 +64,6 @@ if not TYPE_CHECKING:  # type checkers see by the imports above what is public
         for name, value in list(vars().items())
         if not (name.startswith("_") or isinstance(value, ModuleType) or value in (ModuleType, TYPE_CHECKING))
     )
+
+    def __dir__() -> list[str]:
+        return [*__all__, "__version__"]

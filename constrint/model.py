@@ -37,16 +37,24 @@ if TYPE_CHECKING:
 Backend: TypeAlias = Literal["constrint", "cp-sat"]
 
 
-def started(time_limit: float | None) -> Deadline:
-    """The deadline of a call that begins now: what it has to import first counts, too."""
-    check_seconds(time_limit)
-    return Deadline(time_limit)
-
-
 class Model(ImportExport, Alternatives):
-    """Integer variables, constraints over them, and objectives; `Declarations` lists the attributes.
+    """A model over the integers: variables, constraints over them, and objectives.
+
+    >>> from constrint import Model
+    >>> m = Model("coins")
+    >>> fives, eights = m.int_var("fives", 0, 20), m.int_var("eights", 0, 20)
+    >>> m += 5 * fives + 8 * eights == 97
+    >>> best = m.solve(minimize=fives + eights)
+    >>> best.status.name, best["fives"], best["eights"], m.count()
+    ('OPTIMAL', 5, 9, 2)
 
     Several threads may change a model and ask about it. A call answers for the model as it is when it begins.
+
+    The calls are defined in four classes, by what they do. `Model` asks about the solutions: `solve`,
+    `iter_solutions`, `count`, `solutions`, `pareto`, `explain`, `plan`. `Declarations` declares and changes:
+    `int_var`, `bool_var`, `add`, `minimize`, `remove`, `scope`, … `Alternatives` gives several answers, or
+    what to give up: `best_solutions`, `diverse_solutions`, `conflicts`, `corrections`, `relax`.
+    `ImportExport` reads and writes: `from_file`, `to_text`, `write`, …
     """
 
     @of_copy
@@ -120,7 +128,7 @@ class Model(ImportExport, Alternatives):
             ModelError: The arguments contradict each other.
             UnboundedError: A variable has no finite bounds.
         """
-        deadline = started(time_limit)
+        deadline = Deadline.of_call(time_limit)
         from constrint.answers.assumptions import best_assuming
         from constrint.answers.presented import PresentedGoals
         from constrint.answers.search_arguments import options_of
@@ -189,7 +197,7 @@ class Model(ImportExport, Alternatives):
             workers: As for `solve`.
             executor: As for `solve`.
         """
-        deadline = started(time_limit)
+        deadline = Deadline.of_call(time_limit)
         from constrint.answers.search_arguments import options_of
         from constrint.answers.several import Solutions
         from constrint.search.all_solutions import AllSolutions
@@ -279,7 +287,7 @@ class Model(ImportExport, Alternatives):
         Raises:
             LimitError: The time limit was reached.
         """
-        deadline = started(time_limit)
+        deadline = Deadline.of_call(time_limit)
         from constrint.answers.counting import count_solutions
         from constrint.answers.search_arguments import options_of
 
@@ -315,7 +323,7 @@ class Model(ImportExport, Alternatives):
             LimitError: The set cannot be built within the limits.
         """
         check_bytes(memory_limit)
-        deadline = started(time_limit)
+        deadline = Deadline.of_call(time_limit)
         from constrint.solutions.build import solution_set
 
         return solution_set(
@@ -329,7 +337,7 @@ class Model(ImportExport, Alternatives):
         Args:
             time_limit: Seconds; what is not known by then says so.
         """
-        deadline = started(time_limit)
+        deadline = Deadline.of_call(time_limit)
         from constrint.answers.plan import explain
 
         return explain(self, deadline.rest)
@@ -348,7 +356,7 @@ class Model(ImportExport, Alternatives):
         Raises:
             LimitError: The time limit was reached before feasibility was decided.
         """
-        deadline = started(time_limit)
+        deadline = Deadline.of_call(time_limit)
         from constrint.answers.conflict import find_conflict
         from constrint.answers.search_arguments import options_of
         from constrint.search.solver import Solver

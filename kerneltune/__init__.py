@@ -22,6 +22,11 @@ _PLACES = {
 __all__ = ["In", "InOut", "Out", "load", "tune"]
 
 
+def __dir__() -> list[str]:
+    """The public names, loaded or not."""
+    return __all__
+
+
 def __getattr__(name: str) -> Any:
     """Public names, loaded when first used."""
     if name not in _PLACES:

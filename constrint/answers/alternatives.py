@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Alternatives(Declarations):
-    """Declarations with calls for several answers."""
+    """The calls of `Model` that give several answers, or constraints to give up."""
 
     @of_copy
     @in_written_order

@@ -15,6 +15,7 @@ from constrint.modelling.objectives import Goal, Units
 from constrint.modelling.result import Result, Statistics, Status
 from constrint.preparing.options import Engine
 from constrint.search.solver import Solver
+from constrint.support.completion import public_names
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,6 +65,9 @@ class Front(Sequence[Result]):
         goals: The (expression, "max" | "min") pairs.
         complete: Whether these are all optima; False after a limit or Ctrl-C.
     """
+
+    _internal = ("in_units",)
+    __dir__ = public_names
 
     def __init__(self, goals: Sequence[Goal], results: Sequence[Result], complete: bool) -> None:
         self.goals = tuple(goals)

@@ -19,7 +19,11 @@ COUNTING = 5.0
 
 @dataclass
 class Explanation:
-    """The planner's choices with reasons; its text is for people."""
+    """The planner's choices with reasons; its text is for people.
+
+    Attributes:
+        lines: The lines of the text.
+    """
 
     lines: list[str]
 

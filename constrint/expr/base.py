@@ -15,6 +15,7 @@ from constrint.errors import ModelError, Position
 from constrint.expr.domain import Domain
 from constrint.expr.position import Span, caller, kept_place
 from constrint.support.arguments import integer_list
+from constrint.support.completion import public_names
 
 if TYPE_CHECKING:
     from constrint.expr.rational import Coefficient, Rational
@@ -44,6 +45,8 @@ class IntExpr:
         return self
 
     __getstate__, __setstate__ = kept_place, at  # what copies and pickles keep beside the fields
+    _offered: tuple[str, ...] = ("children", "evaluate", "is_in", "position", "variables")
+    __dir__ = public_names
 
     @property
     def children(self) -> tuple[IntExpr, ...]:
@@ -332,15 +335,14 @@ class IntExpr:
     def is_in(self, values: Iterable[int] | Domain) -> BoolExpr:
         """The condition that the value is one of these."""
         domain = values if isinstance(values, Domain) else Domain.of_values(integer_list(values, "values"))
-        node = conditions.Member(self, domain)
-        object.__setattr__(node, "_where", caller())
-        return node
+        return build.placed(conditions.Member(self, domain))
 
 
 class BoolExpr(IntExpr):
     """A condition. As an integer it is 1 if it holds, else 0."""
 
     __slots__ = ()
+    _offered = ("iff", "implies")
 
     def evaluate(self, assignment: Assignment) -> bool:
         """Whether the condition holds under an assignment; it is false if one of its terms is undefined."""
@@ -389,12 +391,10 @@ class BoolExpr(IntExpr):
         return build.placed(conditions.Iff(self, build.as_bool(other)))
 
 
-note_place = IntExpr.__dict__["_where"].__set__
-"""Set the place of an immutable node."""
+note_place = IntExpr.__dict__["_where"].__set__  # sets the place of an immutable node
 
 # At the end, because these modules import the classes above.
 from constrint.expr import build, conditions, evaluation, integers  # noqa: E402
 from constrint.expr.arithmetic import absolute, division, power  # noqa: E402
 
-CONSTANTS = {value: integers.Const(value) for value in range(-16, 257)}
-"""Small constants in Python's operators are shared; nothing is ever noted on them."""
+CONSTANTS = {value: integers.Const(value) for value in range(-16, 257)}  # shared; nothing is noted on them

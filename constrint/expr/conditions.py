@@ -27,10 +27,16 @@ class BoolConst(BoolExpr):
 
 @record(eq=False)
 class BoolVar(BoolExpr):
-    """A Boolean variable; made by `Model.bool_var`."""
+    """A Boolean variable; made by `Model.bool_var`.
+
+    Attributes:
+        name: Its name.
+        domain: Its values, 0 and 1.
+    """
 
     name: str
     domain: Domain
+    _offered = ("domain", "name")
 
     @property
     def children(self) -> tuple[IntExpr, ...]:

@@ -29,10 +29,16 @@ class Const(IntExpr):
 
 @record(eq=False)
 class IntVar(IntExpr):
-    """An integer variable; made by `Model.int_var`."""
+    """An integer variable; made by `Model.int_var`.
+
+    Attributes:
+        name: Its name.
+        domain: The values that it was declared with.
+    """
 
     name: str
     domain: Domain
+    _offered = ("domain", "name")
 
     @property
     def children(self) -> tuple[IntExpr, ...]:

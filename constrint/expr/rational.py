@@ -17,6 +17,7 @@ from constrint.expr import build
 from constrint.expr.base import Assignment, BoolExpr, IntExpr
 from constrint.expr.build import as_expr
 from constrint.expr.integers import Const
+from constrint.support.completion import public_names
 
 Coefficient: TypeAlias = float | Fraction | Decimal
 Number: TypeAlias = int | float | Fraction
@@ -55,6 +56,8 @@ class Rational:
     """
 
     __slots__ = ("denominator", "is_float", "numerator")
+    _internal = ("in_units",)
+    __dir__ = public_names
     __array_ufunc__ = None  # numpy leaves operators to this class
 
     def __init__(self, numerator: IntExpr, denominator: int, is_float: bool) -> None:

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 
 class ImportExport(Declarations):
-    """Base class of `Model` that reads and writes text, JSON, sympy relations and the other formats."""
+    """The calls of `Model` that read and write it: text, JSON, sympy relations and the other formats."""
+
+    _internal = ("of",)
 
     @classmethod
     def of(cls, declared: Declarations) -> Self:

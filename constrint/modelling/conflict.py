@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from constrint.errors import printable
 from constrint.expr.shown import show
+from constrint.support.completion import public_names
 
 if TYPE_CHECKING:
     from constrint.modelling.declarations import Constraint
@@ -32,6 +33,8 @@ class Conflict:
     empty: tuple[str, ...] = ()
     minimal: bool = True
     beside: bool = False
+    _internal = ("listed",)
+    __dir__ = public_names
 
     def __str__(self) -> str:
         if self.empty:

@@ -26,6 +26,7 @@ from constrint.modelling.soft import Soft, Weight, soft, violation
 from constrint.modelling.threads import Shared, changed_by, of_copy
 from constrint.modelling.with_intervals import WithIntervals
 from constrint.settings import Settings, of_new_models
+from constrint.support.completion import public_names
 
 if TYPE_CHECKING:
     from constrint.expr.rational import Rational
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     *("push", "pop", "block", "minimize", "maximize", "prefer", "hint"),
 )
 class Declarations(Shared, WithIntervals):
-    """Base class of `Model` that collects declarations and constraints.
+    """The calls of `Model` that declare variables, add constraints and change them.
 
     Attributes:
         name: Name of the model.
@@ -52,10 +53,10 @@ class Declarations(Shared, WithIntervals):
         hints: Values by variable name that `solve` tries first; see `hint`.
         weights: The soft constraints, which are among those that are off, each with its weight.
         symbols: The enumeration and set variables by name.
-        settings: When rules and searches take part; copies have the same.
-        units: The goals with fractional coefficients, by the integer expressions in their place.
-        owned: Refuses expressions that have variables of another model.
     """
+
+    _internal: tuple[str, ...] = ("copy_to", "declare_name", "lock", "order", "owned", "settings", "units")
+    __dir__ = public_names
 
     def __init__(self, name: str = "model") -> None:
         self.name = name
@@ -69,11 +70,11 @@ class Declarations(Shared, WithIntervals):
         self.preferences: list[Goal] = []
         self.hints: dict[str, int] = {}
         self.weights: dict[Constraint, Soft] = {}
-        self.units: Units = {}
+        self.units: Units = {}  # goals with fractional coefficients, by the expressions in their place
         self.symbols: dict[str, Symbol] = {}
-        self.settings: Settings = of_new_models()
+        self.settings: Settings = of_new_models()  # when rules and searches take part
         self._scopes: list[Snapshot] = []
-        self.owned = Checked()
+        self.owned = Checked()  # refuses expressions that have variables of another model
         self.lock = threading.RLock()  # of changes and copies
 
     @of_copy

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from constrint.errors import ModelError, Undefined, printable, shown_number
 from constrint.expr import IntExpr
+from constrint.support.completion import public_names
 from constrint.support.optional import needed
 
 if TYPE_CHECKING:
@@ -54,6 +55,9 @@ class Statistics:
             took turns; "diagrams" if those of the planner answered; "cp-sat" for that backend.
         learned: Clauses learned from failures.
     """
+
+    _internal = ("counting", "plus", "within")
+    __dir__ = public_names
 
     nodes: int = 0
     failures: int = 0

@@ -34,6 +34,7 @@ from constrint.expr import (
 from constrint.expr.domain import Domain
 from constrint.expr.functions import sum_
 from constrint.support.arguments import integer
+from constrint.support.completion import public_names
 
 MOST_LISTED = 12  # members that a message lists
 Members: TypeAlias = "SetExpr | Iterable[Hashable]"
@@ -56,8 +57,8 @@ def distinct(values: Iterable[Hashable], what: str) -> tuple[Any, ...]:
 class EnumVar:
     """An enumeration variable; made by `Model.enum_var`.
 
-    `==` and `!=` compare with a value or another enumeration variable, `<` and so on compare by the order of
-    the values.
+    ``==`` and ``!=`` compare with a value or another enumeration variable, ``<`` and so on compare by the
+    order of the values.
 
     Attributes:
         name: Its name.
@@ -66,6 +67,8 @@ class EnumVar:
     """
 
     __slots__ = ("_places", "index", "name", "values")
+    _internal = ("numbers", "place")
+    __dir__ = public_names
 
     def __init__(self, name: str, values: tuple[Any, ...], index: IntVar) -> None:
         self.name = name
@@ -162,14 +165,15 @@ def _same_value(one: EnumVar, other: EnumVar) -> BoolExpr:
 class SetExpr:
     """A set that depends on variables: `|`, `&`, `-`, `^` of sets, and set variables.
 
-    `==` and `!=` compare sets, `<=` and `>=` are subset and superset, `<` and `>` the proper ones. The other
-    side may be a set of constants.
+    ``==`` and ``!=`` compare sets, ``<=`` and ``>=`` are subset and superset, ``<`` and ``>`` the proper
+    ones. The other side may be a set of constants.
 
     Attributes:
         members: For each possible member, the condition that it is in the set.
     """
 
     __slots__ = ("members",)
+    __dir__ = public_names
 
     def __init__(self, members: Mapping[Any, BoolExpr]) -> None:
         self.members = dict(members)
@@ -302,6 +306,7 @@ class SetVar(SetExpr):
     """
 
     __slots__ = ("name",)
+    _internal = ("numbers",)
 
     def __init__(self, name: str, members: Mapping[Any, BoolVar]) -> None:
         super().__init__(members)

@@ -28,6 +28,7 @@ from constrint.engine.select import (
 from constrint.errors import ModelError
 from constrint.expr import IntExpr
 from constrint.store.state import COUNT_CHANGES, COUNT_FAILURES
+from constrint.support.completion import public_names
 from constrint.support.deadline import check_deadline
 
 if TYPE_CHECKING:
@@ -125,16 +126,17 @@ class Brancher:
             "best_so_far": near the value in the last solution, "auto" before there is one.
         groups: Groups of variables that are decided first, in this order.
         decide: A function that makes the decisions; see `Domains`.
-        weighing: How scores are updated, 0 for not at all.
-        learns_later: Whether failure weighting starts later, if the search proves long.
     """
 
     variables: VariableSelector = "auto"
     values: ValueSelector = "auto"
     groups: tuple[Group, ...] = ()
     decide: Decide | None = None
+    # How scores are updated, 0 for not at all, and whether that starts later, if the search proves long.
     weighing: int = field(default=0, init=False, repr=False, compare=False)
     learns_later: bool = field(default=False, init=False, repr=False, compare=False)
+    _internal = ("learns_later", "weighing")
+    __dir__ = public_names
 
     def __post_init__(self) -> None:
         _check(self.variables, self.values)

@@ -8,6 +8,7 @@ from itertools import count
 from typing import Literal, TypeAlias
 
 from constrint.errors import ModelError
+from constrint.support.completion import public_names
 
 RestartRule: TypeAlias = Literal["luby", "geometric"]
 
@@ -26,6 +27,8 @@ class Restarts:
     rule: RestartRule = "luby"
     unit: int = 100
     factor: float = 1.5
+    _internal = ("limits",)
+    __dir__ = public_names
 
     def __post_init__(self) -> None:
         if self.rule not in ("luby", "geometric"):

@@ -24,6 +24,7 @@ from constrint.solutions import setops
 from constrint.solutions.listed import Listed
 from constrint.solutions.numbered import Solution
 from constrint.solutions.presented import members_of, name_of, names_of
+from constrint.support.completion import public_names
 from constrint.support.limits import Limits, budget_for
 
 MOST_SETS = 1 << 16  # values of a set variable that are listed
@@ -41,6 +42,9 @@ class SolutionSet(Listed):
         order: The variables in the order by which solutions are numbered.
         size: Number of solutions, exact at any magnitude.
     """
+
+    _internal = ("diagrams", "labelled")
+    __dir__ = public_names
 
     def minimum(self, cost: IntExpr | Mapping[str, Part]) -> tuple[Any, Solution]:
         """The least cost and the first solution that has it.
@@ -273,7 +277,7 @@ class SolutionSet(Listed):
         """Draw the values of each variable, pairs of values, and samples.
 
         Args:
-            path: A file `.svg`, or a self-contained page `.html`. The page holds the diagram of the set:
+            path: A file ``.svg``, or a self-contained page ``.html``. The page holds the diagram of the set:
                 conditions are set by clicks, and counts under them are exact.
             variables: The variables whose pairs are shown; by default the first that have several values.
             most_edges: The most edges of a diagram that a page holds, 1,000,000 by default. The page of a
@@ -298,7 +302,7 @@ class SolutionSet(Listed):
     # Files
 
     def save(self, path: str | Path) -> None:
-        """Write the set to a file in numpy's `.npz` format; `load` reads it."""
+        """Write the set to a file in numpy's ``.npz`` format; `load` reads it."""
         from constrint.diagrams.files import save
 
         save(path, self.variables, self._diagrams if self.size else None, self._labels, self.sets)

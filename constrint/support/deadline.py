@@ -7,7 +7,9 @@ from itertools import islice
 from math import inf
 from threading import Thread, local
 from time import perf_counter
-from typing import TypeVar
+from typing import Any, TypeVar
+
+from constrint.support.arguments import check_seconds
 
 T = TypeVar("T")
 SHORT, LONG = 0.015, 0.05  # seconds of a slice of work between which it stays as large as it is
@@ -38,6 +40,12 @@ class Deadline:
         self._at = inf
         if seconds is not None:
             self._at = (perf_counter() if started is None else started) + seconds
+
+    @classmethod
+    def of_call(cls, time_limit: Any) -> Deadline:
+        """The deadline of a call of a user that begins now: what it has to import first counts, too."""
+        check_seconds(time_limit)
+        return cls(time_limit)
 
     @property
     def is_set(self) -> bool:
