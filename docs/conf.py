@@ -54,6 +54,20 @@ def drop_module_docstring(app, what, name, obj, options, lines):  # type: ignore
         lines.clear()
 
 
+AS_WRITTEN: dict[str, list[str]] = {}  # docstrings of attributes, while they are processed
+
+
+def keep_attribute_docstring(app, what, name, obj, options, lines):  # type: ignore[no-untyped-def]
+    """Keep the docstring of an attribute, since napoleon takes the text before a colon for a type."""
+    if what in ("attribute", "data", "property"):
+        AS_WRITTEN[name] = list(lines)
+
+
+def restore_attribute_docstring(app, what, name, obj, options, lines):  # type: ignore[no-untyped-def]
+    """Restore it after napoleon."""
+    lines[:] = AS_WRITTEN.pop(name, lines)
+
+
 def link_short_name(app, env, node, contnode):  # type: ignore[no-untyped-def]
     """Link `Brancher` to `constrint.preparing.branching.Brancher` where only one object has that name."""
     if node.get("refdomain") != "py":
@@ -71,7 +85,9 @@ def draw_gallery(app):  # type: ignore[no-untyped-def]
 
 
 def setup(app):  # type: ignore[no-untyped-def]
-    """Connect all three."""
+    """Connect the functions above."""
     app.connect("builder-inited", draw_gallery)
     app.connect("autodoc-process-docstring", drop_module_docstring)
+    app.connect("autodoc-process-docstring", keep_attribute_docstring, priority=400)  # napoleon's is 500
+    app.connect("autodoc-process-docstring", restore_attribute_docstring, priority=600)
     app.connect("missing-reference", link_short_name)

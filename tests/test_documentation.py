@@ -6,10 +6,17 @@ import json
 import re
 import subprocess
 import sys
+import zlib
+from html import unescape
 from pathlib import Path
 
 import pytest
 from chromium import chromium, needs_chromium
+from documented import docstrings, lines_as_shown
+from test_public_names import objects
+
+import constrint
+import kerneltune
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md"))
@@ -178,6 +185,49 @@ def manual(tmp_path_factory):
 def test_the_manual_builds_without_a_warning(manual):
     assert (manual / "tutorial.html").is_file()
     assert len(list((manual / "_images").glob("*.svg"))) >= 20
+
+
+def names_in(manual):
+    """The names that the reference documents, without modules."""
+    lines = zlib.decompress((manual / "objects.inv").read_bytes().split(b"\n", 4)[4]).decode().splitlines()
+    return {line.split(" ")[0] for line in lines if " py:" in line and " py:module " not in line}
+
+
+def letters(text):
+    """A text without white space and markup, with straight quotation marks."""
+    return re.sub(r"[\s`*\\]+", "", text.translate(str.maketrans("“”‘’", "\"\"''")))
+
+
+def test_docstrings_are_shown_as_written(manual):
+    """Each line of a docstring is in the reference: no part of it is taken for a type, or for markup."""
+    pages = [path.read_text(encoding="utf-8") for path in (manual / "reference").glob("*.html")]
+    shown = "".join(letters(unescape(re.sub(r"<[^>]*>", "", page))) for page in pages)
+    known = names_in(manual)
+    checked = [
+        (name, line)
+        for package in ("constrint", "kerneltune")
+        for name, documented in docstrings(package)
+        if name in known
+        for line in lines_as_shown(documented)
+    ]
+    assert len(checked) > 1000
+    assert [f"{name}: {line}" for name, line in checked if letters(line) not in shown] == []
+
+
+def test_every_public_name_is_in_the_reference(manual):
+    """And so is what completion offers for an object; what it leaves out is left out there, too."""
+    known = names_in(manual)
+    last = {name.rpartition(".")[2] for name in known}
+    public = {name for package in (constrint, kerneltune) for name in package.__all__}
+    assert public - last == set()
+    for one in objects():
+        names = [f"{cls.__module__}.{cls.__qualname__}." for cls in type(one).__mro__]
+        for cls in type(one).__mro__:
+            for name in vars(cls).get("_internal", ()):
+                assert f"{cls.__module__}.{cls.__qualname__}.{name}" not in known
+        for name in dir(one):
+            if not (name.startswith("_") or hasattr(tuple, name)):
+                assert any(f"{prefix}{name}" in known for prefix in names), f"{type(one)}: {name}"
 
 
 @needs_chromium

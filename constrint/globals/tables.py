@@ -158,7 +158,7 @@ SHORT_TABLE = Definition(
 
 
 def table(values: Iterable[IntLike], rows: Iterable[Sequence[int | str | None]]) -> BoolExpr:
-    """The condition that the values, taken together, are one of the rows; write `~table(…)` for none.
+    """The condition that the values, taken together, are one of the rows; write ``~table(…)`` for none.
 
     Domain consistent if no variable occurs twice: O(rows times columns). Negated, it removes the last value
     that a row leaves open.

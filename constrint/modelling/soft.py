@@ -77,7 +77,7 @@ def sole_goal(model: Declarations, what: str) -> tuple[Goal | None, int]:
     """The goal of a model for a format or tool that has room for one; soft constraints make a goal, too.
 
     Returns:
-        The goal, and the number by which its values are divided: 1 without fractional coefficients.
+        The goal, and the number by which its values are divided, which is 1 without fractional coefficients.
 
     Raises:
         ModelError: There are several.

@@ -40,8 +40,8 @@ class RecurrentLayer(linen.Module):  # type: ignore[misc] # flax has no types he
                 that must be positive.
 
         Returns:
-            The states after the last step, `[S, B, H, D]`, and h after each step, `[T, B, features]`: the
-            carry first, as flax's own cells have it.
+            The states after the last step, `[S, B, H, D]`, and h after each step, `[T, B, features]`,
+            with the carry first, as flax's own cells have it.
         """
         if x.ndim != 3 or self.features % self.heads:
             raise InputError(
