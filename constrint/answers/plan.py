@@ -1,4 +1,4 @@
-"""`Model.prepared`: the methods that solve a model, and the diagrams that count its solutions."""
+"""`Model.plan`: the methods that solve a model, and the diagrams that count its solutions."""
 
 from __future__ import annotations
 
