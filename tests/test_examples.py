@@ -29,6 +29,13 @@ def test_a_program_prints_what_it_says(path: Path, capsys: pytest.CaptureFixture
     assert [line.rstrip() for line in capsys.readouterr().out.splitlines() if line.strip()] == expected
 
 
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+def test_the_list_of_programs_says_what_each_shows(path: Path) -> None:
+    shown = path.read_text("utf-8").partition('"""')[2].partition('."""')[0]
+    row = f"| [{path.stem}](programs/{path.name}) | {shown} |"
+    assert row in (EXAMPLES / "README.md").read_text("utf-8")
+
+
 @pytest.mark.parametrize("path", BESIDE, ids=lambda path: path.stem)
 def test_the_same_in_cpmpy_finds_the_same_and_is_not_shorter(
     path: Path, capsys: pytest.CaptureFixture[str]

@@ -1,4 +1,4 @@
-"""Automata: sequences without three equal neighbours, counted."""
+"""Automata: counting the sequences without three equal neighbours."""
 
 from constrint import Model, regular
 

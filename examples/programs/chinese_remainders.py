@@ -1,4 +1,4 @@
-"""Chinese remainders: all conditions are congruences, and numbers have any size."""
+"""Chinese remainder theorem: a system of congruences, with numbers of any size."""
 
 from constrint import Model
 

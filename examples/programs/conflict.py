@@ -1,4 +1,4 @@
-"""Why infeasible: one minimal conflict, all of them, and what to give up."""
+"""Infeasible models: one minimal conflict, all minimal conflicts, and what to give up."""
 
 from constrint import Model
 

@@ -1,4 +1,4 @@
-"""Export: the same model for other solvers and people."""
+"""Export: the same model in the formats of other solvers."""
 
 from constrint import Model
 

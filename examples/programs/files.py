@@ -1,4 +1,4 @@
-"""Files: a model as text, changed by hand or by a program, and read again."""
+"""Files: a model written as text, changed, and read again."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory

@@ -1,4 +1,4 @@
-"""Hints: the search starts near an earlier plan, of which as little as possible changes."""
+"""Hints: a new plan that differs from an earlier one as little as possible."""
 
 from constrint import Model
 

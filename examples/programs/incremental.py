@@ -1,4 +1,4 @@
-"""Incremental solving: conditions come, go, and hold for a while."""
+"""Incremental solving: constraints that are added, removed, or hold for one call."""
 
 from constrint import Model
 

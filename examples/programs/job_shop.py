@@ -1,4 +1,4 @@
-"""Job shop: each job visits its machines in order; a machine does one step at a time."""
+"""Job shop: each job visits its machines in order, and a machine does one step at a time."""
 
 from constrint import Model, max_, no_overlap
 

@@ -1,4 +1,4 @@
-"""Large numbers: a solution far beyond 64 bits, exactly."""
+"""Large numbers: an exact solution far beyond 64 bits."""
 
 from constrint import Model
 

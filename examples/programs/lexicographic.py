@@ -1,4 +1,4 @@
-"""Several goals: first as many orders as possible, then as little overtime, then an early end."""
+"""Several goals: as many orders as possible, then the least overtime, then the earliest end."""
 
 from constrint import Model
 

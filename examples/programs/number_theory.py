@@ -1,4 +1,4 @@
-"""Number theory: sums of two squares in two ways, with a divisibility on top."""
+"""Number theory: multiples of 2025 that are the sum of two squares in two ways."""
 
 from constrint import Model, divides
 

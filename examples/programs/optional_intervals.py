@@ -1,4 +1,4 @@
-"""Optional intervals: which of two workers does each task, and when is everything done?"""
+"""Optional intervals: two workers share tasks, and all is to be done as early as possible."""
 
 from constrint import Model, alternative, max_, no_overlap
 

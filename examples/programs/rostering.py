@@ -1,4 +1,4 @@
-"""Rostering: seven days, three shifts; rules are one automaton, demands are counts, wishes cost."""
+"""Rostering: rules as an automaton, demands as counts, and as many wishes granted as possible."""
 
 from constrint import Model, global_cardinality, regular
 

@@ -1,4 +1,4 @@
-"""Soft constraints: a seating where the least dear wishes are given up."""
+"""Soft constraints: a seating plan that violates wishes of the least total weight."""
 
 from constrint import Model, all_different
 

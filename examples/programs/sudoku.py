@@ -1,4 +1,4 @@
-"""Sudoku by numpy: rows, columns and blocks are slices of one array."""
+"""Sudoku: rows, columns and blocks as slices of one array."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""pandas: data in, solutions out, as tables."""
+"""pandas: data frames as input and output."""
 
 import pandas as pd
 

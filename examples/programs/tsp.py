@@ -1,4 +1,4 @@
-"""Travelling salesman: the next city of each city makes one circuit."""
+"""Travelling salesman: the successors of all cities form one circuit."""
 
 import numpy as np
 
