@@ -60,10 +60,10 @@ def paths() -> set[str]:
 
 @cache
 def code() -> str:
-    """All code that is no prose; of Python without comments and docstrings."""
+    """All code that is no prose: of the packages without comments and docstrings."""
     parts = []
     for path in files():
-        if path.suffix == ".py":
+        if path.suffix == ".py" and path.relative_to(ROOT).parts[0] in PACKAGES:
             parts.append(without_prose(path.read_text(encoding="utf-8")))
         elif path.suffix in CODE or path.is_relative_to(ROOT / "editors"):
             parts.append(path.read_text(encoding="utf-8", errors="replace"))
