@@ -41,12 +41,10 @@ OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 
 @cache
 def files() -> list[Path]:
-    """All files of the repository but this one, which has names of nothing."""
+    """All files of the repository."""
     found = [path for folder in (*FOLDERS, ".ci") for path in (ROOT / folder).rglob("*")]
     found += ROOT.glob("*")
-    return [
-        path for path in found if path.is_file() and path != Path(__file__) and "_build" not in path.parts
-    ]
+    return [path for path in found if path.is_file() and "_build" not in path.parts]
 
 
 @cache
@@ -63,6 +61,8 @@ def code() -> str:
     """All code that is no prose: of the packages without comments and docstrings."""
     parts = []
     for path in files():
+        if path == Path(__file__):
+            continue  # it has names of nothing
         if path.suffix == ".py" and path.relative_to(ROOT).parts[0] in PACKAGES:
             parts.append(without_prose(path.read_text(encoding="utf-8")))
         elif path.suffix in CODE or path.is_relative_to(ROOT / "editors"):
