@@ -18,7 +18,7 @@ from constrint.diagrams.terms import Array
 
 
 def reordered(diagram: Diagram, order: Sequence[int], budget: EdgeBudget) -> Diagram:
-    """The same solutions with the variables in another order; raises `TooLarge` beyond the budget."""
+    """The same solutions with the variables in another order; raises `TooLargeDiagram` beyond the budget."""
     if tuple(order) == diagram.variables:
         return diagram
     variables = list(diagram.variables)
@@ -58,7 +58,7 @@ def _edges_below(lower: Layer, targets: Array, degree: Array) -> Array:
 
 
 def projected(diagram: Diagram, variables: Sequence[int], budget: EdgeBudget) -> Diagram:
-    """The distinct values of some variables, in the diagram's order; raises `TooLarge` beyond the budget."""
+    """The distinct values of some variables, in the diagram's order; raises `TooLargeDiagram` over budget."""
     kept = [v for v in diagram.variables if v in variables]
     moved = reordered(diagram, [*kept, *[v for v in diagram.variables if v not in variables]], budget)
     layers = list(moved.layers[: len(kept)])

@@ -58,7 +58,7 @@ class SearchSettings(Record):
     # Models with bounds beyond this are not given to a portfolio.
     farthest: int = 1 << 40
 
-    # A tree that workers share: work before they are started, counted as `Limits.work`, about a second
+    # A tree that workers share: work before they are started, counted as `SearchLimits.work`, about a second
     # interpreted; and of a share, some tenths of a second compiled.
     work_alone: int = 200_000
     work_of_share: int = 300_000

@@ -72,7 +72,7 @@ class ProblemProtocol(Protocol):
         Args:
             key: The function and its arguments.
             values: What the variable may be, or its bounds.
-            inputs: Variables and directions, as in `ProblemProtocol.inputs`.
+            inputs: Variables and directions, as in `constrint.lowering.problem.Problem`.
             post: The propagator, given the variable; None where another constraint says what it is.
             step: A stride of the values between bounds.
             anchor: A number that is congruent to all of them modulo the step.
