@@ -15,7 +15,7 @@ from constrint.modelling.objectives import Goal, Units
 from constrint.modelling.result import Result, Statistics, Status
 from constrint.preparing.options import Engine
 from constrint.search.solver import Solver
-from constrint.support.completion import public_names
+from constrint.support.record import public_names
 
 if TYPE_CHECKING:
     import numpy as np

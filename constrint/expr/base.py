@@ -15,7 +15,7 @@ from constrint.errors import ModelError, Position
 from constrint.expr.domain import Domain
 from constrint.expr.position import Span, caller, kept_place
 from constrint.support.arguments import integer_list
-from constrint.support.completion import public_names
+from constrint.support.record import public_names
 
 if TYPE_CHECKING:
     from constrint.expr.rational import Coefficient, Rational

@@ -17,7 +17,7 @@ from constrint.expr import build
 from constrint.expr.base import Assignment, BoolExpr, IntExpr
 from constrint.expr.build import as_expr
 from constrint.expr.integers import Const
-from constrint.support.completion import public_names
+from constrint.support.record import public_names
 
 Coefficient: TypeAlias = float | Fraction | Decimal
 Number: TypeAlias = int | float | Fraction

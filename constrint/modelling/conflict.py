@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from constrint.errors import printable
 from constrint.expr.shown import show
-from constrint.support.completion import public_names
+from constrint.support.record import public_names
 
 if TYPE_CHECKING:
     from constrint.modelling.declarations import Constraint

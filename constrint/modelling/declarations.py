@@ -26,7 +26,7 @@ from constrint.modelling.soft import Soft, Weight, soft, violation
 from constrint.modelling.threads import Shared, changed_by, of_copy
 from constrint.modelling.with_intervals import WithIntervals
 from constrint.settings import Settings, of_new_models
-from constrint.support.completion import public_names
+from constrint.support.record import public_names
 
 if TYPE_CHECKING:
     from constrint.expr.rational import Rational

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 from constrint.errors import ModelError, Undefined, printable, shown_number
 from constrint.expr import IntExpr
-from constrint.support.completion import public_names
 from constrint.support.optional import needed
+from constrint.support.record import public_names
 
 if TYPE_CHECKING:
     from fractions import Fraction

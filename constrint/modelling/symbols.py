@@ -34,7 +34,7 @@ from constrint.expr import (
 from constrint.expr.domain import Domain
 from constrint.expr.functions import sum_
 from constrint.support.arguments import integer
-from constrint.support.completion import public_names
+from constrint.support.record import public_names
 
 MOST_LISTED = 12  # members that a message lists
 Members: TypeAlias = "SetExpr | Iterable[Hashable]"

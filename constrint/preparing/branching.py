@@ -28,8 +28,8 @@ from constrint.engine.select import (
 from constrint.errors import ModelError
 from constrint.expr import IntExpr
 from constrint.store.state import COUNT_CHANGES, COUNT_FAILURES
-from constrint.support.completion import public_names
 from constrint.support.deadline import check_deadline
+from constrint.support.record import public_names
 
 if TYPE_CHECKING:
     from constrint.preparing.callbacks import Decide

@@ -8,7 +8,7 @@ from itertools import count
 from typing import Literal, TypeAlias
 
 from constrint.errors import ModelError
-from constrint.support.completion import public_names
+from constrint.support.record import public_names
 
 RestartRule: TypeAlias = Literal["luby", "geometric"]
 

@@ -24,8 +24,8 @@ from constrint.solutions import setops
 from constrint.solutions.listed import Listed
 from constrint.solutions.numbered import Solution
 from constrint.solutions.presented import members_of, name_of, names_of
-from constrint.support.completion import public_names
 from constrint.support.limits import Limits, budget_for
+from constrint.support.record import public_names
 
 MOST_SETS = 1 << 16  # values of a set variable that are listed
 Operation = Literal["union", "intersection", "difference"]

@@ -1,4 +1,6 @@
-"""Immutable classes with slots, like `dataclass(frozen=True, slots=True)`, but without generated methods.
+"""Immutable classes with slots, and the names that objects offer to completion.
+
+The classes are like `dataclass(frozen=True, slots=True)`, but without generated methods.
 
 A dataclass generates and compiles some seven methods, 0.4 ms for each class: with the nodes of expressions
 and constraints, a quarter of the import time of this package. Here all classes share their methods, except
@@ -127,3 +129,22 @@ def record(*, eq: bool = True) -> Callable[[Class], Class]:
         return slotted  # type: ignore[no-any-return] # it is of the class's own kind
 
     return made
+
+
+def public_names(self: object) -> list[str]:
+    """The names of an object that are for users; stands as `__dir__` of its class.
+
+    A class lists the names that are not in `_internal`; or those that are in `_offered`, where its subclasses
+    have many fields of their own.
+    """
+    offered, internal = _listed(self, "_offered"), _listed(self, "_internal")
+    return [
+        name
+        for name in object.__dir__(self)
+        if name not in internal and (name.startswith("_") or not offered or name in offered)
+    ]
+
+
+def _listed(instance: object, what: str) -> set[str]:
+    """The names that the classes of an object list under a name."""
+    return {name for cls in type(instance).__mro__ for name in vars(cls).get(what, ())}
