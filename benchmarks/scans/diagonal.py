@@ -116,24 +116,15 @@ class Bench:
             wanted = replace(self.problem, direction="training"), self.sigma
             if (training.problem, training.sigma) == wanted:
                 return training.outputs["checkpoints"]
-        from kerneltune.torch.diagonal import _diagonal
+        from kerneltune.torch.diagonal import FAMILY
         from kerneltune.torch.scan import scan
+        from kerneltune.torch.scan_options import Options
 
         with self.torch.no_grad():
             if not self.nonlinear:
                 return scan(self.problem.cell, *self.read)[0]
-            options = (
-                self.problem.cell,
-                self.read,
-                self.weights,
-                None,
-                None,
-                None,
-                False,
-                "sequential",
-                True,
-            )
-            return _diagonal(*options)[2]
+            options = Options(weights=self.weights, strategy="sequential", keeps=True)
+            return FAMILY.forward(self.problem.cell, self.read, options)[2]
 
     def errors(self) -> float | None:
         """Of a sample against float64; by the cell's own reference."""

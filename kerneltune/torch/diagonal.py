@@ -13,7 +13,7 @@ in order.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -24,151 +24,135 @@ from kerneltune.inputs.scan_descriptions import ScanCell, discover_scans, is_non
 from kerneltune.running.diagonal_cpu import CpuInputs, backward, forward
 from kerneltune.running.diagonal_reference import CHECKPOINT_STEPS
 from kerneltune.torch.fitting import Fixed
-from kerneltune.torch.native import differentiable_gradients, differentiates_twice
 from kerneltune.torch.newton import newton
-from kerneltune.torch.scan import check_tensors, launch_of
-from kerneltune.torch.scan_cpu import Options
-from kerneltune.torch.scan_launching import launcher
+from kerneltune.torch.scan import check_tensors
+from kerneltune.torch.scan_launching import named, run_kernel
 from kerneltune.torch.scan_native import native_diagonal
+from kerneltune.torch.scan_options import Family, Options, Results, converted, gradients, remember
 
 PARALLEL = ("sequential", "overlap", "newton")  # besides the solver's choice
+_Results: TypeAlias = tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]
 
 
-@torch.library.custom_op("kerneltune::diagonal", mutates_args=())  # type: ignore[untyped-decorator]
-def _diagonal(
-    cell: str,
-    inputs: list[torch.Tensor],
-    weights: torch.Tensor,
-    initial: torch.Tensor | None,
-    lengths: torch.Tensor | None,
-    resets: torch.Tensor | None,
-    reverse: bool,
-    strategy: str,
-    keeps: bool,
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-    results = _empty_results(cell, inputs[0], keeps)
+_REST = "bool reverse, str strategy"
+
+
+@torch.library.custom_op(  # type: ignore[untyped-decorator]
+    "kerneltune::diagonal",
+    mutates_args=(),
+    schema="(str cell, Tensor[] inputs, Tensor weights, Tensor? initial, Tensor? lengths, Tensor? resets, "
+    f"{_REST}, bool keeps) -> (Tensor, Tensor, Tensor, Tensor)",
+)
+def operator(cell: str, inputs: list[torch.Tensor], *given: Any) -> _Results:
+    """`kerneltune::diagonal`."""
+    options = _options(*given)
+    results = _empty_results(cell, inputs[0], options)
+    hidden, last, kept, repaired = results
+    if inputs[0].device.type != "cuda" or not inputs[0].numel():
+        repaired.zero_()
     if not inputs[0].numel():
-        results[3].zero_()
         return results
     if inputs[0].device.type != "cuda":
-        found = forward(cell, _cpu(inputs, weights, lengths, resets, reverse), _start(results[1], initial))
-        for result, array in zip(results[:3] if keeps else results[:2], found, strict=False):
+        initial = options.initial
+        start = np.zeros(last.shape, np.float32) if initial is None else initial.detach().numpy()
+        found = forward(cell, _cpu(inputs, options), start)
+        for result, array in zip(results[:3] if options.keeps else results[:2], found, strict=False):
             result.copy_(torch.from_numpy(array))
-        results[3].zero_()
         return results
-    arrays = dict(zip(INPUTS, inputs, strict=False))
-    direction = "training" if keeps else "forward"
-    options = Options(initial, lengths, resets, reverse=reverse)
-    problem, tensors = launch_of(cell, arrays, options, direction)
-    names = ("output0", "final_state", "checkpoints", "repaired")
-    tensors |= dict(zip(names, results, strict=True)) | {"weights": weights.contiguous()}
-    if not keeps:
-        del tensors["checkpoints"]
-    launcher(strategy).launch(problem, tensors)
+    others = {"output0": hidden, "final_state": last, "repaired": repaired}
+    if options.keeps:
+        others["checkpoints"] = kept
+    run_kernel(cell, "training" if options.keeps else "forward", options, named(INPUTS, inputs), others)
     return results
 
 
-@torch.library.register_fake("kerneltune::diagonal")  # type: ignore[untyped-decorator]
-def _(
-    cell: str,
-    inputs: list[torch.Tensor],
+@operator.register_fake  # type: ignore[untyped-decorator]
+def _(cell: str, inputs: list[torch.Tensor], *given: Any) -> _Results:
+    options = _options(*given)
+    _check(cell, inputs, options)  # compiled code does not ask again
+    return _empty_results(cell, inputs[0], options)
+
+
+@torch.library.custom_op(  # type: ignore[untyped-decorator]
+    "kerneltune::diagonal_backward",
+    mutates_args=(),
+    schema="(str cell, Tensor[] inputs, Tensor weights, Tensor kept, Tensor gradient, Tensor last_gradient, "
+    f"Tensor? lengths, Tensor? resets, {_REST}) -> Tensor[]",
+)
+def backward_operator(
+    cell: str, inputs: list[torch.Tensor], weights: torch.Tensor, *given: Any
+) -> list[torch.Tensor]:
+    """`kerneltune::diagonal_backward`."""
+    kept, gradient, last_gradient, *rest = given
+    options = _options(weights, last_gradient, *rest)
+    *by_input, by_initial, by_row = found = _empty_gradients(inputs, weights, last_gradient)
+    if inputs[0].numel() and inputs[0].device.type != "cuda":
+        by, start, rows = backward(
+            cell,
+            _cpu(inputs, options),
+            kept=kept.numpy(),
+            gradient=gradient.float().numpy(),
+            last_gradient=last_gradient.float().numpy(),
+        )
+        for result, array in zip(found, (*by, start, rows), strict=True):
+            result.copy_(torch.from_numpy(array))
+    elif inputs[0].numel():
+        others = {"final_state": by_initial, "weight_gradient": by_row, "checkpoints": kept.contiguous()}
+        arrays = named(INPUTS, inputs) | {"gradient": gradient}
+        run_kernel(cell, "backward", options, arrays, named(OUTPUTS, by_input) | others)
+    return [*by_input, by_initial, by_row.sum(0)]
+
+
+@backward_operator.register_fake  # type: ignore[untyped-decorator]
+def _(cell: str, inputs: list[torch.Tensor], weights: torch.Tensor, *given: Any) -> list[torch.Tensor]:
+    return [*_empty_gradients(inputs, weights, given[2])[:-1], torch.empty_like(weights)]
+
+
+def _options(
     weights: torch.Tensor,
     initial: torch.Tensor | None,
     lengths: torch.Tensor | None,
     resets: torch.Tensor | None,
     reverse: bool,
     strategy: str,
-    keeps: bool,
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-    _check(cell, inputs, weights, initial, lengths, resets)  # compiled code does not ask again
-    return _empty_results(cell, inputs[0], keeps)
+    keeps: bool = False,
+) -> Options:
+    """What the operators take, in their order."""
+    return Options(initial, lengths, resets, None, reverse, weights, strategy, keeps)
 
 
-@torch.library.custom_op("kerneltune::diagonal_backward", mutates_args=())  # type: ignore[untyped-decorator]
-def _diagonal_backward(
-    cell: str,
-    inputs: list[torch.Tensor],
-    weights: torch.Tensor,
-    kept: torch.Tensor,
-    gradient: torch.Tensor,
-    last_gradient: torch.Tensor,
-    lengths: torch.Tensor | None,
-    resets: torch.Tensor | None,
-    reverse: bool,
-    strategy: str,
-) -> list[torch.Tensor]:
-    found = _empty_gradients(inputs, weights, last_gradient)
-    count = len(inputs)
-    if not inputs[0].numel():
-        return [*found[: count + 1], found[count + 1].sum(0)]
-    if inputs[0].device.type != "cuda":
-        read = _cpu(inputs, weights, lengths, resets, reverse)
-        by_input, by_initial, by_row = backward(
-            cell, read, kept.numpy(), gradient.float().numpy(), last_gradient.float().numpy()
-        )
-        for result, array in zip(found, (*by_input, by_initial, by_row), strict=True):
-            result.copy_(torch.from_numpy(array))
-    else:
-        arrays = dict(zip(INPUTS, inputs, strict=False)) | {"gradient": gradient}
-        options = Options(last_gradient.contiguous(), lengths, resets, reverse=reverse)
-        problem, tensors = launch_of(cell, arrays, options, "backward")
-        tensors |= dict(zip(OUTPUTS, found[:count], strict=False))
-        tensors |= {"final_state": found[count], "weight_gradient": found[count + 1]}
-        tensors |= {"weights": weights.contiguous(), "checkpoints": kept.contiguous()}
-        launcher(strategy).launch(problem, tensors)
-    return [*found[: count + 1], found[count + 1].sum(0)]
+def _forward(cell: str, inputs: list[torch.Tensor], options: Options) -> _Results:
+    initial, lengths, resets, _, reverse, weights, strategy, keeps = options
+    found: _Results = operator(cell, inputs, weights, initial, lengths, resets, reverse, strategy, keeps)
+    return found
 
 
-@torch.library.register_fake("kerneltune::diagonal_backward")  # type: ignore[untyped-decorator]
-def _(
-    cell: str,
-    inputs: list[torch.Tensor],
-    weights: torch.Tensor,
-    kept: torch.Tensor,
-    gradient: torch.Tensor,
-    last_gradient: torch.Tensor,
-    lengths: torch.Tensor | None,
-    resets: torch.Tensor | None,
-    reverse: bool,
-    strategy: str,
-) -> list[torch.Tensor]:
-    found = _empty_gradients(inputs, weights, last_gradient)
-    return [*found[:-1], torch.empty_like(weights)]
+def _backward(cell: str, inputs: list[torch.Tensor], by: Results, options: Options) -> list[torch.Tensor]:
+    _, lengths, resets, _, reverse, weights, strategy, _ = options
+    found: list[torch.Tensor] = backward_operator(
+        cell, inputs, weights, *by, lengths, resets, reverse, strategy
+    )
+    return found
+
+
+FAMILY = Family(_forward, _backward, native_diagonal, kept=2)
 
 
 def _remember(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, ...]) -> None:
-    cell, read, weights, initial, lengths, resets, reverse, strategy, keeps = inputs
-    if not keeps:
+    cell, read, *given = inputs
+    options = _options(*given)
+    if not options.keeps:
         raise InputError("gradients need the states that keeps=True keeps: call kerneltune.torch.diagonal")
-    ctx.cell, ctx.reverse, ctx.strategy, ctx.count = cell, reverse, strategy, len(read)
-    ctx.has_initial = initial is not None
     ctx.mark_non_differentiable(output[2], output[3])
-    ctx.save_for_backward(*read, weights, output[2], initial, lengths, resets)
+    remember(ctx, cell, read, options, output[2])
 
 
-def _differentiate(ctx: Any, by_hidden: torch.Tensor, by_last: torch.Tensor, *_: Any) -> tuple[Any, ...]:
-    *read, weights, kept, initial, lengths, resets = ctx.saved_tensors
-    if torch.is_grad_enabled():  # what follows is differentiated, too
-
-        def run(*parts: torch.Tensor) -> tuple[torch.Tensor, ...]:
-            first = parts[-1] if ctx.has_initial else None
-            options = Options(first, lengths, resets, None, ctx.reverse)
-            return native_diagonal(ctx.cell, list(parts[: ctx.count]), parts[ctx.count], options)
-
-        given = [*read, weights] if initial is None else [*read, weights, initial]
-        again = differentiable_gradients(run, given, (by_hidden, by_last))
-        by_start = again[-1] if ctx.has_initial else None
-        return (None, again[: ctx.count], again[ctx.count], by_start, *[None] * 5)
-    found = _diagonal_backward(
-        *(ctx.cell, read, weights, kept, by_hidden, by_last.float(), lengths, resets),
-        *(ctx.reverse, ctx.strategy),
-    )
-    by_initial = found[ctx.count] if ctx.has_initial else None
-    return (None, found[: ctx.count], found[ctx.count + 1], by_initial, *[None] * 5)
+def _differentiate(ctx: Any, *by: torch.Tensor) -> tuple[Any, ...]:
+    found = gradients(ctx, FAMILY, by[:2], again=torch.is_grad_enabled())
+    return (None, found.by_inputs, found.by_weights, found.by_initial, *[None] * 5)
 
 
-torch.library.register_autograd("kerneltune::diagonal", _differentiate, setup_context=_remember)
-operator, backward_operator = _diagonal, _diagonal_backward
+operator.register_autograd(_differentiate, setup_context=_remember)
 
 
 class _ByNewton(torch.autograd.Function):  # type: ignore[misc] # torch has no types here
@@ -179,19 +163,13 @@ class _ByNewton(torch.autograd.Function):  # type: ignore[misc] # torch has no t
         ctx: Any, cell: str, weights: torch.Tensor, initial: torch.Tensor | None, *inputs: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
         found = newton(cell, inputs, weights, initial)
-        ctx.cell, ctx.has_initial = cell, initial is not None
-        ctx.save_for_backward(weights, found.kept, *inputs)
+        remember(ctx, cell, inputs, Options(initial=initial, weights=weights), found.kept)
         return found.hidden, found.last
 
     @staticmethod
-    def backward(ctx: Any, by_hidden: torch.Tensor, by_last: torch.Tensor) -> tuple[Any, ...]:
-        weights, kept, *inputs = ctx.saved_tensors
-        last_gradient = by_last.float()
-        found = _diagonal_backward(
-            *(ctx.cell, inputs, weights, kept, by_hidden, last_gradient, None, None), False, ""
-        )
-        count = len(inputs)
-        return (None, found[count + 1], found[count] if ctx.has_initial else None, *found[:count])
+    def backward(ctx: Any, *by: torch.Tensor) -> tuple[Any, ...]:
+        found = gradients(ctx, FAMILY, by)
+        return (None, found.by_weights, found.by_initial, *found.by_inputs)
 
 
 def diagonal(
@@ -226,62 +204,39 @@ def diagonal(
         of repair, boundaries that were passed in order, and all boundaries. Raises `InputError` for tensors
         that do not fit each other.
     """
+    options = Options(initial, lengths, resets, None, reverse, weights, parallel or "")
     if not torch.compiler.is_compiling():  # else the operator's fake checks, which compilers do not trace
-        _check(cell, inputs, weights, initial, lengths, resets)
+        _check(cell, inputs, options)
     if parallel is not None and parallel not in PARALLEL:
         raise InputError(f"unknown parallel '{parallel}': {nearest(parallel, PARALLEL)}")
-    weights = weights.float().contiguous()
-    initial = None if initial is None else initial.float().contiguous()
-    lengths = None if lengths is None else lengths.to(torch.int32).contiguous()
-    resets = None if resets is None else resets.to(torch.uint8).contiguous()
+    options = converted(options)
     if parallel == "newton":
         if lengths is not None or resets is not None or reverse:
             raise InputError("parallel='newton' has neither lengths nor resets nor reverse")
-        by_newton: tuple[torch.Tensor, torch.Tensor] = _ByNewton.apply(cell, weights, initial, *inputs)
-        return (*by_newton, torch.zeros(4, dtype=torch.int32, device=weights.device)) if report else by_newton
-    tensors = [part for part in (*inputs, weights, initial) if part is not None]
-    keeps = torch.is_grad_enabled() and any(part.requires_grad for part in tensors)
-    options = (cell, list(inputs), weights, initial, lengths, resets, reverse, parallel or "", keeps)
-    if not torch.compiler.is_compiling() and torch._C._are_functorch_transforms_active():
-        return _transformed(options, report)
-    if keeps:
-        hidden, last, _, repaired = _diagonal(*options)
+        found: Results = _ByNewton.apply(cell, options.weights, options.initial, *inputs)
+    elif not torch.compiler.is_compiling() and torch._C._are_functorch_transforms_active():
+        from kerneltune.torch.scan_transforms import transformed
+
+        found = transformed(FAMILY, cell, inputs, options._replace(keeps=True))
     else:
-        with torch.no_grad():
-            hidden, last, _, repaired = _diagonal(*options)
-    return (hidden, last, repaired) if report else (hidden, last)
+        tensors = [part for part in (*inputs, options.weights, options.initial) if part is not None]
+        keeps = torch.is_grad_enabled() and any(part.requires_grad for part in tensors)
+        with torch.set_grad_enabled(keeps):
+            found = _forward(cell, list(inputs), options._replace(keeps=keeps))
+    if not report:
+        return found[:2]
+    repaired = found[3] if len(found) > 2 else torch.zeros(4, dtype=torch.int32, device=weights.device)
+    return (*found[:2], repaired)
 
 
-def _transformed(options: tuple[Any, ...], report: bool) -> Any:
-    """Under torch.func."""
-    cell, inputs, weights, initial, lengths, resets, reverse, strategy, _ = options
-    if differentiates_twice():
-        given = Options(initial, lengths, resets, None, reverse)
-        found = native_diagonal(cell, inputs, weights, given)
-        return (*found, torch.zeros(4, dtype=torch.int32, device=weights.device)) if report else found
-    from kerneltune.torch.scan_transforms import TransformedDiagonal
-
-    hidden, last, _, repaired = TransformedDiagonal.apply(
-        cell, reverse, strategy, weights, initial, lengths, resets, *inputs
-    )
-    return (hidden, last, repaired) if report else (hidden, last)
-
-
-def _check(
-    cell: str,
-    inputs: Sequence[torch.Tensor],
-    weights: torch.Tensor,
-    initial: torch.Tensor | None,
-    lengths: torch.Tensor | None,
-    resets: torch.Tensor | None,
-) -> None:
+def _check(cell: str, inputs: Sequence[torch.Tensor], options: Options) -> None:
     """Raise `InputError` for tensors that do not fit each other or the cell."""
     known = _known(cell)
-    check_tensors(known, inputs, None, lengths, resets, None)
+    check_tensors(known, inputs, options._replace(initial=None))
     batch, _, channels = inputs[0].shape
     wanted = {
-        "weights": (weights, [known.constants()["weights"], channels]),
-        "initial": (initial, [len(known.spec.states), batch, channels]),
+        "weights": (options.weights, [known.constants()["weights"], channels]),
+        "initial": (options.initial, [len(known.spec.states), batch, channels]),
     }
     for name, (tensor, shape) in wanted.items():
         if tensor is not None and (list(tensor.shape) != shape or tensor.device != inputs[0].device):
@@ -353,12 +308,10 @@ def _known(cell: str) -> ScanCell:
     return cells[cell]
 
 
-def _empty_results(
-    cell: str, first: torch.Tensor, keeps: bool
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+def _empty_results(cell: str, first: torch.Tensor, options: Options) -> _Results:
     batch, steps, channels = first.shape
     shape = len(_known(cell).spec.states), batch, channels
-    tiles = -(-steps // CHECKPOINT_STEPS) if keeps else 0
+    tiles = -(-steps // CHECKPOINT_STEPS) if options.keeps else 0
     return (
         torch.empty(first.shape, dtype=first.dtype, device=first.device),
         torch.empty(shape, dtype=torch.float32, device=first.device),
@@ -377,19 +330,14 @@ def _empty_gradients(
     return [*whole, by_initial, by_row]
 
 
-def _cpu(
-    inputs: list[torch.Tensor],
-    weights: torch.Tensor,
-    lengths: torch.Tensor | None,
-    resets: torch.Tensor | None,
-    reverse: bool,
-) -> CpuInputs:
+def _cpu(inputs: list[torch.Tensor], options: Options) -> CpuInputs:
     batch, steps, _ = inputs[0].shape
-    read = torch.stack([part.detach().float() for part in inputs]).numpy()
-    counting = np.full(batch, steps, np.int32) if lengths is None else lengths.numpy()
-    dropped = np.zeros((batch, steps), np.bool_) if resets is None else resets.numpy().astype(np.bool_)
-    return CpuInputs(read, weights.detach().numpy(), counting, dropped, reverse)
-
-
-def _start(like: torch.Tensor, initial: torch.Tensor | None) -> Any:
-    return np.zeros(like.shape, np.float32) if initial is None else initial.detach().numpy()
+    lengths, resets, weights = options.lengths, options.resets, options.weights
+    assert weights is not None
+    return CpuInputs(
+        read=torch.stack([part.detach().float() for part in inputs]).numpy(),
+        weights=weights.detach().numpy(),
+        lengths=np.full(batch, steps, np.int32) if lengths is None else lengths.numpy(),
+        resets=np.zeros((batch, steps), np.bool_) if resets is None else resets.numpy().astype(np.bool_),
+        reverse=options.reverse,
+    )

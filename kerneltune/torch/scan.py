@@ -11,7 +11,6 @@ of capturing a graph. On a CPU the same operators run by numba. States are float
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import gcd
 from typing import Any
 
 import torch
@@ -20,128 +19,86 @@ from kerneltune.compiling.scan_arguments import INPUTS, OUTPUTS
 from kerneltune.errors import InputError, nearest
 from kerneltune.inputs.descriptions import Cell
 from kerneltune.inputs.scan_descriptions import discover_scans
-from kerneltune.inputs.scan_problem import WIDEST_VECTOR, ScanProblem
 from kerneltune.running.scan_arrays import state_width, widths_of
-from kerneltune.torch.native import differentiable_gradients, differentiates_twice
-from kerneltune.torch.scan_cpu import Options, backward_on_cpu, forward_on_cpu
-from kerneltune.torch.scan_launching import DTYPES, launcher
+from kerneltune.torch.scan_cpu import backward_on_cpu, forward_on_cpu
+from kerneltune.torch.scan_launching import DTYPES, aligned, named, run_kernel
 from kerneltune.torch.scan_native import native_scan
+from kerneltune.torch.scan_options import Family, Options, converted, gradients, remember
+
+_OPTIONS = "Tensor? initial, Tensor? lengths, Tensor? resets, Tensor? boundaries, bool reverse"
 
 
-@torch.library.custom_op("kerneltune::scan", mutates_args=())  # type: ignore[untyped-decorator]
-def _scan(
-    cell: str,
-    inputs: list[torch.Tensor],
-    initial: torch.Tensor | None,
-    lengths: torch.Tensor | None,
-    resets: torch.Tensor | None,
-    boundaries: torch.Tensor | None,
-    reverse: bool,
-) -> tuple[torch.Tensor, torch.Tensor]:
+@torch.library.custom_op(  # type: ignore[untyped-decorator]
+    "kerneltune::scan", mutates_args=(), schema=f"(str cell, Tensor[] inputs, {_OPTIONS}) -> (Tensor, Tensor)"
+)
+def operator(cell: str, inputs: list[torch.Tensor], *given: Any) -> tuple[torch.Tensor, torch.Tensor]:
+    """`kerneltune::scan`."""
+    options = Options(*given)
+    hidden, last = _empty_results(inputs, options)
     if not inputs[0].numel():
-        return _empty_results(inputs, boundaries)
+        return hidden, last
     if inputs[0].device.type != "cuda":
-        return forward_on_cpu(cell, inputs, Options(initial, lengths, resets, boundaries, reverse))
-    arrays = dict(zip(INPUTS, inputs, strict=False))
-    options = Options(initial, lengths, resets, boundaries, reverse)
-    problem, tensors = launch_of(cell, arrays, options, "forward")
-    hidden, last = _empty_results(inputs, boundaries)
-    launcher().launch(problem, {**tensors, "output0": hidden, "final_state": last})
+        return forward_on_cpu(cell, inputs, options)
+    run_kernel(cell, "forward", options, named(INPUTS, inputs), {"output0": hidden, "final_state": last})
     return hidden, last
 
 
-@torch.library.register_fake("kerneltune::scan")  # type: ignore[untyped-decorator]
-def _(
-    cell: str,
-    inputs: list[torch.Tensor],
-    initial: torch.Tensor | None,
-    lengths: torch.Tensor | None,
-    resets: torch.Tensor | None,
-    boundaries: torch.Tensor | None,
-    reverse: bool,
-) -> tuple[torch.Tensor, torch.Tensor]:
-    _check(cell, inputs, initial, lengths, resets, boundaries)  # compiled code does not ask again
-    return _empty_results(inputs, boundaries)
+@operator.register_fake  # type: ignore[untyped-decorator]
+def _(cell: str, inputs: list[torch.Tensor], *given: Any) -> tuple[torch.Tensor, torch.Tensor]:
+    options = Options(*given)
+    _check(cell, inputs, options)  # compiled code does not ask again
+    return _empty_results(inputs, options)
 
 
-@torch.library.custom_op("kerneltune::scan_backward", mutates_args=())  # type: ignore[untyped-decorator]
-def _scan_backward(
-    cell: str,
-    inputs: list[torch.Tensor],
-    hidden: torch.Tensor,
-    gradient: torch.Tensor,
-    last_gradient: torch.Tensor,
-    initial: torch.Tensor | None,
-    lengths: torch.Tensor | None,
-    resets: torch.Tensor | None,
-    boundaries: torch.Tensor | None,
-    reverse: bool,
+@torch.library.custom_op(  # type: ignore[untyped-decorator]
+    "kerneltune::scan_backward",
+    mutates_args=(),
+    schema="(str cell, Tensor[] inputs, Tensor hidden, Tensor gradient, Tensor last_gradient, "
+    f"{_OPTIONS}) -> Tensor[]",
+)
+def backward_operator(
+    cell: str, inputs: list[torch.Tensor], hidden: torch.Tensor, *given: Any
 ) -> list[torch.Tensor]:
+    """`kerneltune::scan_backward`."""
+    gradient, last_gradient, *rest = given
+    options = Options(*rest)
+    found = _empty_gradients(inputs, options)
     if not inputs[0].numel():
-        found, by_initial = _empty_gradients(inputs, boundaries)
-        return [*found, by_initial]
+        return found
     if inputs[0].device.type != "cuda":
-        options = Options(initial, lengths, resets, boundaries, reverse)
         return backward_on_cpu(cell, inputs, gradient, last_gradient, options)
-    arrays = dict(zip(INPUTS, inputs, strict=False)) | {"hidden": hidden, "gradient": gradient}
-    options = Options(last_gradient, lengths, resets, boundaries, reverse)
-    problem, tensors = launch_of(cell, arrays, options, "backward")
-    found, by_initial = _empty_gradients(inputs, boundaries)
-    tensors |= dict(zip(OUTPUTS, found, strict=False))
-    tensors["final_state"] = by_initial
-    if initial is not None:
-        tensors["first_hidden"] = initial.contiguous()
-    launcher().launch(problem, tensors)
-    return [*found, by_initial]
+    results = named(OUTPUTS, found[:-1]) | {"final_state": found[-1]}
+    if options.initial is not None:
+        results["first_hidden"] = options.initial.contiguous()
+    arrays = named(INPUTS, inputs) | {"hidden": hidden, "gradient": gradient}
+    run_kernel(cell, "backward", options._replace(initial=last_gradient), arrays, results)
+    return found
 
 
-@torch.library.register_fake("kerneltune::scan_backward")  # type: ignore[untyped-decorator]
-def _(
-    cell: str,
-    inputs: list[torch.Tensor],
-    hidden: torch.Tensor,
-    gradient: torch.Tensor,
-    last_gradient: torch.Tensor,
-    initial: torch.Tensor | None,
-    lengths: torch.Tensor | None,
-    resets: torch.Tensor | None,
-    boundaries: torch.Tensor | None,
-    reverse: bool,
-) -> list[torch.Tensor]:
-    found, by_initial = _empty_gradients(inputs, boundaries)
-    return [*found, by_initial]
+@backward_operator.register_fake  # type: ignore[untyped-decorator]
+def _(cell: str, inputs: list[torch.Tensor], hidden: torch.Tensor, *given: Any) -> list[torch.Tensor]:
+    return _empty_gradients(inputs, Options(*given[2:]))
+
+
+FAMILY = Family(
+    forward=lambda cell, inputs, options: operator(cell, inputs, *options[:5]),
+    backward=lambda cell, inputs, by, options: backward_operator(cell, inputs, *by, *options[:5]),
+    native=native_scan,
+    kept=0,
+)
 
 
 def _remember(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, torch.Tensor]) -> None:
-    cell, read, initial, lengths, resets, boundaries, reverse = inputs
-    ctx.cell, ctx.reverse, ctx.count = cell, reverse, len(read)
-    ctx.has_initial = initial is not None
-    ctx.save_for_backward(*read, output[0], initial, lengths, resets, boundaries)
+    cell, read, *given = inputs
+    remember(ctx, cell, read, Options(*given), output[0])
 
 
-def _differentiate(ctx: Any, by_hidden: torch.Tensor, by_last: torch.Tensor) -> tuple[Any, ...]:
-    *read, hidden, initial, lengths, resets, boundaries = ctx.saved_tensors
-    if torch.is_grad_enabled():  # what follows is differentiated, too
-        by = by_hidden, by_last
-        given = [*read] if initial is None else [*read, initial]
-
-        def run(*parts: torch.Tensor) -> tuple[torch.Tensor, ...]:
-            first = parts[-1] if ctx.has_initial else None
-            options = Options(first, lengths, resets, boundaries, ctx.reverse)
-            return native_scan(ctx.cell, list(parts[: ctx.count]), options)
-
-        again = differentiable_gradients(run, given, by)
-        return None, again[: ctx.count], again[-1] if ctx.has_initial else None, None, None, None, None
-    found = _scan_backward(
-        *(ctx.cell, read, hidden, by_hidden, by_last.float().contiguous()),
-        *(initial, lengths, resets, boundaries, ctx.reverse),
-    )
-    by_initial = found[ctx.count] if ctx.has_initial else None
-    return None, found[: ctx.count], by_initial, None, None, None, None
+def _differentiate(ctx: Any, *by: torch.Tensor) -> tuple[Any, ...]:
+    found = gradients(ctx, FAMILY, by, again=torch.is_grad_enabled())
+    return None, found.by_inputs, found.by_initial, None, None, None, None
 
 
-torch.library.register_autograd("kerneltune::scan", _differentiate, setup_context=_remember)
-operator, backward_operator = _scan, _scan_backward
+operator.register_autograd(_differentiate, setup_context=_remember)
 
 
 def scan(
@@ -171,27 +128,17 @@ def scan(
         h after each step, `[B, T, D]`, and after the last, `[B, D]` or `[N, D]` in float32. Raises
         `InputError` for tensors that do not fit each other.
     """
+    options = Options(initial, lengths, resets, cu_seqlens, reverse)
     if not torch.compiler.is_compiling():  # else the operator's fake checks, which compilers do not trace
-        _check(cell, inputs, initial, lengths, resets, cu_seqlens)
-    if initial is not None:
-        initial = initial.float().contiguous()
-    if lengths is not None:
-        lengths = lengths.to(torch.int32).contiguous()
-    if resets is not None:
-        resets = resets.to(torch.uint8).contiguous()
-    if cu_seqlens is not None:
-        cu_seqlens = cu_seqlens.to(torch.int32).contiguous()
-    found: tuple[torch.Tensor, torch.Tensor]
+        _check(cell, inputs, options)
+    options = converted(options)
     if not torch.compiler.is_compiling() and torch._C._are_functorch_transforms_active():
-        if differentiates_twice():
-            options = Options(initial, lengths, resets, cu_seqlens, reverse)
-            return native_scan(cell, list(inputs), options)
-        from kerneltune.torch.scan_transforms import TransformedScan
+        from kerneltune.torch.scan_transforms import transformed
 
-        found = TransformedScan.apply(cell, reverse, initial, lengths, resets, cu_seqlens, *inputs)
-        return found
-    found = _scan(cell, list(inputs), initial, lengths, resets, cu_seqlens, reverse)
-    return found
+        hidden, last = transformed(FAMILY, cell, inputs, options)
+    else:
+        hidden, last = FAMILY.forward(cell, list(inputs), options)
+    return hidden, last
 
 
 def linear_recurrence(a: torch.Tensor, b: torch.Tensor, **options: Any) -> tuple[torch.Tensor, torch.Tensor]:
@@ -236,40 +183,21 @@ def _of_pairs(
     initial = options.get("initial")
     if initial is not None:
         options = {**options, "initial": apart(initial).flatten(1)}
-    read = [_aligned(apart(part).flatten(2)) for part in (a, b)]
+    read = [aligned(apart(part).flatten(2)) for part in (a, b)]
     h, last = scan(cell, *read, **options)
     return together(h.unflatten(-1, (-1, 2))), together(last.unflatten(-1, (-1, 2)))
 
 
-def _aligned(tensor: torch.Tensor) -> torch.Tensor:
-    tensor = tensor.contiguous()
-    return tensor.clone() if tensor.data_ptr() % WIDEST_VECTOR else tensor
-
-
-def _check(
-    name: str,
-    inputs: Sequence[torch.Tensor],
-    initial: torch.Tensor | None,
-    lengths: torch.Tensor | None,
-    resets: torch.Tensor | None,
-    boundaries: torch.Tensor | None,
-) -> None:
+def _check(name: str, inputs: Sequence[torch.Tensor], options: Options) -> None:
     cells = discover_scans().cells
     if name not in cells:
         raise InputError(f"unknown scan '{name}': {nearest(name, cells)}")
     if cells[name].constants()["nonlinear"]:
         raise InputError(f"{name} has weights of its own: call kerneltune.torch.diagonal.diagonal")
-    check_tensors(cells[name], inputs, initial, lengths, resets, boundaries)
+    check_tensors(cells[name], inputs, options)
 
 
-def check_tensors(
-    cell: Cell,
-    inputs: Sequence[torch.Tensor],
-    initial: torch.Tensor | None,
-    lengths: torch.Tensor | None,
-    resets: torch.Tensor | None,
-    boundaries: torch.Tensor | None,
-) -> None:
+def check_tensors(cell: Cell, inputs: Sequence[torch.Tensor], options: Options) -> None:
     """Raise `InputError` for tensors that do not fit each other or the cell."""
     gates = cell.spec.gates
     if len(inputs) != len(gates):
@@ -288,13 +216,14 @@ def check_tensors(
                 f"{name} is {list(part.shape)}, {part.dtype} on {part.device}, but {gates[0]} is "
                 f"{list(first.shape)}, {first.dtype} on {first.device}"
             )
-    if boundaries is not None and (batch != 1 or lengths is not None or len(boundaries) < 2):
+    boundaries = options.boundaries
+    if boundaries is not None and (batch != 1 or options.lengths is not None or len(boundaries) < 2):
         raise InputError("cu_seqlens is [N + 1], and divides a batch of one row that has no lengths")
     rows = batch if boundaries is None else len(boundaries) - 1
     for name, extra, shape in (
-        ("initial", initial, [rows, channels * state_width(cell)]),
-        ("lengths", lengths, [batch]),
-        ("resets", resets, [batch, steps]),
+        ("initial", options.initial, [rows, channels * state_width(cell)]),
+        ("lengths", options.lengths, [batch]),
+        ("resets", options.resets, [batch, steps]),
         ("cu_seqlens", boundaries, [rows + 1]),
     ):
         if extra is not None and (list(extra.shape) != shape or extra.device != first.device):
@@ -303,56 +232,13 @@ def check_tensors(
             )
 
 
-def _empty_results(
-    inputs: list[torch.Tensor], boundaries: torch.Tensor | None
-) -> tuple[torch.Tensor, torch.Tensor]:
+def _empty_results(inputs: list[torch.Tensor], options: Options) -> tuple[torch.Tensor, torch.Tensor]:
     like = inputs[-1]  # as wide as h
     hidden = torch.empty(like.shape, dtype=like.dtype, device=like.device)
-    rows = like.shape[0] if boundaries is None else boundaries.shape[0] - 1
+    rows = like.shape[0] if options.boundaries is None else options.boundaries.shape[0] - 1
     return hidden, torch.empty((rows, like.shape[2]), dtype=torch.float32, device=like.device)
 
 
-def _empty_gradients(
-    inputs: list[torch.Tensor], boundaries: torch.Tensor | None
-) -> tuple[list[torch.Tensor], torch.Tensor]:
+def _empty_gradients(inputs: list[torch.Tensor], options: Options) -> list[torch.Tensor]:
     found = [torch.empty(part.shape, dtype=part.dtype, device=part.device) for part in inputs]
-    return found, _empty_results(inputs, boundaries)[1]
-
-
-def launch_of(
-    cell: str, arrays: dict[str, torch.Tensor], options: Options, direction: str
-) -> tuple[ScanProblem, dict[str, torch.Tensor]]:
-    """The request that these tensors make, and they by the names of the kernel's arguments."""
-    about = discover_scans().cell(cell)
-    pairs = state_width(about) > 1
-    arrays = {
-        name: _aligned(array) if pairs else array if array.stride(2) == 1 else array.contiguous()
-        for name, array in arrays.items()
-    }
-    first = arrays["input0"]
-    places = [array.data_ptr() for array in arrays.values()]
-    size = first.element_size()
-    steps_apart = [array.stride(axis) * size for array in arrays.values() for axis in (0, 1)]
-    sequences = 0 if options.boundaries is None else options.boundaries.shape[0] - 1
-    problem = ScanProblem(
-        cell,
-        first.shape[0],
-        first.shape[1],
-        first.shape[2] // widths_of(about)[0],
-        DTYPES[first.dtype],
-        direction,
-        options.reverse,
-        options.lengths is not None,
-        options.resets is not None,
-        WIDEST_VECTOR if pairs else gcd(WIDEST_VECTOR, *places, *steps_apart),
-        sequences,
-    )
-    others = {
-        "initial": options.initial,
-        "lengths": options.lengths,
-        "resets": options.resets,
-        "boundaries": options.boundaries,
-    }
-    # A caller's are contiguous, what vmap folds and compilers hand over need not be.
-    given = {name: part.contiguous() for name, part in others.items() if part is not None}
-    return problem, arrays | given
+    return [*found, _empty_results(inputs, options)[1]]

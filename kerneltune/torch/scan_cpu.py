@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 import torch
 from torch.nn import functional
 
 from kerneltune.running.minimal_cpu import Steps, minimal_scan
 from kerneltune.running.scan_cpu import CHANNELS_AT_ONCE, JOBS, linear_scan
+from kerneltune.torch.scan_options import Options
 
 PART = 1 << 20  # numbers of an array that are computed at once
-
-
-class Options(NamedTuple):
-    """Options of a scan besides its inputs, as the operator has them."""
-
-    initial: torch.Tensor | None = None
-    lengths: torch.Tensor | None = None
-    resets: torch.Tensor | None = None
-    boundaries: torch.Tensor | None = None
-    reverse: bool = False
 
 
 def forward_on_cpu(
@@ -104,7 +93,7 @@ def backward_on_cpu(
         dropped = options.resets.reshape(*a.shape[:2], *(1,) * (a.dim() - 2)) != 0
         passed = torch.where(dropped, torch.zeros(()), passed)
     pushed = (passed @ by_hidden[..., None])[..., 0] if a.dim() == 5 else passed * by_hidden
-    back = Options(last_gradient, options.lengths, None, options.boundaries, not options.reverse)
+    back = options._replace(initial=last_gradient, resets=None, reverse=not options.reverse)
     _, carried, by_initial = _recur(passed, pushed, back)
     whole = by_hidden + carried
     if options.lengths is not None:

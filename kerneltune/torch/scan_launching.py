@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cache
+from math import gcd
 from threading import Lock
 from typing import Any
 
@@ -14,10 +16,12 @@ from kerneltune.errors import InputError
 from kerneltune.inputs.descriptions import Kernels
 from kerneltune.inputs.hardware import HardwareProfile
 from kerneltune.inputs.scan_descriptions import discover_scans
-from kerneltune.inputs.scan_problem import ScanProblem
+from kerneltune.inputs.scan_problem import WIDEST_VECTOR, ScanProblem
+from kerneltune.running.scan_arrays import state_width, widths_of
 from kerneltune.tiling.candidate import Candidate
 from kerneltune.tiling.space import TilingSpace
 from kerneltune.torch.loading import Stream, load
+from kerneltune.torch.scan_options import Options
 
 DTYPES = {torch.bfloat16: "bf16", torch.float16: "fp16", torch.float32: "fp32"}
 _NAMED = {name: dtype for dtype, name in DTYPES.items()}
@@ -94,3 +98,61 @@ def launcher(strategy: str = "") -> ScanLauncher:
     from kerneltune.torch.launching import launcher as layers_launcher
 
     return ScanLauncher(layers_launcher().profile, strategy=strategy or None)
+
+
+def run_kernel(
+    cell: str,
+    direction: str,
+    options: Options,
+    arrays: dict[str, torch.Tensor],
+    others: dict[str, torch.Tensor],
+) -> None:
+    """Queue one launch.
+
+    Args:
+        cell: The cell's name.
+        direction: The pass.
+        options: Those of the call; backward, `initial` is the gradient by the last states.
+        arrays: What the kernel reads of every step, by the names of its arguments.
+        others: What it writes, and what else it reads, likewise.
+    """
+    about = discover_scans().cell(cell)
+    pairs = state_width(about) > 1
+    arrays = {
+        name: aligned(array) if pairs else array if array.stride(2) == 1 else array.contiguous()
+        for name, array in arrays.items()
+    }
+    first = arrays["input0"]
+    places = [array.data_ptr() for array in arrays.values()]
+    steps_apart = [array.stride(axis) * first.element_size() for array in arrays.values() for axis in (0, 1)]
+    problem = ScanProblem(
+        cell=cell,
+        batch=first.shape[0],
+        steps=first.shape[1],
+        channels=first.shape[2] // widths_of(about)[0],
+        dtype=DTYPES[first.dtype],
+        direction=direction,
+        reverse=options.reverse,
+        lengths=options.lengths is not None,
+        resets=options.resets is not None,
+        alignment=WIDEST_VECTOR if pairs else gcd(WIDEST_VECTOR, *places, *steps_apart),
+        sequences=0 if options.boundaries is None else options.boundaries.shape[0] - 1,
+    )
+    # A caller's are contiguous, what vmap folds and compilers hand over need not be.
+    given = {
+        name: part.contiguous()
+        for name in ("initial", "lengths", "resets", "boundaries", "weights")
+        if (part := getattr(options, name)) is not None
+    }
+    launcher(options.strategy).launch(problem, {**arrays, **given, **others})
+
+
+def named(names: Iterable[str], tensors: Iterable[torch.Tensor]) -> dict[str, torch.Tensor]:
+    """As many of the names as there are tensors."""
+    return dict(zip(names, tensors, strict=False))
+
+
+def aligned(tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor, or a copy, contiguous and at an address that the widest reads are allowed at."""
+    tensor = tensor.contiguous()
+    return tensor.clone() if tensor.data_ptr() % WIDEST_VECTOR else tensor

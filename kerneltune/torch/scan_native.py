@@ -11,7 +11,8 @@ from itertools import pairwise
 import torch
 
 from kerneltune.torch.newton import functions_of
-from kerneltune.torch.scan_cpu import Options, coefficients
+from kerneltune.torch.scan_cpu import coefficients
+from kerneltune.torch.scan_options import Options
 
 States = tuple[torch.Tensor, ...]
 Step = Callable[[int, States], States]
@@ -36,14 +37,15 @@ def native_scan(cell: str, inputs: list[torch.Tensor], options: Options) -> tupl
 
 
 def native_diagonal(
-    cell: str, inputs: list[torch.Tensor], weights: torch.Tensor, options: Options
+    cell: str, inputs: list[torch.Tensor], options: Options
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """As `kerneltune::diagonal`: h after each step, and the last states."""
+    assert options.weights is not None
     module, count = functions_of(cell)
     read = [part.float() for part in _within(inputs, options.lengths)]
     shape = (count, read[0].shape[0], read[0].shape[2])
     start = read[0].new_zeros(shape) if options.initial is None else options.initial
-    rows = tuple(weights.unbind(0))
+    rows = tuple(options.weights.unbind(0))
 
     def step(t: int, states: States) -> States:
         found = module.step(tuple(part[:, t] for part in read), rows, states)
@@ -102,7 +104,7 @@ def _each_sequence(
             lasts.append(zeros if start is None else start)
             continue
         resets = None if options.resets is None else options.resets[:, first:end]
-        given = Options(start, None, resets, None, options.reverse)
+        given = Options(initial=start, resets=resets, reverse=options.reverse)
         output, last = native_scan(cell, [part[:, first:end] for part in inputs], given)
         hidden.append(output)
         lasts.append(last)

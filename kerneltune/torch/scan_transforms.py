@@ -6,15 +6,17 @@ too. Where what is not by channel is mapped, each element is computed by itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 
 from kerneltune.torch.diagonal import backward_operator as diagonal_backward
 from kerneltune.torch.diagonal import operator as diagonal
+from kerneltune.torch.native import differentiates_twice
 from kerneltune.torch.scan import backward_operator as scan_backward
 from kerneltune.torch.scan import operator as scan
+from kerneltune.torch.scan_options import Family, Options, Results, gradients, remember
 
 
 def _folded(value: Any, dims: Any, size: int, where: int) -> Any:
@@ -50,142 +52,89 @@ def _each(operator: Callable[..., Any], info: Any, dims: tuple[Any, ...], argume
     return tuple(stacked), (0,) * len(stacked)
 
 
-def _scan(info: Any, dims: tuple[Any, ...], *arguments: Any) -> Any:
-    cell, inputs, initial, lengths, resets, boundaries, reverse = arguments
-    if boundaries is not None:
-        return _each(scan, info, dims, arguments)
-    size = info.batch_size
-    folded = [
-        _folded(value, dim, size, 0)
-        for value, dim in zip((inputs, initial, lengths, resets), dims[1:5], strict=True)
-    ]
-    hidden, last = scan(cell, *folded, None, reverse)
-    return (_parted(hidden, size, 0), _parted(last, size, 0)), (0, 0)
+def _register(
+    operator: Any,
+    where: tuple[int | None, ...],
+    results: tuple[int | None, ...],
+    boundaries: int | None = None,
+) -> None:
+    """Tell torch how an operator is mapped.
+
+    Args:
+        operator: The operator.
+        where: With which dimension of each argument the mapped one is joined; None for what cannot be mapped
+            by that, and goes along as it is.
+        results: The same for the results, the first for all that are more; None for what is repeated.
+        boundaries: The argument that, where it is given, keeps elements apart.
+    """
+
+    def rule(info: Any, dims: tuple[Any, ...], *arguments: Any) -> Any:
+        size = info.batch_size
+        apart = any(at is None and dim is not None for at, dim in zip(where, dims, strict=True))
+        if apart or (boundaries is not None and arguments[boundaries] is not None):
+            return _each(operator, info, dims, arguments)
+        found = operator(
+            *(
+                value if at is None else _folded(value, dim, size, at)
+                for value, dim, at in zip(arguments, dims, where, strict=True)
+            )
+        )
+        places = [*results[:1] * (len(found) - len(results)), *results]
+        parts = [
+            one.expand(size, -1).clone() if at is None else _parted(one, size, at)
+            for one, at in zip(found, places, strict=True)
+        ]
+        at_results = [at or 0 for at in places]
+        return (parts, at_results) if isinstance(found, list) else (tuple(parts), tuple(at_results))
+
+    operator.register_vmap(rule)
 
 
-def _scan_backward(info: Any, dims: tuple[Any, ...], *arguments: Any) -> Any:
-    cell, *tensors, boundaries, reverse = arguments
-    if boundaries is not None:
-        return _each(scan_backward, info, dims, arguments)
-    size = info.batch_size
-    folded = [_folded(value, dim, size, 0) for value, dim in zip(tensors, dims[1:-2], strict=True)]
-    found = scan_backward(cell, *folded, None, reverse)
-    return [_parted(one, size, 0) for one in found], [0] * len(found)
+_register(scan, (None, 0, 0, 0, 0, None, None), (0, 0), boundaries=5)
+_register(scan_backward, (None, *[0] * 7, None, None), (0,), boundaries=8)
+_register(diagonal, (None, 2, 1, 2, *[None] * 5), (2, 2, 3, None))
+_register(diagonal_backward, (None, 2, 1, 3, 2, 2, *[None] * 4), (2, 1))
 
 
-def _diagonal(info: Any, dims: tuple[Any, ...], *arguments: Any) -> Any:
-    cell, inputs, weights, initial, lengths, resets, *rest = arguments
-    if dims[4] is not None or dims[5] is not None:
-        return _each(diagonal, info, dims, arguments)
-    size = info.batch_size
-    folded = (
-        _folded(inputs, dims[1], size, 2),
-        _folded(weights, dims[2], size, 1),
-        _folded(initial, dims[3], size, 2),
-    )
-    hidden, last, kept, repaired = diagonal(cell, *folded, lengths, resets, *rest)
-    parts = _parted(hidden, size, 2), _parted(last, size, 2), _parted(kept, size, 3)
-    return (*parts, repaired.expand(size, -1).clone()), (2, 2, 3, 0)
+def transformed(
+    family: Family, cell: str, inputs: Sequence[torch.Tensor], options: Options
+) -> tuple[torch.Tensor, ...]:
+    """A family's operator while transforms are active."""
+    if differentiates_twice():
+        return family.native(cell, list(inputs), options)
+    plain = options.reverse, options.strategy, options.keeps
+    found: Results = _Transformed.apply(family, cell, plain, *options[:4], options.weights, *inputs)
+    return found
 
 
-def _diagonal_backward(info: Any, dims: tuple[Any, ...], *arguments: Any) -> Any:
-    cell, *tensors, lengths, resets, reverse, strategy = arguments
-    if dims[6] is not None or dims[7] is not None:
-        return _each(diagonal_backward, info, dims, arguments)
-    size, places = info.batch_size, (2, 1, 3, 2, 2)
-    folded = [
-        _folded(value, dim, size, where) for value, dim, where in zip(tensors, dims[1:6], places, strict=True)
-    ]
-    found = diagonal_backward(cell, *folded, lengths, resets, reverse, strategy)
-    at = [*[2] * (len(found) - 1), 1]
-    return [_parted(one, size, where) for one, where in zip(found, at, strict=True)], at
-
-
-scan.register_vmap(_scan)
-scan_backward.register_vmap(_scan_backward)
-diagonal.register_vmap(_diagonal)
-diagonal_backward.register_vmap(_diagonal_backward)
-
-
-class TransformedScan(torch.autograd.Function):  # type: ignore[misc] # torch has no types here
-    """`kerneltune::scan` for transforms, which refuse derivatives registered with an operator."""
+class _Transformed(torch.autograd.Function):  # type: ignore[misc] # torch has no types here
+    """An operator for transforms, which refuse derivatives registered with an operator."""
 
     generate_vmap_rule = True
 
     @staticmethod
-    def forward(
-        cell: str,
-        reverse: bool,
-        initial: Any,
-        lengths: Any,
-        resets: Any,
-        boundaries: Any,
-        *inputs: torch.Tensor,
-    ) -> tuple[torch.Tensor, torch.Tensor]:
+    def forward(family: Family, cell: str, plain: tuple[bool, str, bool], *tensors: Any) -> Results:
         """The operator."""
-        found: tuple[torch.Tensor, torch.Tensor] = scan(
-            cell, list(inputs), initial, lengths, resets, boundaries, reverse
-        )
-        return found
+        inputs, options = _arguments(plain, tensors)
+        return family.forward(cell, inputs, options)
 
     @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, ...]) -> None:
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Results) -> None:
         """Keep what the backward pass reads."""
-        cell, reverse, *others = inputs
-        ctx.cell, ctx.reverse, ctx.count = cell, reverse, len(others) - 4
-        ctx.save_for_backward(*others[:4], *others[4:], output[0])
+        ctx.family, cell, plain, *tensors = inputs
+        ctx.mark_non_differentiable(*output[2:])
+        remember(ctx, cell, *_arguments(plain, tensors), output[ctx.family.kept])
 
     @staticmethod
     @torch.no_grad()  # type: ignore[untyped-decorator] # who asks for more runs natively
-    def backward(ctx: Any, by_hidden: torch.Tensor, by_last: torch.Tensor) -> tuple[Any, ...]:
+    def backward(ctx: Any, *by: torch.Tensor) -> tuple[Any, ...]:
         """Gradients by all arguments."""
-        initial, lengths, resets, boundaries, *read, hidden = ctx.saved_tensors
-        found = scan_backward(
-            *(ctx.cell, read, hidden, by_hidden, by_last.float().contiguous()),
-            *(initial, lengths, resets, boundaries, ctx.reverse),
-        )
-        by_initial = None if initial is None else found[ctx.count]
-        return (None, None, by_initial, None, None, None, *found[: ctx.count])
+        found = gradients(ctx, ctx.family, by[:2])
+        return (None, None, None, found.by_initial, None, None, None, found.by_weights, *found.by_inputs)
 
 
-class TransformedDiagonal(torch.autograd.Function):  # type: ignore[misc] # torch has no types here
-    """`kerneltune::diagonal` for transforms, likewise."""
-
-    generate_vmap_rule = True
-
-    @staticmethod
-    def forward(
-        cell: str,
-        reverse: bool,
-        strategy: str,
-        weights: torch.Tensor,
-        initial: Any,
-        lengths: Any,
-        resets: Any,
-        *inputs: torch.Tensor,
-    ) -> tuple[torch.Tensor, ...]:
-        """The operator."""
-        found: tuple[torch.Tensor, ...] = diagonal(
-            cell, list(inputs), weights, initial, lengths, resets, reverse, strategy, True
-        )
-        return found
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, ...]) -> None:
-        """Keep what the backward pass reads."""
-        ctx.cell, ctx.reverse, ctx.strategy, weights, initial, lengths, resets, *read = inputs
-        ctx.count, ctx.has_initial = len(read), initial is not None
-        ctx.mark_non_differentiable(output[2], output[3])
-        ctx.save_for_backward(weights, lengths, resets, output[2], *read)
-
-    @staticmethod
-    @torch.no_grad()  # type: ignore[untyped-decorator]
-    def backward(ctx: Any, by_hidden: torch.Tensor, by_last: torch.Tensor, *_: Any) -> tuple[Any, ...]:
-        """Gradients by all arguments."""
-        weights, lengths, resets, kept, *read = ctx.saved_tensors
-        found = diagonal_backward(
-            *(ctx.cell, read, weights, kept, by_hidden, by_last.float(), lengths, resets),
-            *(ctx.reverse, ctx.strategy),
-        )
-        by_initial = found[ctx.count] if ctx.has_initial else None
-        return (None, None, None, found[ctx.count + 1], by_initial, None, None, *found[: ctx.count])
+def _arguments(
+    plain: tuple[bool, str, bool], tensors: Sequence[torch.Tensor | Any]
+) -> tuple[list[torch.Tensor], Options]:
+    (reverse, strategy, keeps), (initial, lengths, resets, boundaries, weights, *inputs) = plain, tensors
+    return inputs, Options(initial, lengths, resets, boundaries, reverse, weights, strategy, keeps)

@@ -238,3 +238,27 @@ def test_the_character_model_of_the_examples_learns(
     runpy.run_path(str(example), run_name="__main__")
     before, after = re.findall(r"(\d+\.\d+) -> (\d+\.\d+)", capsys.readouterr().out)[0]
     assert float(after) < float(before) - 0.5
+
+
+def test_a_launch_has_the_request_and_arrays_of_its_tensors(monkeypatch: pytest.MonkeyPatch) -> None:
+    from kerneltune.torch import scan_launching
+    from kerneltune.torch.scan_options import Options
+
+    seen: list[Any] = []
+
+    class Recorder:
+        def launch(self, problem: Any, tensors: Any) -> None:
+            seen.append((problem, tensors))
+
+    monkeypatch.setattr(scan_launching, "launcher", lambda strategy: seen.append(strategy) or Recorder())
+    parts = torch.zeros(2, 5, 24).chunk(3, -1)
+    arrays = {f"input{number}": part for number, part in enumerate(parts)}
+    options = Options(lengths=torch.ones(2), reverse=True, weights=torch.zeros(3, 8), strategy="overlap")
+    scan_launching.run_kernel("diag_gru", "training", options, arrays, {"output0": parts[0]})
+    strategy, (problem, tensors) = seen
+    assert strategy == "overlap"
+    assert (problem.batch, problem.steps, problem.channels, problem.dtype) == (2, 5, 8, "fp32")
+    assert (problem.direction, problem.reverse, problem.lengths, problem.resets) == (
+        *("training", True, True, False),
+    )
+    assert sorted(tensors) == ["input0", "input1", "input2", "lengths", "output0", "weights"]
