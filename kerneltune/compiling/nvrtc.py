@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import os
 import re
@@ -18,6 +17,7 @@ from constrint.support.files import read_file
 from kerneltune.compiling.compiler_output import CompilerOutput
 from kerneltune.compiling.cubin_cache import CubinCache
 from kerneltune.errors import CompilationError, MissingExtraError
+from kerneltune.messages import Built, Order
 
 STANDARD = "-std=c++17"
 VERBOSE = "--ptxas-options=-v"
@@ -46,34 +46,10 @@ class Job:
         return found
 
 
-@dataclass(frozen=True)
-class Built:
-    """A compiled kernel.
-
-    Attributes:
-        cubin: The machine code.
-        lowered: The names in it, in the order of the job's names.
-        registers: Of a thread.
-        shared_memory: Static bytes of a block.
-        spills: Bytes of code that spill registers.
-        seconds: Time of the compilation.
-        cached: Whether the cubin came from the cache.
-        compiler: The compiler's version.
-    """
-
-    cubin: bytes
-    lowered: tuple[str, ...]
-    registers: int
-    shared_memory: int
-    spills: int
-    seconds: float
-    cached: bool
-    compiler: str
-
-    def to_json(self) -> dict[str, Any]:
-        """A JSON object."""
-        data = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "cubin"}
-        return {**data, "lowered": list(self.lowered), "cubin": base64.b64encode(self.cubin).decode()}
+def job_of(order: Order) -> Job:
+    """The compilation that an order asks for: its kernel, and its constant memory."""
+    names = (order.entry, *(f"&{name}" for name in order.symbols))
+    return Job(order.source, order.target, names, order.options, order.registers)
 
 
 def compile_job(job: Job, cache: CubinCache | None) -> Built:
@@ -96,14 +72,14 @@ def compile_job(job: Job, cache: CubinCache | None) -> Built:
     lowered = [line.removeprefix(LOWERED) for line in output.log.splitlines() if line.startswith(LOWERED)]
     registers, shared, spills = resources(output.log, lowered[0])
     return Built(
-        output.cubin,
-        tuple(lowered),
-        registers,
-        shared,
-        spills,
-        0.0 if output.cached else output.seconds,
-        output.cached,
-        output.compiler,
+        cubin=output.cubin,
+        lowered=tuple(lowered),
+        registers=registers,
+        shared_memory=shared,
+        spills=spills,
+        seconds=0.0 if output.cached else output.seconds,
+        cached=output.cached,
+        compiler=output.compiler,
     )
 
 

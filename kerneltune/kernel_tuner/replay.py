@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kerneltune.errors import InputError
+from kerneltune.messages import Answer, Built, Failed, Order
 from kerneltune.pipeline.run import Budget, Pipeline
 from kerneltune.pipeline.trial import TIME, Trial
 from kerneltune.searching.protocol import Configuration, Strategy
@@ -52,15 +53,15 @@ class Simulated:
     def add(self, trial: Trial) -> None:
         """Nothing is kept."""
 
-    def order(self, configuration: Configuration) -> dict[str, Any]:
+    def order(self, configuration: Configuration) -> Order:
         """Never asked for: every configuration is found."""
         raise InputError("a simulation measures nothing")
 
-    def refused(self, order: Mapping[str, Any], built: Mapping[str, Any]) -> str | None:
+    def refused(self, order: Order, built: Built) -> str | None:
         """Nothing is built."""
         return None
 
-    def trial(self, order: Mapping[str, Any], built: dict[str, Any], answer: dict[str, Any]) -> Trial:
+    def trial(self, order: Order, built: Built | None, answer: Answer | Failed) -> Trial:
         """Never asked for."""
         raise InputError("a simulation measures nothing")
 
@@ -68,7 +69,9 @@ class Simulated:
 class _NoDevices:
     slots = depth = 1
 
-    def submit(self, request: Mapping[str, Any]) -> Future[dict[str, Any]]:
+    def submit(
+        self, number: int, order: Order, built: Built | None, best: float | None
+    ) -> Future[Answer | Failed]:
         raise InputError("a simulation measures nothing")
 
     def close(self) -> None:

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from kerneltune.errors import InputError, RunError
 from kerneltune.measuring.case import Case
-from kerneltune.measuring.loaded import Facts, HostChecks
+from kerneltune.measuring.loaded import HostChecks
+from kerneltune.messages import Built, Facts, Order
 from kerneltune.sources.arguments import NUMBER
 from kerneltune.sources.references import resolved
 
@@ -42,17 +43,15 @@ class CallableBackend:
     @property
     def facts(self) -> Facts:
         """This machine's processor."""
-        return Facts(platform.processor() or platform.machine() or "a processor")
+        return Facts(device=platform.processor() or platform.machine() or "a processor")
 
-    def load(self, order: dict[str, Any], built: dict[str, Any]) -> CallableLoaded:
+    def load(self, order: Order, built: Built | None) -> CallableLoaded:
         """A function with the values of its parameters."""
-        function = self._function or resolved(order["source"])
+        function = self._function or resolved(order.source)
         timer = self._timer
-        if timer is None and order.get("timer"):
-            timer = resolved(order["timer"])
-        return CallableLoaded(
-            self.case, function, dict(order["configuration"]), timer, bool(order.get("tells"))
-        )
+        if timer is None and order.timer:
+            timer = resolved(order.timer)
+        return CallableLoaded(self.case, function, order.configuration, timer, order.tells)
 
 
 class CallableLoaded(HostChecks):

@@ -6,12 +6,10 @@ unusable or its parent ends.
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-import time
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from kerneltune.errors import KernelTuneError, MissingExtraError, RunError
 from kerneltune.measuring.case import Case
@@ -19,6 +17,7 @@ from kerneltune.measuring.loaded import Backend
 from kerneltune.measuring.measure import Plan
 from kerneltune.measuring.nvml import Gauge
 from kerneltune.measuring.serving import Server
+from kerneltune.messages import REQUESTS, Facts, Failed, Finals, Request, SetUp, required
 from kerneltune.running.child_output import private_stdout, say
 from kerneltune.running.lifeline import follow_parent
 from kerneltune.sources.references import CHILD_VARIABLE, resolved
@@ -33,30 +32,31 @@ def main() -> None:
     if not first:
         return
     try:
-        set_up = json.loads(first)
-        sys.path += [folder for folder in set_up.get("path", []) if folder not in sys.path]
-        server, facts = _served(set_up)
+        server, facts = _served(required(first, SetUp))
     except KernelTuneError as error:
-        say(answers, {"failure": str(error), "exit_code": error.exit_code})
+        say(answers, Failed(failure=str(error), exit_code=error.exit_code))
         return
     say(answers, facts)
+    serve(server, answers)
+
+
+def serve(server: Server, answers: TextIO) -> None:
+    """Answer the requests of standard input, up to the one that the process does not survive."""
     for line in sys.stdin:
-        answer = server.answer(json.loads(line))
+        request: Request | Finals = required(line, REQUESTS)
+        answer = server.answer(request)
         say(answers, answer)
-        if answer.get("lost"):
+        if isinstance(answer, Failed) and answer.lost:
             return
 
 
-def _served(set_up: dict[str, Any]) -> tuple[Server, dict[str, Any]]:
-    started = time.perf_counter()
-    case = Case.load(Path(set_up["case"]))
-    backend = backend_of(set_up["kind"], case)
-    gauge = Gauge(getattr(backend, "bus", None)) if set_up["kind"] != "callable" else None
-    observers = [_made(reference) for reference in set_up.get("observers", [])]
-    facts = backend.facts
-    told = {"device": facts.device, "compute_capability": facts.compute_capability}
-    seconds = round(time.perf_counter() - started, 4)
-    return Server(backend, Plan(**set_up["plan"]), observers, gauge), {**told, "seconds": seconds}
+def _served(set_up: SetUp) -> tuple[Server, Facts]:
+    sys.path += [folder for folder in set_up.path if folder not in sys.path]
+    backend = backend_of(set_up.kind, Case.load(Path(set_up.case)))
+    gauge = Gauge(getattr(backend, "bus", None)) if set_up.kind != "callable" else None
+    observers = [_made(reference) for reference in set_up.observers]
+    plan: dict[str, Any] = set_up.plan
+    return Server(backend, Plan(**plan), observers, gauge), backend.facts
 
 
 def backend_of(kind: str, case: Case) -> Backend:

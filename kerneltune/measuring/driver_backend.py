@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import ctypes
 from typing import Any
 
@@ -12,8 +11,8 @@ from cuda.bindings import driver
 from kerneltune.errors import RunError
 from kerneltune.measuring.case import Case
 from kerneltune.measuring.device_checks import DeviceChecks
-from kerneltune.measuring.driver_call import attribute, bus_id, call, start
-from kerneltune.measuring.loaded import Facts
+from kerneltune.measuring.driver_call import attribute, bus_id, call, ptx_of, start
+from kerneltune.messages import Built, Facts, Order
 from kerneltune.running.verify import Verdict
 from kerneltune.sources.arguments import NUMBER, Argument
 
@@ -33,7 +32,7 @@ class DriverBackend:
     def __init__(self, case: Case, ordinal: int = 0) -> None:
         self._device, name, capability = start(ordinal)
         self.bus = bus_id(self._device)
-        self._facts = Facts(name, capability)
+        self._facts = Facts(device=name, compute_capability=capability)
         self.case = case
         self.stream = call("making a stream", driver.cuStreamCreate(1))
         self.places: dict[str, int] = {}
@@ -54,11 +53,8 @@ class DriverBackend:
         """The GPU."""
         return self._facts
 
-    def load(self, order: dict[str, Any], built: dict[str, Any]) -> DriverLoaded:
+    def load(self, order: Order, built: Built | None) -> DriverLoaded:
         """Load the machine code, or let the driver compile PTX."""
-        if order["kind"] == "ptx":
-            code = base64.b64encode(order["source"].encode() + b"\0").decode()
-            built = {"cubin": code, "lowered": [order["entry"]], "registers_limit": order.get("registers")}
         return DriverLoaded(self, order, built)
 
     def allocate(self, size: int) -> int:
@@ -109,16 +105,19 @@ class DriverLoaded:
         built: Its machine code.
     """
 
-    def __init__(self, backend: DriverBackend, order: dict[str, Any], built: dict[str, Any]) -> None:
+    def __init__(self, backend: DriverBackend, order: Order, built: Built | None) -> None:
         self._backend = backend
-        self._grid, self._block = tuple(order["grid"]), tuple(order["block"])
-        self._shared = int(order.get("shared_memory") or 0)
-        self._cooperative = bool(order.get("cooperative"))
-        code = base64.b64decode(built["cubin"])
-        self._module = _module(code, built.get("registers_limit"))
+        self._grid, self._block = order.grid, order.block
+        self._shared, self._cooperative = order.shared_memory, order.cooperative
+        limit = None
+        if order.kind == "ptx":
+            built, limit = ptx_of(order), order.registers
+        if built is None:
+            raise RunError("the kernel was not compiled")
+        self._module = _module(built.cubin, limit)
         try:
             self._function = call(
-                "finding the kernel", driver.cuModuleGetFunction(self._module, built["lowered"][0].encode())
+                "finding the kernel", driver.cuModuleGetFunction(self._module, built.lowered[0].encode())
             )
             self._set_up(built)
         except BaseException:
@@ -126,13 +125,13 @@ class DriverLoaded:
             raise
         self._arguments = self._packed()
 
-    def _set_up(self, built: dict[str, Any]) -> None:
+    def _set_up(self, built: Built) -> None:
         kinds = driver.CUfunction_attribute
         if self._shared > 48 * 1024:
             kind = kinds.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
             call("asking for shared memory", driver.cuFuncSetAttribute(self._function, kind, self._shared))
         constants = self._backend.case.constants or {}
-        for name, symbol in zip(constants, built["lowered"][1:] or constants, strict=False):
+        for name, symbol in zip(constants, built.lowered[1:] or constants, strict=False):
             data = np.ascontiguousarray(constants[name])
             place, size = _two(driver.cuModuleGetGlobal(self._module, symbol.encode()), name)
             if size < data.nbytes:

@@ -7,6 +7,7 @@ from typing import Any
 from cuda.bindings import driver
 
 from kerneltune.errors import RunError
+from kerneltune.messages import Built, Order
 
 
 def call(what: str, answer: tuple[Any, ...]) -> Any:
@@ -43,6 +44,11 @@ def start(ordinal: int = 0) -> tuple[Any, str, str]:
     context = call("using the GPU", driver.cuDevicePrimaryCtxRetain(device))
     call("using the GPU", driver.cuCtxSetCurrent(context))
     return device, name.partition(b"\0")[0].decode(errors="replace").strip(), f"{major}.{minor}"
+
+
+def ptx_of(order: Order) -> Built:
+    """The text of PTX as machine code: the driver compiles it when it is loaded."""
+    return Built(cubin=order.source.encode() + b"\0", lowered=(order.entry,))
 
 
 def attribute(device: Any, name: str) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import ctypes
 from collections.abc import Sequence
 from typing import Any
@@ -11,9 +10,10 @@ import numpy as np
 from cuda.bindings import driver
 
 from kerneltune.compiling.cubin_cache import CubinCache
-from kerneltune.compiling.nvrtc import Job, compile_job
+from kerneltune.compiling.nvrtc import compile_job, job_of
 from kerneltune.errors import InputError
-from kerneltune.measuring.driver_call import call, start
+from kerneltune.measuring.driver_call import call, ptx_of, start
+from kerneltune.messages import Order
 from kerneltune.sources.arguments import NUMBER, Argument
 
 LARGE = 48 * 1024  # bytes of dynamic shared memory that need no permission
@@ -27,16 +27,16 @@ class Launcher:
         arguments: The described arguments: kinds and types.
     """
 
-    def __init__(self, order: dict[str, Any], arguments: Sequence[Argument]) -> None:
-        self._shape = (*order["grid"], *order["block"], int(order["shared_memory"] or 0))
-        self._cooperative = bool(order.get("cooperative"))
+    def __init__(self, order: Order, arguments: Sequence[Argument]) -> None:
+        self._shape = (*order.grid, *order.block, order.shared_memory)
+        self._cooperative = order.cooperative
         self._arguments = list(arguments)
         _, current = driver.cuCtxGetCurrent()
         if not int(current or 0):
             start()
-        built = _built(order)
-        self._module = call("loading the kernel", driver.cuModuleLoadData(base64.b64decode(built["cubin"])))
-        name = built["lowered"][0].encode()
+        built = ptx_of(order) if order.kind == "ptx" else compile_job(job_of(order), CubinCache())
+        self._module = call("loading the kernel", driver.cuModuleLoadData(built.cubin))
+        name = built.lowered[0].encode()
         self._function = call("finding the kernel", driver.cuModuleGetFunction(self._module, name))
         if self._shape[-1] > LARGE:
             kind = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
@@ -53,15 +53,6 @@ class Launcher:
         launch = driver.cuLaunchCooperativeKernel if self._cooperative else driver.cuLaunchKernel
         more = () if self._cooperative else (0,)
         call("launching", launch(self._function, *self._shape, handle, ctypes.addressof(pointers), *more))
-
-
-def _built(order: dict[str, Any]) -> dict[str, Any]:
-    if order["kind"] == "ptx":
-        code = base64.b64encode(order["source"].encode() + b"\0").decode()
-        return {"cubin": code, "lowered": [order["entry"]]}
-    names = (order["entry"], *(f"&{name}" for name in order["symbols"]))
-    job = Job(order["source"], order["target"], names, tuple(order["options"]), order["registers"])
-    return compile_job(job, CubinCache()).to_json()
 
 
 def _held(given: Any, one: Argument) -> Any:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
 from kerneltune.errors import RunError
 from kerneltune.measuring.case import Case
+from kerneltune.messages import Built, Facts, Order
 from kerneltune.running.verify import Verdict
 
 POISONS = (
@@ -16,14 +16,6 @@ POISONS = (
     0x5A,
     0xC3,
 )  # bytes of outputs before a run, in turn: what is not written differs between runs
-
-
-@dataclass(frozen=True)
-class Facts:
-    """The device that a child measures on."""
-
-    device: str
-    compute_capability: str = ""
 
 
 class Loaded(Protocol):
@@ -55,7 +47,7 @@ class Backend(Protocol):
     def facts(self) -> Facts:
         """The device."""
 
-    def load(self, order: dict[str, Any], built: dict[str, Any]) -> Loaded:
+    def load(self, order: Order, built: Built | None) -> Loaded:
         """Make a candidate ready; raises `RunError` if the device refuses it."""
 
 

@@ -12,6 +12,7 @@ from kerneltune.errors import RunError
 from kerneltune.inputs import rules
 from kerneltune.inputs.rules import flag, whole
 from kerneltune.measuring.loaded import POISONS, Loaded
+from kerneltune.messages import Timing
 from kerneltune.searching.racing import is_hopeless
 
 RULES = {
@@ -56,25 +57,6 @@ class Plan:
     def to_json(self) -> dict[str, Any]:
         """A JSON object with every field."""
         return asdict(self)
-
-
-@dataclass(frozen=True)
-class Timing:
-    """Times of a candidate in milliseconds.
-
-    Attributes:
-        median: The median.
-        fastest: The least.
-        spread: The distance of the quartiles over the median.
-        samples: How many there are.
-        stopped: Whether timing was given up because the candidate is far from the best.
-    """
-
-    median: float
-    fastest: float
-    spread: float
-    samples: int
-    stopped: bool = False
 
 
 def verified(loaded: Loaded, plan: Plan) -> float:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from typing import Any
 
 from kerneltune.errors import KernelTuneError, RunError
 from kerneltune.measuring.loaded import Backend, Loaded
-from kerneltune.measuring.measure import Plan, Timing, summary, timed, verified
+from kerneltune.measuring.measure import Plan, summary, timed, verified
 from kerneltune.measuring.nvml import Gauge
+from kerneltune.messages import Answer, Failed, Finals, Request, Timing, Turns
 
 WORDS = 2000  # most characters of a failure
 
@@ -32,35 +34,36 @@ class Server:
         self._observers = list(observers)
         self._gauge = gauge
 
-    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        """The answer to a request, as data for JSON; failures are answers too."""
-        number = request.get("trial")
-        started = time.perf_counter()
+    def answer(self, request: Request | Finals) -> Answer | Turns | Failed:
+        """The answer to a request; failures are answers too."""
+        number = request.trial
         try:
-            if "orders" in request:
-                found = self._finals(request)
-            else:
-                found = self._one(request)
+            return self._finals(request) if isinstance(request, Finals) else self._one(request)
         except KernelTuneError as error:
             # The driver's errors are sticky, and a kernel with a wrong result may have spoilt other memory.
-            return {"trial": number, "failure": str(error)[:WORDS], "lost": isinstance(error, RunError)}
-        except (
-            Exception
-        ) as error:  # numpy's, pycuda's, torch's own classes: this candidate fails with the message
-            return {"trial": number, "failure": f"{type(error).__name__}: {error}"[:WORDS], "lost": True}
-        return {"trial": number, "seconds": round(time.perf_counter() - started, 6), **found}
+            return Failed(trial=number, failure=str(error)[:WORDS], lost=isinstance(error, RunError))
+        except Exception as error:  # numpy's, pycuda's, torch's own: this candidate fails with the message
+            return Failed(trial=number, failure=f"{type(error).__name__}: {error}"[:WORDS], lost=True)
 
-    def _one(self, request: dict[str, Any]) -> dict[str, Any]:
-        loaded = self._backend.load(request["order"], request.get("built") or {})
+    def _one(self, request: Request) -> Answer:
+        started = time.perf_counter()
+        loaded = self._backend.load(request.order, request.built)
         try:
             error = verified(loaded, self._plan)
-            found, told = self._timed(loaded, request.get("best"))
+            found, told = self._timed(loaded, request.best)
             notes = {} if self._gauge is None else self._gauge.state()
             if self._plan.energy_seconds and not found.stopped:
                 told = {**told, "energy": self._energy(loaded, found)}
         finally:
             loaded.close()
-        return {"timing": _data(found), "relative_error": _finite(error), "objectives": told, "notes": notes}
+        return Answer(
+            trial=request.trial,
+            timing=found,
+            seconds=round(time.perf_counter() - started, 6),
+            relative_error=error if error < math.inf else None,
+            objectives=told,
+            notes=notes,
+        )
 
     def _timed(self, loaded: Loaded, best: float | None) -> tuple[Timing, dict[str, float]]:
         if not self._observers:
@@ -88,31 +91,25 @@ class Server:
         after = self._gauge.joules()
         return ((after or before) - before) / count
 
-    def _finals(self, request: dict[str, Any]) -> dict[str, Any]:
+    def _finals(self, request: Finals) -> Turns:
         """Times of several candidates that are run in turns, so that a drift of clocks meets all alike."""
+        started = time.perf_counter()
         loaded: list[Loaded] = []
         try:
-            for order, built in zip(request["orders"], request["builts"], strict=True):
-                loaded.append(self._backend.load(order, built or {}))
+            for order, built in zip(request.orders, request.builts, strict=True):
+                loaded.append(self._backend.load(order, built))
             times: list[list[float]] = [[] for _ in loaded]
-            for turn in range(int(request["rounds"])):
-                order = range(len(loaded)) if turn % 2 == 0 else reversed(range(len(loaded)))
-                for i in order:
+            for turn in range(request.rounds):
+                places = range(len(loaded))
+                for i in places if turn % 2 == 0 else reversed(places):
                     times[i] += loaded[i].time(
-                        int(request["samples"]), flush=self._plan.flush, warm_up=self._plan.warm_up
+                        request.samples, flush=self._plan.flush, warm_up=self._plan.warm_up
                     )
         finally:
             for one in loaded:
                 one.close()
-        return {"times": times}
-
-
-def _data(found: Timing) -> dict[str, Any]:
-    return dict(found.__dict__)
-
-
-def _finite(error: float) -> float | None:
-    return error if error < float("inf") else None
+        taken = round(time.perf_counter() - started, 6)
+        return Turns(trial=request.trial, times=tuple(map(tuple, times)), seconds=taken)
 
 
 def _tell(observers: Sequence[Any], event: str) -> None:

@@ -9,7 +9,8 @@ import torch
 
 from kerneltune.errors import RunError
 from kerneltune.measuring.case import LARGEST, Case
-from kerneltune.measuring.loaded import Facts, guarded
+from kerneltune.measuring.loaded import guarded
+from kerneltune.messages import Built, Facts, Order
 from kerneltune.running.verify import Verdict
 from kerneltune.sources.arguments import NUMBER, Argument
 from kerneltune.sources.references import resolved
@@ -45,14 +46,14 @@ class TritonBackend:
         kind = getattr(torch, str(one.value.dtype))
         return self.whole[one.name][GUARD : GUARD + size].view(kind).view(one.value.shape)
 
-    def load(self, order: dict[str, Any], built: dict[str, Any]) -> TritonLoaded:
+    def load(self, order: Order, built: Built | None) -> TritonLoaded:
         """A function with the values of its parameters."""
-        return TritonLoaded(self, resolved(order["source"]), order)
+        return TritonLoaded(self, resolved(order.source), order)
 
 
 def _facts() -> Facts:
     major, minor = torch.cuda.get_device_capability(0)
-    return Facts(torch.cuda.get_device_name(0), f"{major}.{minor}")
+    return Facts(device=torch.cuda.get_device_name(0), compute_capability=f"{major}.{minor}")
 
 
 def keywords(function: Any, configuration: dict[str, Any]) -> dict[str, Any]:
@@ -63,10 +64,10 @@ def keywords(function: Any, configuration: dict[str, Any]) -> dict[str, Any]:
 class TritonLoaded:
     """One configuration of a Triton function."""
 
-    def __init__(self, backend: TritonBackend, function: Any, order: dict[str, Any]) -> None:
+    def __init__(self, backend: TritonBackend, function: Any, order: Order) -> None:
         self._backend, self.case = backend, backend.case
-        self._launcher = function[tuple(order["grid"])]
-        self._keywords = keywords(function, order["configuration"])
+        self._launcher = function[order.grid]
+        self._keywords = keywords(function, order.configuration)
         self._kept: dict[str, torch.Tensor] = {}
 
     def _launch(self) -> None:
@@ -153,10 +154,9 @@ def _judged(got: torch.Tensor, wanted: torch.Tensor, tolerance: float) -> Verdic
     return Verdict(error, tolerance, 0)
 
 
-def warmed_up(order: dict[str, Any]) -> dict[str, Any]:
-    """Compile a configuration into Triton's cache without running it; returns its resources."""
-    function = resolved(order["source"])
-    values = [value if kind == NUMBER else getattr(torch, dtype) for kind, dtype, value in order["signature"]]
-    made = function.warmup(*values, grid=(1,), **keywords(function, order["configuration"]))
-    shared = int(getattr(getattr(made, "metadata", None), "shared", 0) or 0)
-    return {"cubin": "", "lowered": [], "registers": 0, "shared_memory": shared, "spills": 0}
+def warmed_up(order: Order) -> int:
+    """Compile a configuration into Triton's cache without running it; returns its shared memory."""
+    function = resolved(order.source)
+    values = [value if kind == NUMBER else getattr(torch, dtype) for kind, dtype, value in order.signature]
+    made = function.warmup(*values, grid=(1,), **keywords(function, order.configuration))
+    return int(getattr(getattr(made, "metadata", None), "shared", 0) or 0)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from kerneltune.errors import KernelTuneError, MissingExtraError, RunError
+from kerneltune.messages import BadMessageError, Facts, Failed, M, Message, SetUp, decoded, encoded
 from kerneltune.running.child_process import ChildProcess, SilentError
 
 LONGEST = 1 << 28  # bytes of an answer: machine code travels in it
@@ -34,14 +33,13 @@ class Child:
     def __init__(
         self,
         command: Sequence[str],
-        set_up: Mapping[str, Any] | None = None,
+        set_up: SetUp | None = None,
         environment: Mapping[str, str] | None = None,
         patience: float = 120.0,
     ) -> None:
         self._command, self._set_up = list(command), set_up
         self._environment, self._patience = environment, patience
         self._running: ChildProcess | None = None
-        self.facts: dict[str, Any] = {}
         self.answered = 0  # requests since it was started
 
     def start(self) -> None:
@@ -60,16 +58,15 @@ class Child:
         if self._set_up is None:
             return
         try:
-            answer = self._exchange(self._set_up, self._patience)
+            answer = self._exchange(self._set_up, Facts, self._patience)
         except LostError as error:
             raise RunError(f"no kernel can be run here: {error}") from None
-        if "failure" in answer:
+        if isinstance(answer, Failed):
             self.end()
-            raise _error(answer)
-        self.facts = answer
+            raise error_of(answer.failure, answer.exit_code)
 
-    def ask(self, request: Mapping[str, Any], timeout: float) -> dict[str, Any]:
-        """The answer to a request.
+    def ask(self, request: Message, kind: type[M], timeout: float) -> M | Failed:
+        """The answer to a request: a message of that kind, or a failure.
 
         Raises:
             LostError: There is none: the process ended, hung, or answered nonsense. The next request gets
@@ -77,27 +74,25 @@ class Child:
             KernelTuneError: It cannot be started.
         """
         self.start()
-        answer = self._exchange(request, timeout)
+        answer = self._exchange(request, kind, timeout)
         self.answered += 1
-        if answer.get("lost"):
+        if isinstance(answer, Failed) and answer.lost:
             self.end()
         return answer
 
-    def _exchange(self, request: Mapping[str, Any], timeout: float) -> dict[str, Any]:
+    def _exchange(self, request: Message, kind: type[M], timeout: float) -> M | Failed:
         assert self._running is not None
-        self._running.send(json.dumps(request).encode() + b"\n")
+        self._running.send(encoded(request))
         try:
-            line = self._running.line(timeout)
+            answer = decoded(self._running.line(timeout), kind)
+            if answer.trial != request.trial:
+                raise BadMessageError(f"it answers request {answer.trial}, not {request.trial}")
         except SilentError as error:
             self.end()
             raise LostError(str(error), timed_out=error.timed_out) from None
-        try:
-            answer = json.loads(line.decode("utf-8")) if line.endswith(b"\n") else None
-        except (ValueError, RecursionError):
-            answer = None
-        if not isinstance(answer, dict) or answer.get("trial") != request.get("trial"):
+        except BadMessageError as error:
             self.end()
-            raise LostError(f"the process that ran it gave no answer that can be used: {line[:60]!r}")
+            raise LostError(f"the process that ran it gave no answer that can be used: {error}") from None
         return answer
 
     def end(self) -> None:
@@ -107,8 +102,8 @@ class Child:
             running.end()
 
 
-def _error(answer: Mapping[str, Any]) -> KernelTuneError:
-    reason, code = str(answer["failure"]), answer.get("exit_code")
+def error_of(reason: str, code: int | None) -> KernelTuneError:
+    """The error that a child told."""
     if code == MissingExtraError.exit_code:
         return MissingExtraError.said(reason)
     return (RunError if code == RunError.exit_code else KernelTuneError)(reason)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-from typing import Any
 
 from kerneltune.errors import KernelTuneError
+from kerneltune.messages import Built, Failed, Order, required
 from kerneltune.running.child_output import private_stdout, say
 
 
@@ -19,38 +18,37 @@ def main() -> None:
     answers = private_stdout()
     os.environ["KERNELTUNE_CHILD"] = "1"
     for line in sys.stdin:
-        say(answers, _answer(json.loads(line)))
+        say(answers, _answer(required(line, Order)))
 
 
-def _answer(order: dict[str, Any]) -> dict[str, Any]:
+def _answer(order: Order) -> Built | Failed:
     try:
         return _built(order)
     except KernelTuneError as error:
-        return {"failure": str(error), "exit_code": error.exit_code}
+        return Failed(failure=str(error), exit_code=error.exit_code)
     except Exception as error:  # a compiler's own classes
         lines = str(error).strip().splitlines() or [""]
-        return {"failure": f"{type(error).__name__}: {lines[0][:500]}"}
+        return Failed(failure=f"{type(error).__name__}: {lines[0][:500]}")
 
 
-def _built(order: dict[str, Any]) -> dict[str, Any]:
-    if order["kind"] == "triton":
+def _built(order: Order) -> Built:
+    if order.kind == "triton":
         return _warmed_up(order)
     from kerneltune.compiling.cubin_cache import CubinCache
-    from kerneltune.compiling.nvrtc import Job, compile_job
+    from kerneltune.compiling.nvrtc import compile_job, job_of
 
-    names = (order["entry"], *(f"&{name}" for name in order["symbols"]))
-    job = Job(order["source"], order["target"], names, tuple(order["options"]), order["registers"])
-    return compile_job(job, CubinCache() if order["cache"] else None).to_json()
+    return compile_job(job_of(order), CubinCache() if order.cache else None)
 
 
-def _warmed_up(order: dict[str, Any]) -> dict[str, Any]:
+def _warmed_up(order: Order) -> Built:
     import time
 
     from kerneltune.measuring.triton_backend import warmed_up
 
-    sys.path += [folder for folder in order.get("path", []) if folder not in sys.path]
+    sys.path += [folder for folder in order.path if folder not in sys.path]
     started = time.perf_counter()
-    return {**warmed_up(order), "seconds": time.perf_counter() - started}
+    shared = warmed_up(order)
+    return Built(shared_memory=shared, seconds=time.perf_counter() - started)
 
 
 if __name__ == "__main__":

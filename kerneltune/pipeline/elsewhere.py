@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import atexit
-import hashlib
-import json
 import os
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any
+
+import msgspec
 
 from constrint.support.own_files import open_lock, own_folder, temporary_folder
 from kerneltune.errors import KernelTuneError, RunError
 from kerneltune.measuring.serving import Server
+from kerneltune.messages import Answer, Built, Failed, Finals, Order, Request, SetUp, Turns
 from kerneltune.pipeline.children import Child, LostError, visible_device
-from kerneltune.pipeline.stages import Answer, Commands, measured
+from kerneltune.pipeline.stages import Commands, measured
 
 try:
     import fcntl
@@ -33,9 +33,26 @@ class InThisProcess:
         self._server = server
         self._pool = ThreadPoolExecutor(1, "kerneltune-measure")
 
-    def submit(self, request: Mapping[str, Any]) -> Future[Answer]:
-        """Start one request."""
-        return self._pool.submit(self._server.answer, dict(request))
+    def submit(
+        self, number: int, order: Order, built: Built | None, best: float | None
+    ) -> Future[Answer | Failed]:
+        """Start one candidate."""
+        request = Request(trial=number, order=order, built=built, best=best)
+        return self._pool.submit(self._answered, request)
+
+    def in_turns(self, request: Finals) -> Turns | Failed:
+        """The times of finalists."""
+        return self._pool.submit(self._turned, request).result()
+
+    def _answered(self, request: Request) -> Answer | Failed:
+        answer = self._server.answer(request)
+        assert not isinstance(answer, Turns)
+        return answer
+
+    def _turned(self, request: Finals) -> Turns | Failed:
+        answer = self._server.answer(request)
+        assert not isinstance(answer, Answer)
+        return answer
 
     def close(self) -> None:
         """Wait for what runs."""
@@ -56,64 +73,65 @@ class OnExecutor:
     def __init__(
         self,
         executor: Executor,
-        set_up: Mapping[str, Any],
+        set_up: SetUp,
         slots: int,
         timeout: float,
         devices: tuple[int | None, ...] = (None,),
         commands: Commands | None = None,
     ) -> None:
         self.slots = self.depth = slots
-        self._executor, self._set_up, self._timeout = executor, dict(set_up), timeout
+        self._executor, self._set_up, self._timeout = executor, set_up, timeout
         self._devices, self._count = devices, 0
         self._commands = commands or Commands()
 
-    def submit(self, request: Mapping[str, Any]) -> Future[Answer]:
+    def submit(
+        self, number: int, order: Order, built: Built | None, best: float | None
+    ) -> Future[Answer | Failed]:
         """Start one candidate as a task."""
         device = self._devices[self._count % len(self._devices)]
         self._count += 1
-        commands = (list(self._commands.compile), list(self._commands.measure))
-        task = (self._set_up, dict(request), device, self._timeout, commands)
+        request = Request(trial=number, order=order, built=built, best=best)
+        task = (self._set_up, request, device, self._timeout, self._commands)
         return self._executor.submit(measured_remotely, *task)
 
     def close(self) -> None:
         """The executor is its owner's; its workers' children end with them."""
 
 
-_children: dict[tuple[str, int | None], tuple[str, Child]] = {}
+_children: dict[tuple[str, int | None], tuple[tuple[SetUp | None, tuple[str, ...]], Child]] = {}
 _lock = threading.Lock()  # of the children: a worker may run tasks in several threads
 
 
 def measured_remotely(
-    set_up: dict[str, Any],
-    request: dict[str, Any],
-    device: int | None,
-    timeout: float,
-    commands: tuple[list[str], list[str]],
-) -> Answer:
+    set_up: SetUp, request: Request, device: int | None, timeout: float, commands: Commands
+) -> Answer | Failed:
     """Compile and measure one candidate in a worker; a device's lock keeps others off it meanwhile."""
-    order = request["order"]
-    built = request.get("built") or {}
+    order, built = request.order, request.built
     try:
-        if order["kind"] in ("cuda", "triton") and not built:
+        if order.kind in ("cuda", "triton") and built is None:
             thread = threading.get_ident()
-            built = _kept(("compile", thread), None, None, commands[0]).ask(order, timeout)
-            if "failure" in built:
-                return {**built, "trial": request["trial"]}
+            made = _kept(("compile", thread), None, None, commands.compile).ask(order, Built, timeout)
+            if isinstance(made, Failed):
+                return msgspec.structs.replace(made, trial=request.trial)
+            built = made
         with device_lock(device):
-            child = _kept(("measure", device), set_up, device, commands[1])
-            answer = measured(child, {**request, "built": built}, timeout)
-        return {**answer, "built": {k: v for k, v in built.items() if k != "cubin"}}
+            child = _kept(("measure", device), set_up, device, commands.measure)
+            whole = msgspec.structs.replace(request, built=built)
+            answer = measured(child, whole, Answer, timeout)
+        if built is None:
+            return answer
+        return msgspec.structs.replace(answer, built=msgspec.structs.replace(built, cubin=b""))
     except LostError as error:
-        return {"failure": f"the compiler failed: {error}", "died": True}
+        return Failed(failure=f"the compiler failed: {error}", died=True)
     except KernelTuneError as error:
-        return {"failure": str(error), "exit_code": error.exit_code}
+        return Failed(failure=str(error), exit_code=error.exit_code)
 
 
 def _kept(
-    owner: tuple[str, int | None], set_up: dict[str, Any] | None, device: int | None, command: list[str]
+    owner: tuple[str, int | None], set_up: SetUp | None, device: int | None, command: Sequence[str]
 ) -> Child:
     """This worker's child of a thread that compiles, or of a device; one for another case is ended."""
-    content = hashlib.sha256(json.dumps([set_up, command]).encode()).hexdigest()
+    content = set_up, tuple(command)
     with _lock:
         known = _children.get(owner)
         if known is not None and known[0] == content:

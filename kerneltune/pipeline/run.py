@@ -4,33 +4,36 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field, replace
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 from kerneltune.errors import KernelTuneError, MissingExtraError
 from kerneltune.inputs.rules import check, number, optional, whole
-from kerneltune.pipeline.stages import Answer, Compiling, Measuring
+from kerneltune.messages import Failed
+from kerneltune.pipeline.stages import AnswerT, BuiltIn, BuiltT, Compiling, Measuring, OrderT, Timed
 from kerneltune.pipeline.trial import TIME, Trial
-from kerneltune.searching.protocol import Configuration, Strategy
+from kerneltune.searching.protocol import Configuration, Strategy, prediction
+
+AnswerIn = TypeVar("AnswerIn", bound=Timed, contravariant=True)
 
 
-class Work(Protocol):
+class Work(Protocol[OrderT, BuiltIn, AnswerIn]):
     """The subject of a run: it turns configurations into orders, and answers into trials."""
 
     @property
     def compiles(self) -> bool:
         """Whether a compiler runs before each candidate."""
 
-    def order(self, configuration: Configuration) -> dict[str, Any]:
+    def order(self, configuration: Configuration) -> OrderT:
         """The order of a configuration; raises `KernelTuneError` for one that cannot run here."""
 
-    def refused(self, order: Mapping[str, Any], built: Mapping[str, Any]) -> str | None:
+    def refused(self, order: OrderT, built: BuiltIn) -> str | None:
         """Why what was built is not run, such as resources beyond what was promised; None if it is."""
 
-    def trial(self, order: Mapping[str, Any], built: Answer, answer: Answer) -> Trial:
+    def trial(self, order: OrderT, built: BuiltIn | None, answer: AnswerIn | Failed) -> Trial:
         """The result of an answer."""
 
 
@@ -87,7 +90,7 @@ class Progress:
 Notice = Callable[[Trial, Progress], None]
 
 
-class Pipeline:
+class Pipeline(Generic[OrderT, BuiltT, AnswerT]):
     """Runs a search.
 
     Args:
@@ -104,11 +107,11 @@ class Pipeline:
 
     def __init__(
         self,
-        work: Work,
+        work: Work[OrderT, BuiltT, AnswerT],
         strategy: Strategy,
         memory: Memory,
-        compilers: Compiling | None,
-        devices: Measuring,
+        compilers: Compiling[OrderT, BuiltT] | None,
+        devices: Measuring[OrderT, BuiltT, AnswerT],
         *,
         better: Callable[[Trial, Trial], bool] | None = None,
         gains: Callable[[Trial], bool] | None = None,
@@ -121,9 +124,9 @@ class Pipeline:
         self._notice = notice
         workers = 0 if compilers is None else compilers.workers
         self._ahead = ahead or workers + devices.depth
-        self._building: dict[Future[Answer], dict[str, Any]] = {}
-        self._ready: deque[tuple[dict[str, Any], Answer]] = deque()
-        self._running: dict[Future[Answer], tuple[dict[str, Any], Answer]] = {}
+        self._building: dict[Future[BuiltT | Failed], OrderT] = {}
+        self._ready: deque[tuple[OrderT, BuiltT | None]] = deque()
+        self._running: dict[Future[AnswerT | Failed], tuple[OrderT, BuiltT | None]] = {}
         self.progress = Progress()
         self._asked = 0
 
@@ -143,7 +146,7 @@ class Pipeline:
             exhausted = over or not self._fill(budget)
             while self._ready and len(self._running) < self._devices.depth:
                 self._measure(*self._ready.popleft())
-            waiting: list[Future[Answer]] = [*self._building, *self._running]
+            waiting: list[Future[Any]] = [*self._building, *self._running]
             if not waiting:
                 if exhausted and not self._ready:
                     break
@@ -203,35 +206,37 @@ class Pipeline:
             self._end(Trial(configuration, failure=f"not compiled: {error}"), keep=True)
             return
         if self._compilers is None or not self._work.compiles:
-            self._ready.append((order, {}))
+            self._ready.append((order, None))
         else:
             self._building[self._compilers.submit(order)] = order
 
-    def _measure(self, order: dict[str, Any], built: Answer) -> None:
+    def _measure(self, order: OrderT, built: BuiltT | None) -> None:
         best = self.progress.best
-        request = {"trial": len(self.progress.trials), "order": _without_source(order, built), "built": built}
-        request["best"] = None if best is None else best.time
-        self._running[self._devices.submit(request)] = order, built
+        number = len(self.progress.trials)
+        future = self._devices.submit(number, order, built, None if best is None else best.time)
+        self._running[future] = order, built
 
-    def _advance(self, future: Future[Answer], started: float) -> None:
+    def _advance(self, future: Future[Any], started: float) -> None:
         if future in self._building:
             order = self._building.pop(future)
-            built = future.result()
-            if built.get("exit_code") == MissingExtraError.exit_code:
-                raise MissingExtraError.said(built["failure"])
-            reason = built.get("failure") or self._work.refused(order, built)
+            built: BuiltT | Failed = future.result()
+            if isinstance(built, Failed):
+                if built.exit_code == MissingExtraError.exit_code:
+                    raise MissingExtraError.said(built.failure)
+                self._end(self._work.trial(order, None, built), keep=True)
+                return
+            reason = self._work.refused(order, built)
             if reason is None:
                 self._ready.append((order, built))
             else:
-                trial = self._work.trial(order, built, {"failure": reason, "died": built.get("died", False)})
-                self._end(trial, keep=True)
+                self._end(self._work.trial(order, built, Failed(failure=reason)), keep=True)
             return
-        order, built = self._running.pop(future)
-        answer = future.result()  # a device that cannot work at all ends the run
-        self.progress.measuring += float(answer.get("seconds", 0.0))
-        if self.progress.first_result is None and "failure" not in answer:
+        order, made = self._running.pop(future)
+        answer: AnswerT | Failed = future.result()  # a device that cannot work at all ends the run
+        self.progress.measuring += answer.seconds
+        if self.progress.first_result is None and not isinstance(answer, Failed):
             self.progress.first_result = perf_counter() - started
-        self._end(self._work.trial(order, built, answer), keep=True)
+        self._end(self._work.trial(order, made, answer), keep=True)
 
     def _end(self, trial: Trial, keep: bool = False) -> None:
         progress = self.progress
@@ -248,15 +253,9 @@ class Pipeline:
         self._notice(trial, progress)
 
     def _with_prediction(self, trial: Trial) -> Trial:
-        method = getattr(self._strategy, "predicted", None)
-        value = None if method is None else method(trial.configuration)
+        value = prediction(self._strategy, trial.configuration)
         return trial if value is None or not math.isfinite(value) else replace(trial, predicted=float(value))
 
 
 def _faster(one: Trial, other: Trial) -> bool:
     return one.objectives[TIME] < other.objectives[TIME]
-
-
-def _without_source(order: dict[str, Any], built: Answer) -> dict[str, Any]:
-    """The order as the measuring process needs it: machine code stands for the source."""
-    return {k: v for k, v in order.items() if not (k == "source" and built.get("cubin"))}

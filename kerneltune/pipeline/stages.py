@@ -5,42 +5,67 @@ from __future__ import annotations
 import math
 import threading
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from time import perf_counter
-from typing import Any, Protocol
+from typing import Protocol, TypeVar
+
+import msgspec
 
 from kerneltune.errors import KernelTuneError
+from kerneltune.messages import Answer, Built, Failed, Finals, M, Message, Order, Request, Turns
 from kerneltune.pipeline.children import Child, LostError
 from kerneltune.running.child_process import MODULE
 
 COMPILE_CHILD = (MODULE, "kerneltune.pipeline.compile_child")
 MEASURING_CHILD = (MODULE, "kerneltune.measuring.child")
-Answer = dict[str, Any]
 
 
-class Compiling(Protocol):
+class Timed(Protocol):
+    """The result of a device; its further content is between the work and its devices."""
+
+    @property
+    def seconds(self) -> float:
+        """Of the device's work."""
+
+
+OrderT = TypeVar("OrderT")
+BuiltT = TypeVar("BuiltT")
+AnswerT = TypeVar("AnswerT", bound=Timed)
+OrderIn = TypeVar("OrderIn", contravariant=True)
+BuiltIn = TypeVar("BuiltIn", contravariant=True)
+
+
+class Compiling(Protocol[OrderIn, BuiltT]):
     """The compiling stage: several orders at the same time."""
 
     workers: int
 
-    def submit(self, order: Mapping[str, Any]) -> Future[Answer]:
-        """Start a compilation; its answer has ``failure`` or what was built."""
+    def submit(self, order: OrderIn) -> Future[BuiltT | Failed]:
+        """Start a compilation."""
 
     def close(self) -> None:
         """End its processes."""
 
 
-class Measuring(Protocol):
+class Measuring(Protocol[OrderIn, BuiltIn, AnswerT]):
     """The measuring stage: several devices at the same time."""
 
     slots: int  # devices
     depth: int  # requests that it takes at a time: the next waits beside a device
 
-    def submit(self, request: Mapping[str, Any]) -> Future[Answer]:
-        """Start one request."""
+    def submit(
+        self, number: int, order: OrderIn, built: BuiltIn | None, best: float | None
+    ) -> Future[AnswerT | Failed]:
+        """Start one candidate.
+
+        Args:
+            number: The trial's.
+            order: The order.
+            built: What was built of it, where anything was.
+            best: The least time so far, in milliseconds.
+        """
 
     def close(self) -> None:
         """End its processes."""
@@ -72,9 +97,9 @@ class Compilers:
         self._lock = threading.Lock()
         self._closed = False
 
-    def submit(self, order: Mapping[str, Any]) -> Future[Answer]:
-        """Start a compilation; its answer has ``failure`` or what was built."""
-        return self._pool.submit(self._compiled, dict(order))
+    def submit(self, order: Order) -> Future[Built | Failed]:
+        """Start a compilation."""
+        return self._pool.submit(self._compiled, order)
 
     def warm_up(self) -> None:
         """Start the processes, without waiting."""
@@ -95,15 +120,13 @@ class Compilers:
                 self._all.append(child)
         return child
 
-    def _compiled(self, order: dict[str, Any]) -> Answer:
+    def _compiled(self, order: Order) -> Built | Failed:
         if self._closed:
-            return {"failure": "the run was ended"}
-        started = perf_counter()
+            return Failed(failure="the run was ended")
         try:
-            answer = self._child().ask(order, self._timeout)
+            return self._child().ask(order, Built, self._timeout)
         except (LostError, KernelTuneError) as error:
-            answer = {"failure": f"the compiler failed: {error}", "died": isinstance(error, LostError)}
-        return {**answer, "took": perf_counter() - started}
+            return Failed(failure=f"the compiler failed: {error}", died=isinstance(error, LostError))
 
     def close(self) -> None:
         """End the processes."""
@@ -133,27 +156,40 @@ class Devices:
         self._lock = threading.Lock()
         self._pool = ThreadPoolExecutor(self.slots, "kerneltune-measure")
 
-    def start(self) -> Future[dict[str, Any]]:
-        """Start all processes, without waiting; gives the facts of the first."""
+    def start(self) -> None:
+        """Start all processes, without waiting."""
 
-        def begin() -> dict[str, Any]:
+        def begin() -> None:
             with self._taken() as child:
                 child.start()
-                return child.facts
 
-        begun = [self._pool.submit(begin) for _ in self._all]
-        return begun[0]
+        for _ in self._all:
+            self._pool.submit(begin)
 
-    def submit(self, request: Mapping[str, Any]) -> Future[Answer]:
-        """Start one request on a free device."""
-        return self._pool.submit(self._measured, dict(request))
+    def submit(
+        self, number: int, order: Order, built: Built | None, best: float | None
+    ) -> Future[Answer | Failed]:
+        """Start one candidate on a free device."""
+        if built is not None and built.cubin:
+            order = msgspec.structs.replace(order, source="")  # machine code stands for it
+        return self._pool.submit(self._measured, Request(trial=number, order=order, built=built, best=best))
 
-    def _measured(self, request: dict[str, Any]) -> Answer:
+    def in_turns(self, request: Finals) -> Turns | Failed:
+        """The times of finalists on one device."""
+
+        def turned() -> Turns | Failed:
+            with self._taken() as child:
+                return measured(child, request, Turns, self._timeout)
+
+        return self._pool.submit(turned).result()
+
+    def _measured(self, request: Request) -> Answer | Failed:
         with self._taken() as child:
-            known = [time for time in (request.get("best"), self._fastest) if time is not None]
-            answer = measured(child, {**request, "best": min(known, default=None)}, self._timeout)
-            if "timing" in answer:  # the next request is waiting, and should know
-                self._fastest = min(answer["timing"]["median"], self._fastest or math.inf)
+            known = [time for time in (request.best, self._fastest) if time is not None]
+            request = msgspec.structs.replace(request, best=min(known, default=None))
+            answer = measured(child, request, Answer, self._timeout)
+            if isinstance(answer, Answer):  # the next request is waiting, and should know
+                self._fastest = min(answer.timing.median, self._fastest or math.inf)
             return answer
 
     @contextmanager
@@ -175,24 +211,24 @@ class Devices:
         self._pool.shutdown(wait=True)
 
 
-def measured(child: Child, request: dict[str, Any], timeout: float) -> Answer:
+def measured(child: Child, request: Message, kind: type[M], timeout: float) -> M | Failed:
     """A child's answer; what failed after others ran in the same process is tried once more in a fresh one.
 
     A kernel may spoil another's memory without being noticed, so a failure counts only in a process that has
     run nothing else.
     """
     used = child.answered > 0
-    answer = _asked(child, request, timeout)
-    if used and answer.get("lost") and not answer.get("timed_out"):
+    answer = _asked(child, request, kind, timeout)
+    if used and isinstance(answer, Failed) and answer.lost and not answer.timed_out:
         child.end()
-        answer = _asked(child, request, timeout)
+        answer = _asked(child, request, kind, timeout)
     return answer
 
 
-def _asked(child: Child, request: dict[str, Any], timeout: float) -> Answer:
+def _asked(child: Child, request: Message, kind: type[M], timeout: float) -> M | Failed:
     try:
-        return child.ask(request, timeout)
+        return child.ask(request, kind, timeout)
     except LostError as error:
         reason = f"{error} (a hang in the kernel?)" if error.timed_out else str(error)
         limit = timeout if error.timed_out else None
-        return {"failure": reason, "lost": True, "died": True, "timed_out": error.timed_out, "limit": limit}
+        return Failed(failure=reason, lost=True, died=True, timed_out=error.timed_out, limit=limit)

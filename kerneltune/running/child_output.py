@@ -6,6 +6,8 @@ import json
 import os
 from typing import Any, TextIO
 
+from kerneltune.messages import Message, encoded
+
 LONGEST = 1 << 20  # bytes of a line; an answer has some hundreds
 
 
@@ -16,7 +18,12 @@ def private_stdout() -> TextIO:
     return answers
 
 
-def say(answers: TextIO, answer: dict[str, Any]) -> None:
+def say(answers: TextIO, answer: dict[str, Any] | Message) -> None:
     """Send an answer; raises `ValueError` for a number that JSON does not have."""
-    answers.write(json.dumps(answer, allow_nan=False) + "\n")
+    text = (
+        encoded(answer, finite=True).decode()
+        if isinstance(answer, Message)
+        else json.dumps(answer, allow_nan=False)
+    )
+    answers.write(text.rstrip() + "\n")
     answers.flush()

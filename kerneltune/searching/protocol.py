@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 Configuration = dict[str, int | float | str | bool]
 
@@ -27,3 +27,16 @@ class Strategy(Protocol):
 
     def tell(self, outcome: Outcome) -> None:
         """The outcome of a configuration."""
+
+
+@runtime_checkable
+class Predicting(Strategy, Protocol):
+    """A strategy that expects something of a configuration before it is tried."""
+
+    def predicted(self, configuration: Configuration) -> float | None:
+        """The cost that it expected; None if it has no model, or did not ask for the configuration."""
+
+
+def prediction(strategy: Strategy, configuration: Configuration) -> float | None:
+    """What a strategy expected of a configuration; None of one that expects nothing."""
+    return strategy.predicted(configuration) if isinstance(strategy, Predicting) else None

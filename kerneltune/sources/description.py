@@ -161,6 +161,7 @@ class Description:
             symbols=tuple(self.constants),
             make_source=make,
             function=self.source if kind == CALLABLE else None,
+            timer=self.timer if callable(self.timer) else None,
             details=details,
         )
 

@@ -10,10 +10,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec.structs import replace
+
 from constrint.solutions.solutionset import SolutionSet
 from constrint.support.children import search_path
 from kerneltune.errors import InfeasibleError, InputError
 from kerneltune.inputs.hardware import HardwareProfile
+from kerneltune.messages import Order
 from kerneltune.sources.arguments import Argument
 from kerneltune.sources.names import check_macro, quoted
 from kerneltune.sources.numbers import Configuration, Numbers
@@ -53,6 +56,7 @@ class Kernel:
         symbols: Names of constant memory.
         make_source: Gives the text of a configuration, where it is more than macros.
         function: The callable itself, for measuring in this process.
+        timer: What times a callable in this process.
         details: Further entries of each order.
     """
 
@@ -70,6 +74,7 @@ class Kernel:
     symbols: tuple[str, ...] = ()
     make_source: Callable[[Configuration], str] | None = None
     function: Callable[..., Any] | None = None
+    timer: Callable[[Callable[[], Any]], float] | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -77,59 +82,54 @@ class Kernel:
         """Whether a compiler runs before each candidate."""
         return self.kind in (CUDA, TRITON)
 
-    def order(self, configuration: Configuration) -> dict[str, Any]:
-        """All that children need for a configuration, as data for JSON.
+    def order(self, configuration: Configuration) -> Order:
+        """All that children need for a configuration.
 
         Raises:
             InfeasibleError: Its block or shared memory exceeds the GPU's limits.
         """
         numbers = self.numbers.of(configuration)
-        grid, block = (tuple(numbers.get(axis, 1) for axis in axes) for axes in (GRID, BLOCK))
+        grid, block = (_three(numbers, axes) for axes in (GRID, BLOCK))
         shared = numbers.get("shared_memory", 0)
         self._check(grid, block, shared, numbers)
         made = self.source if self.make_source is None else self.make_source(dict(configuration))
-        order: dict[str, Any] = {
-            "kind": self.kind,
-            "configuration": configuration,
-            "source": made,
-            "entry": self.entry,
-            "grid": grid,
-            "block": block,
-            "shared_memory": shared,
-            "registers": numbers.get("registers"),
-            "blocks_per_sm": numbers.get("blocks_per_sm"),
+        order = Order(
+            kind=self.kind,
+            configuration=dict(configuration),
+            source=made,
+            entry=self.entry,
+            grid=grid,
+            block=block,
+            shared_memory=shared,
+            registers=numbers.get("registers"),
+            blocks_per_sm=numbers.get("blocks_per_sm"),
+            symbols=self.symbols,
+            options=self.options,
             **self.details,
-        }
+        )
         if self.kind == CUDA:
-            order |= self._for_cuda(made, configuration, numbers)
-        elif self.kind == PTX:
-            order["symbols"] = list(self.symbols)
-        elif self.kind == TRITON:
-            order["signature"] = [_signature(one) for one in self.arguments]
-            order["path"] = search_path()
+            return self._for_cuda(order, numbers)
+        if self.kind == TRITON:
+            signature = tuple(_signature(one) for one in self.arguments)
+            return replace(order, signature=signature, path=tuple(search_path()))
         return order
 
-    def _for_cuda(
-        self, source: str, configuration: Configuration, numbers: Mapping[str, int]
-    ) -> dict[str, Any]:
-        for name, value in configuration.items():
+    def _for_cuda(self, order: Order, numbers: Mapping[str, int]) -> Order:
+        for name, value in order.configuration.items():
             check_macro(value, f"'{name}'")
-        values = {name: _macro(value) for name, value in configuration.items()}
+        values = {name: _macro(value) for name, value in order.configuration.items()}
         for name, given in self.defines.items():
             value = numbers.get(f"define_{name}", given)
             check_macro(value, f"'{name}'")
             values[name] = str(value)
-        target = self.profile.target if self.profile is not None else "sm_80"
         # In the text, not as options, which would also change the headers that the compiler includes first.
         macros = "".join(f"#define {name} {value}\n" for name, value in values.items())
-        return {
-            "source": f"{macros}#line 1 {quoted(self.name)}\n{source}",
-            "entry": _instance(self.entry, values),
-            "options": list(self.options),
-            "symbols": list(self.symbols),
-            "target": target,
-            "cache": True,
-        }
+        return replace(
+            order,
+            source=f"{macros}#line 1 {quoted(self.name)}\n{order.source}",
+            entry=_instance(self.entry, values),
+            target=self.profile.target if self.profile is not None else "sm_80",
+        )
 
     def _check(
         self, grid: tuple[int, ...], block: tuple[int, ...], shared: int, numbers: Mapping[str, int]
@@ -199,6 +199,11 @@ def _instance(entry: str, values: Mapping[str, str]) -> str:
     return name + bracket + WORD.sub(lambda found: values.get(found[0], found[0]), rest)
 
 
-def _signature(one: Argument) -> list[Any]:
+def _three(numbers: Mapping[str, int], axes: tuple[str, ...]) -> tuple[int, int, int]:
+    x, y, z = (numbers.get(axis, 1) for axis in axes)
+    return x, y, z
+
+
+def _signature(one: Argument) -> tuple[str, str, Any]:
     _, kind, dtype, _, value = one.signature()
-    return [kind, dtype, value]
+    return kind, dtype, value

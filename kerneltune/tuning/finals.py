@@ -6,7 +6,6 @@ import math
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from kerneltune.pipeline.trial import Trial
 
@@ -41,7 +40,7 @@ def finalists(trials: Sequence[Trial], count: int) -> list[Trial]:
 
 
 def separated(
-    trials: Sequence[Trial], in_turns: Callable[[int, int], list[list[float]]], batches: int = BATCHES
+    trials: Sequence[Trial], in_turns: Callable[[int, int], Sequence[Sequence[float]]], batches: int = BATCHES
 ) -> list[Final]:
     """The finalists, the fastest first.
 
@@ -75,14 +74,3 @@ def _differ(best: list[float], other: list[float]) -> bool:
 
 def _time(trial: Trial) -> float:
     return trial.time if trial.time is not None else math.inf
-
-
-def request_of(orders: Sequence[Any], builts: Sequence[Any], rounds: int, samples: int) -> dict[str, Any]:
-    """The request that a measuring process answers with the times of several candidates."""
-    return {
-        "trial": -1,
-        "orders": list(orders),
-        "builts": list(builts),
-        "rounds": rounds,
-        "samples": samples,
-    }

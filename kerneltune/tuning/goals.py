@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from kerneltune.errors import InputError
 from kerneltune.pipeline.trial import Trial
-from kerneltune.searching.protocol import Configuration, Outcome, Strategy
+from kerneltune.searching.protocol import Configuration, Outcome, Strategy, prediction
 
 MAXIMISED = ("gflops", "gbs")
 
@@ -107,6 +107,5 @@ class Minimising:
 
     def predicted(self, configuration: Configuration) -> float | None:
         """The strategy's prediction for a configuration, in the objective's own sense."""
-        method = getattr(self._strategy, "predicted", None)
-        value = None if method is None else method(configuration)
+        value = prediction(self._strategy, configuration)
         return -value if value is not None and self._goals.names[0] in self._goals.maximised else value

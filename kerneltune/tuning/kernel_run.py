@@ -19,10 +19,11 @@ from kerneltune.inputs.rules import either, flag, number, optional, text, whole
 from kerneltune.measuring.case import Case
 from kerneltune.measuring.measure import Plan
 from kerneltune.measuring.serving import Server
+from kerneltune.messages import Built, Failed, Finals, SetUp
 from kerneltune.pipeline.children import Child, visible_device
 from kerneltune.pipeline.elsewhere import InThisProcess, OnExecutor
 from kerneltune.pipeline.run import Budget, Notice, Pipeline, Progress
-from kerneltune.pipeline.stages import Commands, Compilers, Devices, Measuring
+from kerneltune.pipeline.stages import Commands, Compilers, Devices
 from kerneltune.pipeline.trial import TIME
 from kerneltune.running.scratch import scratch_folder
 from kerneltune.searching.base import Model
@@ -30,13 +31,14 @@ from kerneltune.searching.points import Features
 from kerneltune.searching.protocol import Strategy
 from kerneltune.sources.kernel import CALLABLE, Kernel
 from kerneltune.sources.references import named
-from kerneltune.tuning.finals import Final, finalists, request_of, separated
+from kerneltune.tuning.finals import Final, finalists, separated
 from kerneltune.tuning.goals import Gains, Goals, Minimising
 from kerneltune.tuning.kernel_store import KernelMemory, KernelStore
 from kerneltune.tuning.kernel_work import KernelWork, Metric
 from kerneltune.tuning.tuned import TunedKernel
 
 OBSERVED = ("before_start", "after_finish", "get_results")  # what an observer may have
+AnyDevices = Devices | InThisProcess | OnExecutor
 MOST_COMPILERS = {"cuda": 16, "triton": 8}
 RULES = {
     "objective": either(text, rules.each(text)),
@@ -225,20 +227,20 @@ def _compilers(kernel: Kernel, options: RunOptions) -> Compilers | None:
     return compilers
 
 
-def _devices(kernel: Kernel, case: Case, folder: Path, options: RunOptions) -> Measuring:
+def _devices(kernel: Kernel, case: Case, folder: Path, options: RunOptions) -> AnyDevices:
     if kernel.kind == CALLABLE and not options.isolated:
         from kerneltune.measuring.callable_backend import CallableBackend
 
-        backend = CallableBackend(case, kernel.function, kernel.details.get("own_timer"))
+        backend = CallableBackend(case, kernel.function, kernel.timer)
         made = [one() if isinstance(one, type) else one for one in options.observers]
         return InThisProcess(Server(backend, options.plan, made))
-    set_up = {
-        "case": str(folder),
-        "kind": kernel.kind,
-        "plan": options.plan.to_json(),
-        "observers": [_reference(one) for one in options.observers],
-        "path": search_path(),
-    }
+    set_up = SetUp(
+        case=str(folder),
+        kind=kernel.kind,
+        plan=options.plan.to_json(),
+        observers=tuple(_reference(one) for one in options.observers),
+        path=tuple(search_path()),
+    )
     numbers: list[int | None] = list(options.devices) if options.devices else [None]
     if options.executor is not None:
         return OnExecutor(
@@ -264,26 +266,27 @@ def _finals(
     work: KernelWork,
     progress: Progress,
     compilers: Compilers | None,
-    devices: Measuring,
+    devices: AnyDevices,
     options: RunOptions,
 ) -> list[Final]:
     """The finalists measured again; none if they cannot be, or time is not what is searched for."""
     chosen = finalists(progress.trials, options.finalists)
-    if len(chosen) < 2 or options.goals.names != (TIME,) or options.executor is not None:
+    if len(chosen) < 2 or options.goals.names != (TIME,) or isinstance(devices, OnExecutor):
         return []
-    orders = [work.order(trial.configuration) for trial in chosen]
-    builts: list[dict[str, Any]] = [{} for _ in orders]
+    orders = tuple(work.order(trial.configuration) for trial in chosen)
+    builts: tuple[Built | None, ...] = (None,) * len(orders)
     if compilers is not None:
-        builts = [one.result() for one in [compilers.submit(order) for order in orders]]
-        if any("failure" in built for built in builts):
+        made = [one.result() for one in [compilers.submit(order) for order in orders]]
+        builts = tuple(built for built in made if not isinstance(built, Failed))
+        if len(builts) < len(made):
             return []
 
-    def in_turns(rounds: int, samples: int) -> list[list[float]]:
-        answer = devices.submit(request_of(orders, builts, rounds, samples)).result()
-        if "times" not in answer:
-            raise RunError(str(answer.get("failure")))
-        times: list[list[float]] = answer["times"]
-        return times
+    def in_turns(rounds: int, samples: int) -> Sequence[Sequence[float]]:
+        request = Finals(trial=-1, orders=orders, builts=builts, rounds=rounds, samples=samples)
+        answer = devices.in_turns(request)
+        if isinstance(answer, Failed):
+            raise RunError(answer.failure)
+        return answer.times
 
     try:
         return separated(chosen, in_turns)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kerneltune.errors import InputError
-from kerneltune.pipeline.stages import Answer
+from kerneltune.messages import Answer, Built, Failed, Order
 from kerneltune.pipeline.trial import TIME, Trial
 from kerneltune.searching.protocol import Configuration
 from kerneltune.sources.kernel import Kernel
@@ -37,72 +37,70 @@ class KernelWork:
         """Whether a compiler runs before each candidate."""
         return self.kernel.compiles
 
-    def order(self, configuration: Configuration) -> dict[str, Any]:
+    def order(self, configuration: Configuration) -> Order:
         """The order of a configuration."""
         return self.kernel.order(configuration)
 
-    def refused(self, order: Mapping[str, Any], built: Mapping[str, Any]) -> str | None:
+    def refused(self, order: Order, built: Built) -> str | None:
         """The promises that the compiled kernel breaks: registers, shared memory, blocks on an SM."""
         found = self.resources(order, built)
         profile = self.kernel.profile
         broken = []
-        promised = order.get("registers")
-        if promised is not None and found.get("registers", 0) > promised:
-            broken.append(f"{found['registers']} registers, {promised} promised")
-        if promised is not None and built.get("spills"):
-            broken.append(f"{built['spills']} bytes of spills")
-        if profile is not None and found.get("shared_memory", 0) > profile.smem_per_block_optin:
-            broken.append(
-                f"{found['shared_memory']} bytes of shared memory, {profile.smem_per_block_optin} exist"
-            )
-        wanted = order.get("blocks_per_sm")
-        if wanted is not None and found.get("blocks_per_sm", wanted) < wanted:
-            broken.append(f"{found['blocks_per_sm']} blocks per SM, {wanted} promised")
-        elif found.get("blocks_per_sm") == 0:
-            broken.append(f"no block fits an SM with {found['registers']} registers a thread")
+        promised = order.registers
+        if promised is not None and built.registers > promised:
+            broken.append(f"{built.registers} registers, {promised} promised")
+        if promised is not None and built.spills:
+            broken.append(f"{built.spills} bytes of spills")
+        shared = found["shared_memory"]
+        if profile is not None and shared > profile.smem_per_block_optin:
+            broken.append(f"{shared} bytes of shared memory, {profile.smem_per_block_optin} exist")
+        wanted, resident = order.blocks_per_sm, found.get("blocks_per_sm")
+        if wanted is not None and resident is not None and resident < wanted:
+            broken.append(f"{resident} blocks per SM, {wanted} promised")
+        elif resident == 0:
+            broken.append(f"no block fits an SM with {built.registers} registers a thread")
         return "; ".join(broken) or None
 
-    def resources(self, order: Mapping[str, Any], built: Mapping[str, Any]) -> dict[str, int]:
+    def resources(self, order: Order, built: Built | None) -> dict[str, int]:
         """Registers, shared memory, spills and blocks per SM of what was built."""
-        if "registers" not in built:
+        if built is None:
             return {}
-        threads = math.prod(order["block"])
-        shared = int(built["shared_memory"]) + int(order.get("shared_memory") or 0)
+        threads = math.prod(order.block)
+        shared = built.shared_memory + order.shared_memory
         found = {
             "threads": threads,
-            "registers": int(built["registers"]),
+            "registers": built.registers,
             "shared_memory": shared,
-            "spills": int(built.get("spills", 0)),
+            "spills": built.spills,
         }
         profile = self.kernel.profile
         if profile is not None and self.kernel.kind == "cuda":
-            found["blocks_per_sm"] = blocks_per_sm(profile, threads, found["registers"], shared)
+            found["blocks_per_sm"] = blocks_per_sm(profile, threads, built.registers, shared)
         return found
 
-    def trial(self, order: Mapping[str, Any], built: Answer, answer: Answer) -> Trial:
+    def trial(self, order: Order, built: Built | None, answer: Answer | Failed) -> Trial:
         """The result of an answer."""
-        built = answer.get("built") or built
+        built = answer.built or built
         made: dict[str, Any] = {
-            "configuration": order["configuration"],
-            "compile_seconds": float(built.get("seconds", 0.0)),
+            "configuration": order.configuration,
+            "compile_seconds": 0.0 if built is None else built.seconds,
             "resources": self.resources(order, built),
             "device": self.device,
         }
-        if "failure" in answer:
-            died, limit = bool(answer.get("died")), answer.get("limit")
-            return Trial(**made, failure=str(answer["failure"]) or "no reason", died=died, limit=limit)
-        timing = answer["timing"]
-        objectives = {TIME: float(timing["median"]), **answer.get("objectives", {})}
+        if isinstance(answer, Failed):
+            return Trial(**made, failure=answer.failure or "no reason", died=answer.died, limit=answer.limit)
+        timing = answer.timing
         made |= {
-            "run_seconds": float(answer.get("seconds", 0.0)),
-            "fastest": timing["fastest"],
-            "spread": timing["spread"],
-            "samples": timing["samples"],
-            "relative_error": answer.get("relative_error"),
-            "notes": answer.get("notes", {}),
+            "run_seconds": answer.seconds,
+            "fastest": timing.fastest,
+            "spread": timing.spread,
+            "samples": timing.samples,
+            "relative_error": answer.relative_error,
+            "notes": answer.notes,
         }
         try:
-            return Trial(**made, objectives=self._objectives(order["configuration"], objectives))
+            objectives = self._objectives(order.configuration, {TIME: timing.median, **answer.objectives})
+            return Trial(**made, objectives=objectives)
         except InputError as error:
             return Trial(**made, failure=str(error))
 

@@ -111,7 +111,7 @@ def _launcher(kernel: Kernel, configuration: Configuration) -> Any:
     if kernel.kind == TRITON:
         from kerneltune.sources.references import resolved
 
-        function, grid = resolved(kernel.source), tuple(kernel.order(configuration)["grid"])
+        function, grid = resolved(kernel.source), kernel.order(configuration).grid
         return lambda arguments, stream: function[grid](*arguments, **configuration)
     if kernel.kind == CALLABLE and kernel.function is not None:
         plain = kernel.function

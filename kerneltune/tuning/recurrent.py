@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from kerneltune.compiling.compile import Compiled, Compiler
 from kerneltune.errors import CompilationError
-from kerneltune.pipeline.stages import Answer
+from kerneltune.messages import Failed
 from kerneltune.pipeline.trial import TIME, Trial
 from kerneltune.running import trial as trials
 from kerneltune.running.measure import TrialPlan, predicted_anew
@@ -40,6 +39,23 @@ class InOrder:
         """The order stays."""
 
 
+@dataclass(frozen=True)
+class Chosen:
+    """A candidate and its place."""
+
+    number: int
+    candidate: Candidate
+
+
+@dataclass(frozen=True)
+class Tried:
+    """The outcome of a candidate, and whether the store had it."""
+
+    outcome: Outcome
+    stored: bool
+    seconds: float = 0.0
+
+
 @dataclass
 class RecurrentWork:
     """Candidates as orders, and what became of each.
@@ -57,30 +73,29 @@ class RecurrentWork:
     left_out: dict[int, str] = field(default_factory=dict)
     stored: set[int] = field(default_factory=set)
 
-    def order(self, configuration: Configuration) -> dict[str, Any]:
+    def order(self, configuration: Configuration) -> Chosen:
         """The candidate of a place."""
         number = int(configuration[NUMBER])
-        return {"configuration": configuration, "candidate": self.candidates[number]}
+        return Chosen(number, self.candidates[number])
 
-    def refused(self, order: Mapping[str, Any], built: Mapping[str, Any]) -> str | None:
+    def refused(self, order: Chosen, built: Compiled) -> str | None:
         """The predictions that the compiled kernel exceeds."""
-        return "; ".join(built["compiled"].report.broken_promises()) or None
+        return "; ".join(built.report.broken_promises()) or None
 
-    def trial(self, order: Mapping[str, Any], built: Answer, answer: Answer) -> Trial:
+    def trial(self, order: Chosen, built: Compiled | None, answer: Tried | Failed) -> Trial:
         """The result of an answer; the outcome itself is kept."""
-        number = int(order["configuration"][NUMBER])
-        outcome: Outcome | None = answer.get("outcome")
-        if outcome is None:
-            self.left_out[number] = f"{self.candidates[number].strategy}: {answer['failure']}"
-            return Trial(order["configuration"], failure=str(answer["failure"]))
-        self.outcomes[number] = outcome
-        if answer["stored"]:
+        number, configuration = order.number, dict[str, int | float | str | bool]({NUMBER: order.number})
+        if isinstance(answer, Failed):
+            self.left_out[number] = f"{order.candidate.strategy}: {answer.failure}"
+            return Trial(configuration, failure=answer.failure)
+        outcome = self.outcomes[number] = answer.outcome
+        if answer.stored:
             self.stored.add(number)
         found = outcome.measurement
         if not outcome.passed or found is None or found.milliseconds is None:
             failure = outcome.failure or "the result is wrong, or differs between runs"
-            return Trial(order["configuration"], failure=failure)
-        return Trial(order["configuration"], {TIME: found.milliseconds})
+            return Trial(configuration, failure=failure)
+        return Trial(configuration, {TIME: found.milliseconds})
 
 
 class ThreadCompilers:
@@ -96,15 +111,15 @@ class ThreadCompilers:
         self._compiler = compiler
         self._pool = ThreadPoolExecutor(self.workers, "kerneltune-compile")
 
-    def submit(self, order: Mapping[str, Any]) -> Future[Answer]:
+    def submit(self, order: Chosen) -> Future[Compiled | Failed]:
         """Start a compilation."""
-        return self._pool.submit(self._compiled, order["candidate"])
+        return self._pool.submit(self._compiled, order.candidate)
 
-    def _compiled(self, candidate: Candidate) -> Answer:
+    def _compiled(self, candidate: Candidate) -> Compiled | Failed:
         try:
-            return {"compiled": self._compiler.compile(candidate)}
+            return self._compiler.compile(candidate)
         except CompilationError as error:
-            return {"failure": str(error)}
+            return Failed(failure=str(error))
 
     def close(self) -> None:
         """Wait for what runs."""
@@ -141,17 +156,20 @@ class RecurrentDevice:
         self._again, self._timeout = again, timeout
         self._first: Callable[[], None] | None = first
 
-    def submit(self, request: Mapping[str, Any]) -> Future[Answer]:
+    def submit(
+        self, number: int, order: Chosen, built: Compiled | None, best: float | None
+    ) -> Future[Tried | Failed]:
         """Run one trial; sqlite's connection stays in its thread, so this waits."""
-        done: Future[Answer] = Future()
-        done.set_result(self._answered(request["built"]["compiled"]))
+        assert built is not None
+        done: Future[Tried | Failed] = Future()
+        done.set_result(self._answered(built))
         return done
 
-    def _answered(self, compiled: Compiled) -> Answer:
+    def _answered(self, compiled: Compiled) -> Tried:
         key = trial_key(compiled.key, compiled.candidate)
         stored = None if self._again else self._store.find(key)
         if stored is not None and stored.outcome.is_final(self._timeout):
-            return {"outcome": as_of_now(stored.outcome, compiled.candidate), "stored": True}
+            return Tried(as_of_now(stored.outcome, compiled.candidate), stored=True)
         if self._first is not None:
             self._first()
             self._first = None
@@ -160,7 +178,7 @@ class RecurrentDevice:
         trial = trials.Trial(compiled.candidate, compiled.cubin, spec.cooperative, capability, self._plan)
         outcome = self._stream.run(trial)
         self._store.add(key, outcome)
-        return {"outcome": outcome, "stored": False}
+        return Tried(outcome, stored=False)
 
     def close(self) -> None:
         """End the child."""

@@ -16,6 +16,7 @@ from kerneltune.measuring.callable_backend import CallableBackend
 from kerneltune.measuring.case import Case, expected_outputs
 from kerneltune.measuring.measure import Plan, summary, timed
 from kerneltune.measuring.serving import Server
+from kerneltune.messages import Answer, Failed, Order, Request
 from kerneltune.sources.arguments import arguments_of
 
 
@@ -25,10 +26,14 @@ def case(reference: Any = None) -> Case:
     return Case(arguments, expected_outputs(arguments, reference))
 
 
-def answer(function: Any, plan: Plan | None = None, **configuration: Any) -> dict[str, Any]:
+def answer(function: Any, plan: Plan | None = None, **configuration: Any) -> Any:
     whole = case(lambda a, c, factor: factor * a)
     server = Server(CallableBackend(whole, function), plan or Plan())
-    return server.answer({"trial": 4, "order": {"configuration": configuration}})
+    return server.answer(request(4, **configuration))
+
+
+def request(trial: int, **configuration: Any) -> Request:
+    return Request(trial=trial, order=Order(kind="callable", configuration=configuration))
 
 
 def right(a: Any, c: Any, factor: Any, step: int) -> None:
@@ -54,10 +59,10 @@ def raising(a: Any, c: Any, factor: Any, step: int) -> None:
 
 def test_a_right_function_is_timed() -> None:
     found = answer(right, step=1)
-    assert found["trial"] == 4
-    assert found["timing"]["samples"] == 7
-    assert 0 < found["timing"]["fastest"] <= found["timing"]["median"]
-    assert found["relative_error"] == 0
+    assert found.trial == 4
+    assert found.timing.samples == 7
+    assert 0 < found.timing.fastest <= found.timing.median
+    assert found.relative_error == 0
 
 
 @pytest.mark.parametrize(
@@ -71,7 +76,7 @@ def test_a_right_function_is_timed() -> None:
     ],
 )
 def test_a_wrong_function_is_found(function: Any, said: str) -> None:
-    assert said in answer(function, step=1)["failure"]
+    assert said in answer(function, step=1).failure
 
 
 def test_integers_must_be_equal_and_written() -> None:
@@ -83,7 +88,9 @@ def test_integers_must_be_equal_and_written() -> None:
         """Writes nothing; the first poison looks like the result."""
 
     server = Server(CallableBackend(Case(arguments, expected), lazy), Plan())
-    assert "not written" in server.answer({"trial": 0, "order": {"configuration": {}}})["failure"]
+    found = server.answer(request(0))
+    assert isinstance(found, Failed)
+    assert "not written" in found.failure
 
 
 def test_what_is_read_and_written_is_restored() -> None:
@@ -93,8 +100,9 @@ def test_what_is_read_and_written_is_restored() -> None:
         a *= 2
 
     whole = Case(arguments, expected_outputs(arguments, lambda a: 2 * a))
-    found = Server(CallableBackend(whole, twice), Plan()).answer({"trial": 0, "order": {"configuration": {}}})
-    assert found["relative_error"] == 0
+    found = Server(CallableBackend(whole, twice), Plan()).answer(request(0))
+    assert isinstance(found, Answer)
+    assert found.relative_error == 0
 
 
 def test_cases_are_files(tmp_path: Path) -> None:
@@ -191,6 +199,15 @@ def test_callables_observers_metrics_and_fronts(tmp_path: Path) -> None:
         metrics={"rate": lambda c, o: c["block"] / o["time"]},
     )
     assert most.best_configuration == {"block": 4}
+
+
+def test_a_timer_that_has_no_name_times(tmp_path: Path) -> None:
+    def kernel(block: int) -> None:
+        """Nothing to do."""
+
+    given: dict[str, Any] = {"params": {"block": [1]}, "store": tmp_path / "s"}
+    found = kerneltune.tune(kernel, timer=lambda call: call() or 2.5, **given)
+    assert found.best.objectives == {"time": 2.5}
 
 
 def test_finalists_separate_or_are_equal(tmp_path: Path) -> None:

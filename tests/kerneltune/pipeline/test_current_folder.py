@@ -50,14 +50,14 @@ make_case(problem, discover(), 1, case, workers=2)
 print(len(list(case.iterdir())))
 """
 COMPILING = """
+from kerneltune.messages import Built, Order
 from kerneltune.pipeline.children import Child
 from kerneltune.pipeline.stages import COMPILE_CHILD
 enter()
 child = Child(COMPILE_CHILD)
-order = {"kind": "cuda", "source": "__global__ void f() {}", "entry": "f", "symbols": [], "options": [],
-         "target": "sm_80", "registers": None, "cache": False}
-answer = child.ask(order, 60)
-assert "cubin" in answer or "NVRTC cannot be loaded" in answer["failure"], answer
+order = Order(kind="cuda", configuration={}, source="__global__ void f() {}", entry="f", cache=False)
+answer = child.ask(order, Built, 60)
+assert isinstance(answer, Built) or "NVRTC cannot be loaded" in answer.failure, answer
 print("seconds")
 child.end()
 """

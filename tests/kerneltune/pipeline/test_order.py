@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from concurrent.futures import Future
 from typing import Any
 
+from kerneltune.messages import Built
 from kerneltune.pipeline.run import Budget, Pipeline
 from kerneltune.pipeline.trial import Trial
 from kerneltune.searching.protocol import Configuration, Outcome
@@ -18,9 +18,9 @@ class AtOnce:
 
     slots, depth, workers = 4, 8, 8
 
-    def submit(self, order: Mapping[str, Any]) -> Future[dict[str, Any]]:
-        done: Future[dict[str, Any]] = Future()
-        done.set_result({"seconds": 0.0})
+    def submit(self, *given: Any) -> Future[Any]:
+        done: Future[Any] = Future()
+        done.set_result(Built())
         return done
 
     def close(self) -> None:
@@ -48,10 +48,10 @@ class Plain:
     def order(self, configuration: Configuration) -> dict[str, Any]:
         return dict(configuration)
 
-    def refused(self, order: Mapping[str, Any], built: Mapping[str, Any]) -> str | None:
+    def refused(self, order: dict[str, Any], built: Any) -> str | None:
         return None
 
-    def trial(self, order: Mapping[str, Any], built: dict[str, Any], answer: dict[str, Any]) -> Trial:
+    def trial(self, order: dict[str, Any], built: Any, answer: Any) -> Trial:
         return Trial(dict(order), {"time": 1.0 + order["x"]})
 
     def find(self, configuration: Configuration) -> Trial | None:

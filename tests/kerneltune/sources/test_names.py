@@ -111,7 +111,7 @@ def test_a_kernels_name_is_one_line(name: str) -> None:
 
 @pytest.mark.parametrize("name", ['a"', "back\\slash", 'x" #define A 99', "é🎉", "ends in \\"])
 def test_the_line_before_the_source_has_the_kernels_name(name: str) -> None:
-    source = described(name=name).kernel(None).order({"A": 1})["source"]
+    source = described(name=name).kernel(None).order({"A": 1}).source
     head, _, rest = source.partition("#line 1 ")
     line, _, own = rest.partition("\n")
     assert head == "#define A 1\n"

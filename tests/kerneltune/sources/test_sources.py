@@ -95,18 +95,18 @@ blocks_per_sm := 2
     assert {"BLOCK": 1024, "registers": 32} in rows
     assert {"BLOCK": 1024, "registers": 64} not in rows  # two blocks of 1,024 threads have 32 registers each
     order = kernel.order({"BLOCK": 128, "registers": 64})
-    assert (order["shared_memory"], order["registers"], order["blocks_per_sm"]) == (12800, 64, 2)
+    assert (order.shared_memory, order.registers, order.blocks_per_sm) == (12800, 64, 2)
 
 
 def test_an_order_has_macros_and_the_instance() -> None:
     kernel = described(defines={"HALF": "BLOCK // 2", "KIND": "7"}, options=["-lineinfo"]).kernel(H100)
     order = kernel.order({"BLOCK": 64, "FAST": True})
-    assert order["entry"] == "scale<64>"
-    assert order["source"].startswith(
+    assert order.entry == "scale<64>"
+    assert order.source.startswith(
         "#define BLOCK 64\n#define FAST 1\n#define HALF 32\n#define KIND 7\n#line 1"
     )
-    assert (order["grid"], order["block"], order["target"]) == ((16, 1, 1), (64, 1, 1), "sm_90a")
-    assert order["options"] == ["-lineinfo"]
+    assert (order.grid, order.block, order.target) == ((16, 1, 1), (64, 1, 1), "sm_90a")
+    assert order.options == ("-lineinfo",)
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_the_examples_have_spaces(name: str, size: int) -> None:
     kernel = folder.description.kernel(H100)
     assert kernel.space.size == size
     order = kernel.order(next(iter(kernel.space)))
-    assert order["grid"][0] > 1
+    assert order.grid[0] > 1
 
 
 def test_sizes_of_a_folder_can_be_changed() -> None:

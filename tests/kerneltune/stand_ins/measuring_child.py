@@ -16,9 +16,9 @@ from typing import Any
 from meeting import met
 
 from kerneltune.errors import RunError
-from kerneltune.measuring.loaded import Facts
 from kerneltune.measuring.measure import Plan
 from kerneltune.measuring.serving import Server
+from kerneltune.messages import REQUESTS, Built, Facts, Failed, Finals, Order, Request, SetUp, required
 from kerneltune.running.child_output import private_stdout, say
 from kerneltune.running.lifeline import follow_parent
 from kerneltune.running.verify import Verdict
@@ -74,29 +74,30 @@ def _log(values: dict[str, Any], path: str | None) -> None:
 class PretendedBackend:
     """A device that is none."""
 
-    facts = Facts("pretended", "9.0")
+    facts = Facts(device="pretended", compute_capability="9.0")
 
-    def load(self, order: dict[str, Any], built: dict[str, Any]) -> Pretended:
-        return Pretended(order["configuration"])
+    def load(self, order: Order, built: Built | None) -> Pretended:
+        return Pretended(order.configuration)
 
 
 def main() -> None:
     follow_parent()
     answers = private_stdout()
-    set_up = json.loads(sys.stdin.readline())
+    set_up = required(sys.stdin.readline(), SetUp)
     if os.environ.get("CUDA_VISIBLE_DEVICES") == os.environ.get("KERNELTUNE_TEST_SLOW_DEVICE", ""):
         time.sleep(1.0)
-    server = Server(PretendedBackend(), Plan(**set_up["plan"]))
-    say(answers, {"device": "pretended", "compute_capability": "9.0"})
+    plan: dict[str, Any] = set_up.plan
+    server = Server(PretendedBackend(), Plan(**plan))
+    say(answers, PretendedBackend.facts)
     for line in sys.stdin:
-        request = json.loads(line)
-        if request.get("order", {}).get("configuration", {}).get("fault") == "garbage":
+        request: Request | Finals = required(line, REQUESTS)
+        if isinstance(request, Request) and request.order.configuration.get("fault") == "garbage":
             answers.write("nonsense\n")
             answers.flush()
             continue
         answer = server.answer(request)
         say(answers, answer)
-        if answer.get("lost"):
+        if isinstance(answer, Failed) and answer.lost:
             return
 
 
