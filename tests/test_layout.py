@@ -18,6 +18,24 @@ SOURCES = ("constrint", "kerneltune", "kernels", "tests", "benchmarks", "example
 ENDINGS = {".py", ".cu", ".cuh", ".cpp", ".h", ".lark", ".js"}
 LONGEST_FILE = 400
 LONGEST_FUNCTION = 60
+MOST_POSITIONAL = 8  # arguments of a call: beyond, nobody sees which is which
+MOST_PARAMETERS = 10
+VARIADIC = {"with_parts", "changed_by", "_table", "add_row"}
+"""Functions of any number of like things: classes, names, columns, cells."""
+FLAT_CALLS = {
+    "kerneltune/running/diagonal_cpu.py back",  # machine code takes arrays and numbers, no records
+    "kerneltune/running/scan_cpu.py _numbers()",  # likewise
+}
+FLAT_FUNCTIONS = {
+    "constrint/model.py solve",  # public: a keyword for each option
+    "constrint/answers/options.py options_of",  # its keywords made a record
+    "constrint/cli/main.py solve",  # click gives an argument for each option
+    "constrint/cli/main.py space",  # likewise
+    "kerneltune/cli/replay.py replay",  # likewise
+    "kerneltune/cli/tune.py tune",  # likewise
+    "kerneltune/kernel_tuner/interface.py tune_kernel",  # Kernel Tuner's own
+    "kerneltune/torch/rnn.py recurrence",  # public: a keyword for each option
+}
 
 
 def test_files_are_short() -> None:
@@ -49,6 +67,36 @@ def _long_functions(path: Path) -> Iterator[str]:
             length = (node.end_lineno or 0) - node.lineno + 1 - doc
             if length > LONGEST_FUNCTION:
                 yield f"{path.relative_to(ROOT)}:{node.lineno} {node.name}: {length} lines"
+
+
+def test_long_lists_of_arguments_are_records_or_keywords() -> None:
+    calls, functions = set(), set()
+    for path in _sources():
+        if path.suffix == ".py" and path.relative_to(ROOT).parts[0] in OTHER:
+            name = path.relative_to(ROOT).as_posix()
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Call) and _positional(node) > MOST_POSITIONAL:
+                    called = ast.unparse(node.func)
+                    if called.rpartition(".")[2] not in VARIADIC:
+                        calls.add(f"{name} {called}")
+                elif isinstance(node, ast.FunctionDef) and _parameters(node) > MOST_PARAMETERS:
+                    functions.add(f"{name} {node.name}")
+    assert calls == FLAT_CALLS
+    assert functions == FLAT_FUNCTIONS
+
+
+def _positional(call: ast.Call) -> int:
+    """Positional arguments of a call, those of starred tuples included."""
+    return sum(
+        len(one.value.elts) if isinstance(one, ast.Starred) and isinstance(one.value, ast.Tuple) else 1
+        for one in call.args
+    )
+
+
+def _parameters(function: ast.FunctionDef) -> int:
+    """Parameters of a function without the object that it is called on."""
+    found = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+    return sum(one.arg not in ("self", "cls") for one in found)
 
 
 @pytest.mark.parametrize("package", sorted(OTHER))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, overload
 
@@ -71,27 +71,22 @@ class Statistics:
 
     def plus(self, later: Statistics, solutions: int) -> Statistics:
         """The sum of this work and a later search's; engine and method are the later one's."""
-        return Statistics(
-            self.nodes + later.nodes,
-            self.failures + later.failures,
-            self.propagations + later.propagations,
-            self.solutions + solutions,
-            later.seconds,
-            later.engine,
-            later.arithmetic,
-            later.method,
-            self.learned + later.learned,
+        return replace(
+            later,
+            nodes=self.nodes + later.nodes,
+            failures=self.failures + later.failures,
+            propagations=self.propagations + later.propagations,
+            solutions=self.solutions + solutions,
+            learned=self.learned + later.learned,
         )
 
     def counting(self, solutions: int) -> Statistics:
         """The same work with another number of solutions."""
-        work = (self.nodes, self.failures, self.propagations, solutions, self.seconds)
-        return Statistics(*work, self.engine, self.arithmetic, self.method, self.learned)
+        return replace(self, solutions=solutions)
 
     def within(self, seconds: float) -> Statistics:
         """The same work with another wall time."""
-        work = (self.nodes, self.failures, self.propagations, self.solutions)
-        return Statistics(*work, seconds, self.engine, self.arithmetic, self.method, self.learned)
+        return replace(self, seconds=seconds)
 
 
 MOST_SHOWN = 30  # values that the text of a result shows

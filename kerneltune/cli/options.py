@@ -160,16 +160,16 @@ class Asked:
             option = "--heads" if self.heads is None else "--head-dim"
             raise InputError(f"{option} is missing: {self.cell} needs it")
         return Problem(
-            self.cell,
-            self.heads,
-            self.head_dim,
-            self.batch,
-            self.dtype,
-            self.steps,
-            self.direction,
-            self.clip,
-            self.cut,
-            self.forward_clip,
+            cell=self.cell,
+            heads=self.heads,
+            head_dim=self.head_dim,
+            batch=self.batch,
+            dtype=self.dtype,
+            steps=self.steps,
+            direction=self.direction,
+            gate_gradient_clip=self.clip,
+            cut_recurrent_gradient=self.cut,
+            forward_clip=self.forward_clip,
         )
 
     def _scan(self, name: str) -> ScanProblem:
@@ -180,15 +180,15 @@ class Asked:
         if self.channels is None:
             raise InputError(f"--channels is missing: the scan {self.cell} needs it")
         return ScanProblem(
-            name,
-            self.batch,
-            self.steps,
-            self.channels,
-            self.dtype,
-            self.direction,
-            self.reverse,
-            self.lengths,
-            self.resets,
+            cell=name,
+            batch=self.batch,
+            steps=self.steps,
+            channels=self.channels,
+            dtype=self.dtype,
+            direction=self.direction,
+            reverse=self.reverse,
+            lengths=self.lengths,
+            resets=self.resets,
         )
 
 

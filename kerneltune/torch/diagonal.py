@@ -118,20 +118,28 @@ def _options(
     keeps: bool = False,
 ) -> Options:
     """What the operators take, in their order."""
-    return Options(initial, lengths, resets, None, reverse, weights, strategy, keeps)
+    return Options(
+        initial=initial,
+        lengths=lengths,
+        resets=resets,
+        reverse=reverse,
+        weights=weights,
+        strategy=strategy,
+        keeps=keeps,
+    )
 
 
 def _forward(cell: str, inputs: list[torch.Tensor], options: Options) -> _Results:
     initial, lengths, resets, _, reverse, weights, strategy, keeps = options
-    found: _Results = operator(cell, inputs, weights, initial, lengths, resets, reverse, strategy, keeps)
+    given = weights, initial, lengths, resets, reverse, strategy, keeps
+    found: _Results = operator(cell, inputs, *given)
     return found
 
 
 def _backward(cell: str, inputs: list[torch.Tensor], by: Results, options: Options) -> list[torch.Tensor]:
     _, lengths, resets, _, reverse, weights, strategy, _ = options
-    found: list[torch.Tensor] = backward_operator(
-        cell, inputs, weights, *by, lengths, resets, reverse, strategy
-    )
+    rest = lengths, resets, reverse, strategy
+    found: list[torch.Tensor] = backward_operator(cell, inputs, weights, *by, *rest)
     return found
 
 

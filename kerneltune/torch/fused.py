@@ -43,16 +43,16 @@ _keeps_graph = getattr(torch._C._autograd, "_get_current_graph_task_keep_graph",
 def layer_of(kind: Kind, sizes: Sizes, tf32: bool) -> Layer:
     """The sizes of each layer of a stack."""
     return Layer(
-        kind.cell,
-        tuple(name == "n" for name in kind.states),
-        kind.keeps,
-        sizes.heads,
-        sizes.head_dim,
-        len(kind.gates),
-        sizes.directions,
-        sizes.bias,
-        spec_of(kind.cell).separate_gradients,
-        tf32,
+        cell=kind.cell,
+        positive=tuple(name == "n" for name in kind.states),
+        keeps=kind.keeps,
+        heads=sizes.heads,
+        dim=sizes.head_dim,
+        gates=len(kind.gates),
+        directions=sizes.directions,
+        bias=sizes.bias,
+        separate=spec_of(kind.cell).separate_gradients,
+        tf32=tf32,
     )
 
 

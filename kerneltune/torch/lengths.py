@@ -70,7 +70,16 @@ class Lengths:
             parts = self._generally(layer, blocks)
         source, places, ends, end_places, *rest = _moved([part.reshape(-1) for part in parts], device)
         held = (rest[0], rest[1]) if rest else None
-        return Ragged(blocks, len(self.ends), source, places, held, ends, end_places, layer.directions)
+        return Ragged(
+            blocks=blocks,
+            batch=len(self.ends),
+            source=source,
+            places=places,
+            moves=held,
+            ends=ends,
+            end_places=end_places,
+            directions=layer.directions,
+        )
 
     def _simply(self, layer: Layer, block: RowBlock) -> list[Numbers]:
         """One block and direction, which takes a fraction of the host's time."""

@@ -137,4 +137,5 @@ def _arguments(
     plain: tuple[bool, str, bool], tensors: Sequence[torch.Tensor | Any]
 ) -> tuple[list[torch.Tensor], Options]:
     (reverse, strategy, keeps), (initial, lengths, resets, boundaries, weights, *inputs) = plain, tensors
-    return inputs, Options(initial, lengths, resets, boundaries, reverse, weights, strategy, keeps)
+    options = Options(initial, lengths, resets, boundaries, reverse)
+    return inputs, options._replace(weights=weights, strategy=strategy, keeps=keeps)
