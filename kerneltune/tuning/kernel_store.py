@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sqlite3
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,8 +18,8 @@ from kerneltune.errors import InputError
 from kerneltune.inputs import rules
 from kerneltune.pipeline.trial import Trial
 from kerneltune.searching.protocol import Configuration
+from kerneltune.tuning.rows import Patience, RowFile
 
-VERSION = 1
 SCHEMA = """
 create table if not exists kernels (
   key text primary key,
@@ -34,14 +32,8 @@ create table if not exists kernels (
 );
 create index if not exists kernels_by_name on kernels (kernel, device);
 """
-PASSING = {
-    sqlite3.SQLITE_BUSY,
-    sqlite3.SQLITE_LOCKED,
-    sqlite3.SQLITE_PROTOCOL,
-    sqlite3.SQLITE_FULL,
-    sqlite3.SQLITE_IOERR,
-}
-PATIENCE = 60.0
+# Measurements go on while a file is locked: their rows wait.
+WAITS = Patience(adding=0.0, attempt=5.0)
 DAMAGES = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
 
 
@@ -57,97 +49,52 @@ class StoredKernel:
     trial: Trial
 
 
-class KernelStore:
+class KernelStore(RowFile):
     """Trials of users' kernels in a sqlite file, which is created if it does not exist.
 
     Args:
         path: The file; by default in the user's cache folder.
     """
 
+    SCHEMA = SCHEMA
+
     def __init__(self, path: Path | str | None = None) -> None:
         rules.check({"store": path}, {"store": rules.optional(rules.path)})
-        self.path = default_folder() / "kernels.sqlite" if path is None else Path(path)
-        self._pending: dict[str, tuple[str, ...]] = {}
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._connection = sqlite3.connect(self.path, timeout=5.0)
-            version = self._prepared()
-        except (OSError, sqlite3.Error) as error:
-            raise InputError(f"the store {self.path} cannot be opened: {error}") from None
-        if version not in (0, VERSION):
-            raise InputError(f"the store {self.path} has version {version}, not {VERSION}: name another file")
+        super().__init__(default_folder() / "kernels.sqlite" if path is None else Path(path), WAITS)
+
+    def _create(self) -> None:
+        # A write-ahead log survives the end of the process at any moment, without waiting for the disk.
+        self._connection.execute("pragma journal_mode = wal")
+        super()._create()
 
     def _prepared(self) -> int:
-        (version,) = self._connection.execute("pragma user_version").fetchone()
-        if version == 0:
-            # A write-ahead log survives the end of the process at any moment, without waiting for the disk.
-            self._connection.execute("pragma journal_mode = wal")
-            self._connection.executescript(
-                f"begin immediate; {SCHEMA} pragma user_version = {VERSION}; commit;"
-            )
+        version = super()._prepared()
         self._connection.execute("pragma synchronous = normal")
-        return int(version)
+        return version
 
     def add(self, key: str, row: StoredKernel) -> None:
         """Keep a trial; if the file cannot be written now, a later call writes it."""
-        self._pending[key] = (
+        values = (
             *(key, row.measured, row.kernel, row.identity, row.device),
             json.dumps(row.sizes, sort_keys=True),
             json.dumps(row.trial.to_json(), sort_keys=True),
         )
-        try:
-            self._write()
-        except sqlite3.OperationalError as error:
-            if getattr(error, "sqlite_errorcode", 0) & 0xFF not in PASSING:
-                raise InputError(f"the store {self.path} cannot be written: {error}") from None
-        except sqlite3.DatabaseError as error:
-            raise InputError(f"the store {self.path} cannot be written: {error}") from None
-
-    def _write(self) -> None:
-        if self._pending:
-            with self._connection:
-                self._connection.executemany(
-                    "insert or replace into kernels values (?, ?, ?, ?, ?, ?, ?)",
-                    list(self._pending.values()),
-                )
-            self._pending.clear()
-
-    def flush(self, patience: float = PATIENCE) -> None:
-        """Write what waits; raises `InputError` if that still fails."""
-        started = time.monotonic()
-        while self._pending:
-            try:
-                self._write()
-            except sqlite3.DatabaseError as error:
-                if time.monotonic() - started >= patience:
-                    raise InputError(
-                        f"the store {self.path} cannot be written: {error}; "
-                        f"{len(self._pending)} trials are lost"
-                    ) from None
-                time.sleep(0.05)
+        self._keep(key, ("insert or replace into kernels values (?, ?, ?, ?, ?, ?, ?)", values))
 
     def find(self, key: str) -> Trial | None:
         """The trial with a key."""
-        row = next(self._rows("where key = ?", (key,)), None)
+        row = next(self._rows({"key": key}), None)
         return None if row is None else row.trial
 
     def rows(
         self, kernel: str | None = None, device: str | None = None, identity: str | None = None
     ) -> list[StoredKernel]:
         """The rows of a kernel, a device or an identity, the oldest first."""
-        named = {"kernel": kernel, "device": device, "identity": identity}
-        wanted = {name: value for name, value in named.items() if value is not None}
-        where = " and ".join(f"{name} = ?" for name in wanted)
-        rest = (f"where {where} " if where else "") + "order by rowid"  # as written: clocks are set back
-        return list(self._rows(rest, tuple(wanted.values())))
+        return list(self._rows({"kernel": kernel, "device": device, "identity": identity}))
 
-    def _rows(self, rest: str, values: tuple[str, ...]) -> Iterator[StoredKernel]:
-        columns = "kernel, identity, device, sizes, measured, trial"
-        try:
-            found = self._connection.execute(f"select {columns} from kernels {rest}", values).fetchall()
-        except sqlite3.DatabaseError as error:
-            raise InputError(f"the store {self.path} cannot be read: {error}") from None
-        for kernel, identity, device, sizes, measured, trial in found:
+    def _rows(self, wanted: dict[str, str | None]) -> Iterator[StoredKernel]:
+        query = "select kernel, identity, device, sizes, measured, trial from kernels"
+        for kernel, identity, device, sizes, measured, trial in self._fetched(query, wanted):
             try:
                 yield StoredKernel(
                     *(str(kernel), str(identity), str(device), dict(json.loads(sizes)), str(measured)),
@@ -155,13 +102,6 @@ class KernelStore:
                 )
             except DAMAGES as error:
                 raise InputError(f"the store {self.path} has a damaged trial of {kernel}: {error}") from None
-
-    def close(self) -> None:
-        """Write what waits, and close the file."""
-        try:
-            self.flush()
-        finally:
-            self._connection.close()
 
 
 class KernelMemory:

@@ -10,24 +10,19 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from kerneltune.compiling.cubin_cache import default_folder
-from kerneltune.errors import InputError
 from kerneltune.inputs.request import Request
 from kerneltune.running.trial import Outcome
 from kerneltune.tiling.candidate import Candidate
+from kerneltune.tuning.rows import VERSION, Patience, RowFile, Statement
 from kerneltune.tuning.stored_row import StoredRow
 
-Found = TypeVar("Found")
-
-VERSION = 1
 SCHEMA = """
 create table if not exists trials (
   key text primary key,
@@ -47,19 +42,9 @@ create index if not exists trials_of_problem on trials (gpu, problem);
 LIMITS = "create table if not exists limits (key text primary key, seconds real not null)"
 HUNG = "no answer within "  # start of the failure of a trial that has no row in that table
 
-
 INSERT = "insert or replace into trials values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-INSERT_LIMIT = "insert or replace into limits values (?, ?)"
 COLUMNS = "key, measured, candidate, measurement, failure, died"
 LIMIT = "(select seconds from limits where limits.key = trials.key)"
-
-# Seconds that a trial waits for a file that another process has locked, before the next is made.
-PATIENCE = 60.0
-LAST_PATIENCE = 600.0  # and at the end, when nothing else is left to do
-ATTEMPT = 1.0  # seconds that sqlite itself waits for a lock
-QUIET = 5.0  # seconds of waiting before a notice
-# Transient errors: a locked file, a full disk.
-PASSING = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_FULL}
 
 
 @dataclass(frozen=True)
@@ -95,40 +80,30 @@ def trial_key(content: str, candidate: Candidate) -> str:
     return hashlib.sha256(described.encode()).hexdigest()
 
 
-class Store:
+class Store(RowFile):
     """Trials in a sqlite file, which is created if it does not exist.
 
     Args:
         path: The file; by default in the user's cache folder.
-        patience: Seconds to wait for a file that another process has locked.
+        patience: How long to wait for a file that another process has locked.
         notice: Called with a sentence if that takes long.
     """
+
+    SCHEMA = f"{SCHEMA} {LIMITS};"
 
     def __init__(
         self,
         path: Path | None = None,
         *,
-        patience: float = PATIENCE,
+        patience: Patience | None = None,
         notice: Callable[[str], None] = lambda sentence: None,
     ) -> None:
-        self.path = path or default_folder() / "trials.sqlite"
-        self._patience, self._notice = patience, notice
-        self._pending: dict[str, tuple[object, ...]] = {}  # rows that are not written yet
         self._has_limits = True
-        self._limits: dict[str, float | None] = {}  # and their limits
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._connection = sqlite3.connect(self.path, timeout=ATTEMPT)
-            with self._asked():
-                version = self._patiently(self._prepared)
-        except (OSError, sqlite3.OperationalError) as error:
-            raise InputError(f"the store {self.path} cannot be opened: {error}") from None
-        if version not in (0, VERSION):
-            raise InputError(f"the store {self.path} has version {version}, not {VERSION}: name another file")
+        super().__init__(path or default_folder() / "trials.sqlite", patience or Patience(), notice)
 
     def find(self, key: str) -> StoredTrial | None:
         """The trial with this key."""
-        found = list(self._select("where key = ?", (key,)))
+        found = self._select({"key": key})
         return found[0] if found else None
 
     def add(self, key: str, outcome: Outcome) -> None:
@@ -137,7 +112,7 @@ class Store:
         If the file stays locked, a later call of `add` or `flush` writes it.
         """
         measurement = outcome.measurement
-        self._pending[key] = (
+        row = (
             key,
             datetime.now(UTC).isoformat(timespec="seconds"),
             outcome.candidate.gpu,
@@ -149,43 +124,20 @@ class Store:
             outcome.failure,
             int(outcome.died),
         )
-        self._limits[key] = outcome.limit
-        with self._asked():
-            try:
-                self._patiently(self._write)
-            except sqlite3.OperationalError as error:
-                if not _may_pass(error):
-                    raise
-
-    def flush(self, patience: float = LAST_PATIENCE) -> None:
-        """Write the rows that are not written yet; raises `InputError` if that still fails."""
-        with self._asked():
-            self._patiently(self._write, patience)
+        limit: Statement = ("delete from limits where key = ?", (key,))
+        if outcome.limit is not None:
+            limit = ("insert or replace into limits values (?, ?)", (key, outcome.limit))
+        self._keep(key, (INSERT, row), limit)
 
     def trials(self, gpu: str | None = None, problem: Request | None = None) -> list[StoredTrial]:
         """All trials, the oldest first; of one profile or one problem, if given."""
-        wanted = {"gpu": gpu, "problem": None if problem is None else _text(asdict(problem))}
-        named = {name: value for name, value in wanted.items() if value is not None}
-        where = "where " + " and ".join(f"{name} = ?" for name in named) if named else ""
-        # In the order of writing: clocks are set back.
-        return list(self._select(f"{where} order by rowid", tuple(named.values())))
-
-    def close(self) -> None:
-        """Write remaining rows, and close the file."""
-        try:
-            self.flush(self._patience)
-        finally:
-            self._connection.close()
+        return self._select({"gpu": gpu, "problem": None if problem is None else _text(asdict(problem))})
 
     def _prepared(self) -> int:
-        """The file's version, after creating its tables if it is new."""
-        (version,) = self._connection.execute("pragma user_version").fetchone()
-        if version == 0:
-            script = f"begin immediate; {SCHEMA} {LIMITS}; pragma user_version = {VERSION}; commit;"
-            self._connection.executescript(script)
-        elif version == VERSION:
+        version = super()._prepared()
+        if version == VERSION:
             self._add_limits()
-        return int(version)
+        return version
 
     def _add_limits(self) -> None:
         """Add the table of limits; a read-only file is read without it."""
@@ -198,28 +150,11 @@ class Store:
                     raise
                 self._has_limits = False
 
-    def _write(self) -> None:
-        if self._pending:
-            limits = [(key, limit) for key, limit in self._limits.items() if limit is not None]
-            with self._connection:
-                self._connection.executemany(INSERT, list(self._pending.values()))
-                self._connection.executemany("delete from limits where key = ?", [(k,) for k in self._limits])
-                self._connection.executemany(INSERT_LIMIT, limits)
-            self._pending.clear()
-            self._limits.clear()
-
-    def _select(self, rest: str, values: tuple[str, ...]) -> Iterator[StoredTrial]:
-        def ask() -> list[tuple[object, ...]]:
-            self._write()
-            limit = LIMIT if self._has_limits else "null"
-            return self._connection.execute(
-                f"select {COLUMNS}, {limit} from trials {rest}", values
-            ).fetchall()
-
-        with self._asked():
-            rows = self._patiently(ask)
-        for row in rows:
-            yield self._trial(*row)
+    def _select(self, wanted: dict[str, str | None]) -> list[StoredTrial]:
+        self.flush(self._patience.adding)
+        limit = LIMIT if self._has_limits else "null"
+        rows = self._fetched(f"select {COLUMNS}, {limit} from trials", wanted)
+        return [self._trial(*row) for row in rows]
 
     def _trial(self, key: Any, measured: Any, candidate: Any, *rest: Any) -> StoredTrial:
         measurement, failure, died, limit = rest
@@ -230,36 +165,6 @@ class Store:
             limit = 0.0  # unknown: any other limit is tried
         outcome = Outcome(row.candidate, row.measurement, row.failure, bool(died), limit)
         return StoredTrial(row.key, row.measured, outcome)
-
-    def _patiently(self, action: Callable[[], Found], patience: float | None = None) -> Found:
-        """Run the action, and retry while another process locks the file."""
-        started, told = time.monotonic(), False
-        while True:
-            try:
-                return action()
-            except sqlite3.OperationalError as error:
-                waited = time.monotonic() - started
-                if not _may_pass(error) or waited >= (self._patience if patience is None else patience):
-                    raise
-                if waited >= QUIET and not told:
-                    self._notice(f"the store {self.path} cannot be used yet ({error}): waiting")
-                    told = True
-                time.sleep(0.05)
-
-    @contextmanager
-    def _asked(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.DatabaseError as error:
-            kept = f"; {len(self._pending)} trials are not written" if self._pending else ""
-            raise InputError(f"the store {self.path} cannot be used: {error}{kept}") from None
-        except UnicodeDecodeError:  # a message of sqlite with names that are not UTF-8
-            raise InputError(f"the store {self.path} cannot be used: it is damaged") from None
-
-
-def _may_pass(error: sqlite3.OperationalError) -> bool:
-    # Python's own errors, for example for text that is not UTF-8, have no code.
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF in PASSING
 
 
 def _text(data: object) -> str:

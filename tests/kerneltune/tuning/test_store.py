@@ -17,6 +17,7 @@ from kerneltune.cli.main import app
 from kerneltune.errors import InputError
 from kerneltune.running.trial import Outcome
 from kerneltune.tuning import store as stores
+from kerneltune.tuning.rows import Patience
 from kerneltune.tuning.store import SCHEMA, Store
 
 
@@ -25,10 +26,8 @@ def hung(limit: float | None) -> Outcome:
     return outcome(measurement=None, failure=said, died=True, limit=limit)
 
 
-@pytest.fixture(autouse=True)
-def short_attempts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stores, "ATTEMPT", 0.05)
-    monkeypatch.setattr(stores, "QUIET", 0.2)
+def waiting(adding: float) -> Patience:
+    return Patience(adding=adding, closing=adding, attempt=0.05, quiet=0.2)
 
 
 # Locks the file until standard input ends.
@@ -68,7 +67,7 @@ class Locked:
 @pytest.mark.parametrize("how", ["immediate", "exclusive"])
 def test_what_was_measured_is_kept_while_the_file_is_locked(tmp_path: Path, how: str) -> None:
     said: list[str] = []
-    store = Store(tmp_path / "trials.sqlite", patience=0.5, notice=said.append)
+    store = Store(tmp_path / "trials.sqlite", patience=waiting(0.5), notice=said.append)
     store.add("a", outcome(0))
     with Locked(store.path, how):
         store.add("b", outcome(1))
@@ -86,23 +85,23 @@ def test_what_was_measured_is_kept_while_the_file_is_locked(tmp_path: Path, how:
 
 
 def test_waiting_ends_with_the_lock(tmp_path: Path) -> None:
-    store = Store(tmp_path / "trials.sqlite", patience=100.0)
+    store = Store(tmp_path / "trials.sqlite", patience=waiting(100.0))
     with Locked(store.path) as locked:
         threading.Timer(0.7, locked.release).start()
         started = time.monotonic()
         store.add("a", outcome())
         assert time.monotonic() - started > 0.5
-        assert Store(store.path, patience=100.0).find("a") is not None
+        assert Store(store.path, patience=waiting(100.0)).find("a") is not None
     with Locked(store.path) as locked:
         threading.Timer(0.3, locked.release).start()
-        opened = Store(store.path, patience=100.0)
+        opened = Store(store.path, patience=waiting(100.0))
         found = opened.find("a")
         assert found is not None
         assert found.outcome == outcome()
 
 
 def test_what_is_kept_is_found_and_written_at_the_end(tmp_path: Path) -> None:
-    store = Store(tmp_path / "trials.sqlite", patience=0.2)
+    store = Store(tmp_path / "trials.sqlite", patience=waiting(0.2))
     with Locked(store.path):
         store.add("a", outcome())
     found = store.find("a")  # which writes it first
@@ -184,7 +183,7 @@ def test_several_processes_write_one_store(tmp_path: Path) -> None:
 def test_a_store_in_use_is_answered_by_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "trials.sqlite"
     Store(path).close()
-    monkeypatch.setattr(stores.Store.__init__, "__kwdefaults__", {"patience": 0.2, "notice": print})
+    monkeypatch.setattr(stores.Store.__init__, "__kwdefaults__", {"patience": waiting(0.2), "notice": print})
     with Locked(path):
         answer = CliRunner().invoke(app, ["report", "--store", str(path)])
     assert answer.exit_code == 2
