@@ -216,6 +216,67 @@ class Turns(Message, frozen=True, tag=True):
     seconds: float = 0.0
 
 
+class Probe(Message, frozen=True, tag=True):
+    """Asks a process that runs tilings which GPU it would run them on."""
+
+
+class TilingOrder(Message, frozen=True, tag=True):
+    """A compiled tiling to be tried.
+
+    Attributes:
+        kernels_root: The kernels folder.
+        candidate: The tiling.
+        cubin: The file of its machine code.
+        case: The folder of its input and reference.
+        cooperative: Whether the launch is cooperative.
+        compute_capability: What the GPU must have.
+        plan: The fields of the plan.
+    """
+
+    kernels_root: str
+    candidate: dict[str, Any]
+    cubin: str
+    case: str
+    cooperative: bool
+    compute_capability: str
+    plan: dict[str, int]
+
+
+class Started(Message, frozen=True, tag=True):
+    """A trial begins: its input is loaded."""
+
+
+class Measured(Message, frozen=True, tag=True):
+    """A tiling that was tried, by the fields of its measurement."""
+
+    measurement: dict[str, Any]
+
+
+class BlockOrder(Message, frozen=True, tag=True):
+    """A block of a reference to be computed.
+
+    Attributes:
+        kernels_root: The kernels folder.
+        folder: The folder of the arrays.
+        problem: The fields of the request.
+        number: The block's.
+        heads: Its heads, from and to.
+        rows: Its rows of the batch, likewise.
+    """
+
+    kernels_root: str
+    folder: str
+    problem: dict[str, Value]
+    number: int
+    heads: tuple[int, int]
+    rows: tuple[int, int]
+
+
+class Done(Message, frozen=True, tag=True):
+    """A block of a reference is computed."""
+
+
+TILINGS: Any = Probe | TilingOrder  # what a process that runs tilings is asked
 REQUESTS: Any = Request | Finals  # what a measuring process is asked
 M = TypeVar("M", bound=Message)
 
@@ -235,7 +296,7 @@ def decoded(line: bytes, kind: type[M]) -> M | Failed:
     try:
         if not line.endswith(b"\n"):
             raise ValueError("it was cut off or has no end")
-        data = json.loads(line)
+        data = json.loads(line.decode("utf-8"))
         if isinstance(data, dict) and data.get("message") == Failed.__name__:
             return msgspec.convert(data, Failed)
         return msgspec.convert(data, kind)

@@ -114,7 +114,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.emulated is not None:
         child = (sys.executable, str(EMULATOR), str(options.emulated), options.gpu)
     try:
-        require_gpu(load_profile(options.gpu), discover().root, child=child)
+        require_gpu(load_profile(options.gpu), child=child)
     except KernelTuneError as error:
         print(error, file=sys.stderr)
         return error.exit_code

@@ -54,7 +54,7 @@ def main() -> int:
     profile = load_profile(options.gpu)
     kernels = discover()
     try:
-        require_gpu(profile, kernels.root)
+        require_gpu(profile)
     except KernelTuneError as error:
         print(error, file=sys.stderr)
         return error.exit_code

@@ -156,7 +156,7 @@ def main(arguments: Sequence[str] | None = None, child: Sequence[str] = CHILD) -
     chosen = TuneOptions(options.top, options.each, plan=plan)
     problems = list(requests(options.steps))[: options.requests]
     try:
-        require_gpu(load_profile(options.gpu), discover().root, child=child)
+        require_gpu(load_profile(options.gpu), child=child)
         store = Store(options.store)
         left, failures = tune_all(
             problems,

@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None, child: Sequence[str] = CHILD) -
         campaign.child = (sys.executable, str(EMULATOR), str(options.emulated), options.gpu)
         campaign.trial_seconds = EMULATED_SECONDS
     try:
-        require_gpu(drawing.profile, drawing.kernels.root, child=campaign.child)
+        require_gpu(drawing.profile, child=campaign.child)
         run(campaign, options)
     except KernelTuneError as error:
         print(error, file=sys.stderr)

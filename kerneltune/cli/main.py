@@ -183,7 +183,7 @@ def run(
         plan = TrialPlan(runs=runs, timed=timed, seed=fresh)
         capability = space.profile.compute_capability
         space.best()  # reports an infeasible request even without a GPU
-        require_gpu(space.profile, space.kernels.root, timeout=timeout)
+        require_gpu(space.profile, timeout=timeout)
         trials = [
             Trial(
                 compiled.candidate,

@@ -15,8 +15,8 @@ from constrint.support.own_files import open_lock, own_folder, temporary_folder
 from kerneltune.errors import KernelTuneError, RunError
 from kerneltune.measuring.serving import Server
 from kerneltune.messages import Answer, Built, Failed, Finals, Order, Request, SetUp, Turns
-from kerneltune.pipeline.children import Child, LostError, visible_device
-from kerneltune.pipeline.stages import Commands, measured
+from kerneltune.pipeline.stages import Commands, compiled, measured
+from kerneltune.running.children import Child, visible_device
 
 try:
     import fcntl
@@ -110,7 +110,7 @@ def measured_remotely(
     try:
         if order.kind in ("cuda", "triton") and built is None:
             thread = threading.get_ident()
-            made = _kept(("compile", thread), None, None, commands.compile).ask(order, Built, timeout)
+            made = compiled(_kept(("compile", thread), None, None, commands.compile), order, timeout)
             if isinstance(made, Failed):
                 return msgspec.structs.replace(made, trial=request.trial)
             built = made
@@ -121,8 +121,6 @@ def measured_remotely(
         if built is None:
             return answer
         return msgspec.structs.replace(answer, built=msgspec.structs.replace(built, cubin=b""))
-    except LostError as error:
-        return Failed(failure=f"the compiler failed: {error}", died=True)
     except KernelTuneError as error:
         return Failed(failure=str(error), exit_code=error.exit_code)
 

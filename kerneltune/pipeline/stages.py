@@ -15,8 +15,8 @@ import msgspec
 
 from kerneltune.errors import KernelTuneError
 from kerneltune.messages import Answer, Built, Failed, Finals, M, Message, Order, Request, Turns
-from kerneltune.pipeline.children import Child, LostError
 from kerneltune.running.child_process import MODULE
+from kerneltune.running.children import Child, hang_of_kernel
 
 COMPILE_CHILD = (MODULE, "kerneltune.pipeline.compile_child")
 MEASURING_CHILD = (MODULE, "kerneltune.measuring.child")
@@ -123,10 +123,7 @@ class Compilers:
     def _compiled(self, order: Order) -> Built | Failed:
         if self._closed:
             return Failed(failure="the run was ended")
-        try:
-            return self._child().ask(order, Built, self._timeout)
-        except (LostError, KernelTuneError) as error:
-            return Failed(failure=f"the compiler failed: {error}", died=isinstance(error, LostError))
+        return compiled(self._child(), order, self._timeout)
 
     def close(self) -> None:
         """End the processes."""
@@ -218,17 +215,21 @@ def measured(child: Child, request: Message, kind: type[M], timeout: float) -> M
     run nothing else.
     """
     used = child.answered > 0
-    answer = _asked(child, request, kind, timeout)
+    answer = child.ask(request, kind, timeout)
     if used and isinstance(answer, Failed) and answer.lost and not answer.timed_out:
         child.end()
-        answer = _asked(child, request, kind, timeout)
+        answer = child.ask(request, kind, timeout)
+    if isinstance(answer, Failed):
+        return msgspec.structs.replace(answer, failure=hang_of_kernel(answer))
     return answer
 
 
-def _asked(child: Child, request: Message, kind: type[M], timeout: float) -> M | Failed:
+def compiled(child: Child, order: Order, timeout: float) -> Built | Failed:
+    """A child's machine code."""
     try:
-        return child.ask(request, kind, timeout)
-    except LostError as error:
-        reason = f"{error} (a hang in the kernel?)" if error.timed_out else str(error)
-        limit = timeout if error.timed_out else None
-        return Failed(failure=reason, lost=True, died=True, timed_out=error.timed_out, limit=limit)
+        answer = child.ask(order, Built, timeout)
+    except KernelTuneError as error:
+        return Failed(failure=f"the compiler failed: {error}")
+    if isinstance(answer, Failed) and answer.died:
+        return Failed(failure=f"the compiler failed: {answer.failure}", died=True)
+    return answer

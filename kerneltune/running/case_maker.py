@@ -7,7 +7,6 @@ and libraries of linear algebra do not run well in several threads at once.
 from __future__ import annotations
 
 import itertools
-import json
 import math
 import os
 import queue
@@ -25,6 +24,7 @@ from kerneltune.inputs.descriptions import Cell, Kernels
 from kerneltune.inputs.problem import Problem
 from kerneltune.inputs.request import Request, kernels_for
 from kerneltune.inputs.scan_problem import ScanProblem
+from kerneltune.messages import BadMessageError, BlockOrder, Done, Failed, decoded, encoded
 from kerneltune.running import scan_arrays
 from kerneltune.running.case import made_case
 from kerneltune.running.case_files import create_array, open_array, write_manifest
@@ -159,8 +159,16 @@ def _parts(count: int, parts: int) -> list[tuple[int, int]]:
 
 
 def _job(problem: Problem, kernels: Kernels, folder: Path, number: int, block: Block) -> bytes:
-    described = {"kernels_root": str(kernels.root), "folder": str(folder), "problem": asdict(problem)}
-    return json.dumps({**described, "number": number, **asdict(block)}).encode()
+    return encoded(
+        BlockOrder(
+            kernels_root=str(kernels.root),
+            folder=str(folder),
+            problem=asdict(problem),
+            number=number,
+            heads=block.heads,
+            rows=block.rows,
+        )
+    )
 
 
 def _run_all(jobs: Sequence[bytes], threads: int) -> None:
@@ -184,7 +192,7 @@ def _run_all(jobs: Sequence[bytes], threads: int) -> None:
 
 def _await(process: ChildProcess, ended: queue.Queue[str | None]) -> None:
     try:
-        said = json.loads(process.line(None))
-        ended.put(None if said == {"done": True} else str(said))
-    except (SilentError, ValueError) as error:
+        said = decoded(process.line(None), Done)
+        ended.put(said.failure if isinstance(said, Failed) else None)
+    except (SilentError, BadMessageError) as error:
         ended.put(str(error))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
-from typing import Any, TextIO
+from typing import TextIO
 
 from kerneltune.messages import Message, encoded
 
@@ -18,12 +17,7 @@ def private_stdout() -> TextIO:
     return answers
 
 
-def say(answers: TextIO, answer: dict[str, Any] | Message) -> None:
+def say(answers: TextIO, answer: Message) -> None:
     """Send an answer; raises `ValueError` for a number that JSON does not have."""
-    text = (
-        encoded(answer, finite=True).decode()
-        if isinstance(answer, Message)
-        else json.dumps(answer, allow_nan=False)
-    )
-    answers.write(text.rstrip() + "\n")
+    answers.write(encoded(answer, finite=True).decode())
     answers.flush()

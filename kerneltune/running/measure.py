@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import statistics
-from dataclasses import asdict, dataclass, fields, replace
-from typing import Any
+import sys
+from dataclasses import dataclass
+from typing import Annotated, Any
 
+import msgspec
 import numpy as np
 
 from kerneltune.errors import RunError
@@ -16,9 +18,11 @@ from kerneltune.running.runner import Runner
 from kerneltune.running.verify import Verdict
 from kerneltune.tiling.candidate import Candidate
 
+Time = Annotated[float, msgspec.Meta(gt=0, le=sys.float_info.max)]
+Predicted = Annotated[float, msgspec.Meta(ge=0, le=sys.float_info.max)]
 
-@dataclass(frozen=True)
-class Measurement:
+
+class Measurement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The result of a trial.
 
     Times in milliseconds for all steps; the ratio is measured over predicted time.
@@ -26,16 +30,21 @@ class Measurement:
 
     device: str
     seed: int
-    relative_error: float
+    relative_error: Annotated[float, msgspec.Meta(ge=0)]
     right: bool
     verdict: str
     runs: int
     runs_with_same_bits: int
-    milliseconds: float | None = None
-    fastest: float | None = None
-    microseconds_per_step: float | None = None
-    predicted_microseconds_per_step: float | None = None
-    ratio: float | None = None
+    milliseconds: Time | None = None
+    fastest: Time | None = None
+    microseconds_per_step: Time | None = None
+    predicted_microseconds_per_step: Predicted | None = None
+    ratio: Time | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.runs_with_same_bits <= self.runs:
+            raise ValueError("'runs_with_same_bits' is not from 0 to 'runs'")
+        (self.device + self.verdict).encode()  # refuses what cannot be written anywhere: lone surrogates
 
     @property
     def passed(self) -> bool:
@@ -44,33 +53,18 @@ class Measurement:
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object with every field."""
-        data = {**asdict(self), "passed": self.passed}
+        data = {**msgspec.structs.asdict(self), "passed": self.passed}
         if not math.isfinite(self.relative_error):
             data["relative_error"] = None  # JSON has no infinity
         return data
 
     @classmethod
     def from_json(cls, data: Any) -> Measurement:
-        """The inverse of `to_json`; raises `ValueError` or `KeyError` for anything else."""
-        kinds = {"str": str, "int": int, "float": float, "bool": bool}
-        known = {one.name: str(one.type) for one in fields(cls)}
-        given = {
-            name: value for name, value in checked(data, dict, "measurement").items() if name != "passed"
-        }
-        if given["relative_error"] is None:
+        """The inverse of `to_json`; raises `ValueError` for anything else."""
+        given = {k: value for k, value in checked(data, dict, "measurement").items() if k != "passed"}
+        if given.get("relative_error", 0.0) is None:
             given["relative_error"] = math.inf
-        for name, kind in known.items():
-            value = given.get(name) if kind.endswith("| None") else given[name]
-            if name != "relative_error" and not (value is None and kind.endswith("| None")):
-                checked(value, kinds[kind.partition(" ")[0]], name)
-        if given["relative_error"] != math.inf:
-            checked(given["relative_error"], float, "relative_error")
-        if given.keys() - known.keys():
-            raise ValueError(f"measurement: unknown field {min(given.keys() - known.keys())[:40]!r}")
-        for name in ("milliseconds", "fastest", "microseconds_per_step", "ratio"):
-            if given.get(name) is not None and given[name] <= 0:
-                raise ValueError(f"{name} must be above 0")
-        return cls(**given)
+        return msgspec.convert(given, cls)
 
 
 @dataclass(frozen=True)
@@ -117,7 +111,7 @@ def with_times(measurement: Measurement, candidate: Candidate, times: list[float
         "predicted_microseconds_per_step": round(predicted, 4),
         "ratio": round(per_step / predicted, 3),
     }
-    return Measurement(**{**asdict(measurement), **timed})
+    return msgspec.structs.replace(measurement, **timed)
 
 
 def predicted_anew(measurement: Measurement, candidate: Candidate) -> Measurement:
@@ -126,7 +120,9 @@ def predicted_anew(measurement: Measurement, candidate: Candidate) -> Measuremen
         return measurement
     predicted = candidate.microseconds_per_step
     ratio = measurement.microseconds_per_step / predicted
-    return replace(measurement, predicted_microseconds_per_step=round(predicted, 4), ratio=round(ratio, 3))
+    return msgspec.structs.replace(
+        measurement, predicted_microseconds_per_step=round(predicted, 4), ratio=round(ratio, 3)
+    )
 
 
 def _verify(runner: Runner, case: AnyCase, runs: int) -> tuple[Verdict, int]:

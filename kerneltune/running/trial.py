@@ -1,25 +1,26 @@
 """Trials in a child process: a crash, a hang or a sticky CUDA error costs one candidate, never the run.
 
-The parent sends trials as one JSON document; the child answers each with a line of JSON. If the child dies,
-is silent for too long or answers nonsense, its present trial fails, and a new child continues with the next.
+The parent sends one trial after the other; the child answers each with a line. If the child dies, is silent
+for too long or answers nonsense, its present trial fails, and a new child continues with the next.
 """
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kerneltune.errors import KernelTuneError, MissingExtraError, RunError
+from kerneltune.errors import KernelTuneError
 from kerneltune.inputs.descriptions import Kernels, discover
 from kerneltune.inputs.hardware import HardwareProfile
 from kerneltune.inputs.request import Request
-from kerneltune.running.answers import BadAnswerError, Failed, Measured, Ready, Started, parsed
+from kerneltune.messages import Failed, Measured, Probe, TilingOrder
 from kerneltune.running.case_maker import case_bytes, make_case
-from kerneltune.running.child_process import MODULE, ChildProcess, SilentError
+from kerneltune.running.child_output import LONGEST
+from kerneltune.running.child_process import MODULE
+from kerneltune.running.children import Child, hang_of_kernel, unusable
 from kerneltune.running.measure import Measurement, TrialPlan
 from kerneltune.running.runner import other_gpu
 from kerneltune.running.scratch import scratch_folder
@@ -84,9 +85,7 @@ class Outcome:
         }
 
 
-def require_gpu(
-    profile: HardwareProfile, kernels_root: Path, *, timeout: float = 120.0, child: Sequence[str] = CHILD
-) -> None:
+def require_gpu(profile: HardwareProfile, *, timeout: float = 120.0, child: Sequence[str] = CHILD) -> None:
     """Ask a child process whether trials can run here, so that nothing is compiled in vain.
 
     Raises:
@@ -94,19 +93,11 @@ def require_gpu(
         MissingExtraError: The extra is missing.
         RunError: There is no GPU, or the process ended without an answer.
     """
-    try:
-        with started(child, _job((), kernels_root)) as running:
-            answer = parsed(running.line(timeout))
-    except (SilentError, BadAnswerError) as error:
-        raise RunError(f"no kernel can be run here: {error}") from None
-    if isinstance(answer, Failed):
-        if answer.exit_code == MissingExtraError.exit_code:
-            raise MissingExtraError.said(answer.reason)
-        raise (RunError if answer.exit_code == RunError.exit_code else KernelTuneError)(answer.reason)
-    if not isinstance(answer, Ready):
-        raise RunError(
-            "no kernel can be run here: the process that was asked for its GPU gave another answer"
-        )
+    asked = Child(child, Probe(), patience=timeout)
+    asked.start()
+    asked.finish()
+    answer = asked.facts
+    assert answer is not None
     refused = other_gpu(answer.device, answer.compute_capability, profile.name, profile.compute_capability)
     if refused:
         raise KernelTuneError(refused)
@@ -121,8 +112,8 @@ def run_trials(
 ) -> Iterator[Outcome]:
     """Run each trial in a child process, in order, and yield each outcome when it is known.
 
-    Input and reference of a request are made once, before the child that needs them is started. If a
-    reference cannot be made, the trials of its request fail, and the others run.
+    Input and reference of a request are made once. If a reference cannot be made, the trials of its request
+    fail, and the others run.
 
     Args:
         trials: The trials.
@@ -138,34 +129,9 @@ def run_trials(
         for number, group in enumerate(_groups(trials, kernels)):
             own = folder / str(number)
             own.mkdir()
-            yield from _run_group(group, kernels, own, timeout, child)
+            with TrialStream(kernels_root, own, timeout, child) as stream:
+                yield from map(stream.run, group)
             shutil.rmtree(own, ignore_errors=True)
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """A trial with the files of its case, or the reason why it cannot run."""
-
-    trial: Trial
-    cubin: Path
-    case: Path
-    failure: str | None = None
-
-    @property
-    def loading_seconds(self) -> float:
-        """Seconds for loading the input, in addition to the time limit."""
-        return sum(path.stat().st_size for path in self.case.iterdir()) / LOADED_PER_SECOND
-
-    def described(self) -> dict[str, Any]:
-        """The trial as data for the child."""
-        return {
-            "candidate": self.trial.candidate.to_json(),
-            "cubin": str(self.cubin),
-            "case": str(self.case),
-            "cooperative": self.trial.cooperative,
-            "compute_capability": self.trial.compute_capability,
-            "plan": asdict(self.trial.plan),
-        }
 
 
 def _request(trial: Trial) -> tuple[Request, int]:
@@ -192,40 +158,78 @@ def _groups(trials: Sequence[Trial], kernels: Kernels) -> Iterator[list[Trial]]:
         yield group
 
 
-def _run_group(
-    trials: Sequence[Trial], kernels: Kernels, folder: Path, timeout: float, child: Sequence[str]
-) -> Iterator[Outcome]:
-    prepared = _prepared(trials, kernels, folder)
-    position = 0
-    while position < len(prepared):
-        failure = prepared[position].failure
-        if failure is not None:
-            yield Outcome(prepared[position].trial.candidate, None, failure)
-            position += 1
-            continue
-        end = next((i for i in range(position, len(prepared)) if prepared[i].failure), len(prepared))
-        for outcome in _serve(prepared[position:end], kernels.root, timeout, child):
-            position += 1
-            yield outcome
+class TrialStream:
+    """A child process for trials that come one at a time, which lives as long as they pass.
 
+    Args:
+        kernels_root: The kernels folder, for the reference.
+        folder: A folder for the cases' and kernels' files.
+        timeout: Seconds for one trial, from when its input is loaded.
+        child: The command of the child process.
+    """
 
-def _prepared(trials: Sequence[Trial], kernels: Kernels, folder: Path) -> list[Prepared]:
-    """Write the cases of the trials; one for each request."""
-    cases: dict[tuple[Request, int], tuple[Path, str | None]] = {}
-    found = []
-    for number, trial in enumerate(trials):
+    def __init__(
+        self, kernels_root: Path, folder: Path, timeout: float = 120.0, child: Sequence[str] = CHILD
+    ) -> None:
+        self._kernels, self._folder = discover(kernels_root), folder
+        self._timeout, self._child = timeout, Child(child, longest=LONGEST)
+        self._cases: dict[tuple[Request, int], tuple[Path, str | None]] = {}
+        self._count = 0
+
+    def __enter__(self) -> TrialStream:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        if kind is None:
+            self._child.finish()
+        self._child.end()
+
+    def run(self, trial: Trial) -> Outcome:
+        """The outcome of a trial; raises `RunError` if the child cannot be started."""
         request = _request(trial)
-        if request not in cases:
-            case = folder / f"case{len(cases)}"
+        if request not in self._cases:
+            case = self._folder / f"case{len(self._cases)}"
             case.mkdir()
-            cases[request] = case, failure_of_making(request, kernels, case)
-        cubin = folder / f"{number}.cubin"
+            self._cases[request] = case, _failure_of_making(request, self._kernels, case)
+        folder, failure = self._cases[request]
+        if failure is not None:
+            return Outcome(trial.candidate, None, failure)
+        cubin = self._folder / "kernel.cubin"
         cubin.write_bytes(trial.cubin)
-        found.append(Prepared(trial, cubin, *cases[request]))
-    return found
+        order = TilingOrder(
+            trial=self._count,
+            kernels_root=str(self._kernels.root),
+            candidate=trial.candidate.to_json(),
+            cubin=str(cubin),
+            case=str(folder),
+            cooperative=trial.cooperative,
+            compute_capability=trial.compute_capability,
+            plan=asdict(trial.plan),
+        )
+        self._count += 1
+        loading = sum(path.stat().st_size for path in folder.iterdir()) / LOADED_PER_SECOND
+        return self._asked(trial.candidate, order, loading)
+
+    def _asked(self, candidate: Candidate, order: TilingOrder, loading: float) -> Outcome:
+        child = self._child
+        announces = child.is_running and child.announced
+        answer: Failed | Measured = child.ask(order, Measured, self._timeout, loading)
+        if isinstance(answer, Measured):
+            try:
+                return Outcome(candidate, Measurement.from_json(answer.measurement))
+            except ValueError as error:
+                child.end()
+                answer = unusable(error)
+        if answer.died and announces and not child.announced:
+            return self._asked(candidate, order, loading)  # it ended between two trials: not this one's fault
+        return Outcome(candidate, None, hang_of_kernel(answer), died=answer.lost, limit=answer.limit)
+
+    def end(self) -> None:
+        """Kill the process, if there is one."""
+        self._child.end()
 
 
-def failure_of_making(request: tuple[Request, int], kernels: Kernels, folder: Path) -> str | None:
+def _failure_of_making(request: tuple[Request, int], kernels: Kernels, folder: Path) -> str | None:
     """Make a request's input and reference; returns the reason of a failure, or None."""
     problem, seed = request
     try:
@@ -234,78 +238,3 @@ def failure_of_making(request: tuple[Request, int], kernels: Kernels, folder: Pa
         shutil.rmtree(folder, ignore_errors=True)
         return str(error) if isinstance(error, KernelTuneError) else f"there is no reference: {error!r}"
     return None
-
-
-def _serve(
-    prepared: Sequence[Prepared], kernels_root: Path, timeout: float, child: Sequence[str]
-) -> Iterator[Outcome]:
-    """Outcomes of at least one trial from one process, up to the trial at which it ends.
-
-    If the process announces trials and ends between two, the second is not to blame: it has no outcome here,
-    and another process begins with it.
-    """
-    with started(child, _job(prepared, kernels_root)) as running:
-        tells = False
-        for number, entry in enumerate(prepared):
-            answer, begun = answer_of(running, number, timeout, entry.loading_seconds)
-            if isinstance(answer, Lost) and tells and not begun:
-                return
-            yield outcome_of(entry.trial, answer)
-            if isinstance(answer, Lost) or (isinstance(answer, Failed) and answer.context_lost):
-                return
-            tells = begun
-
-
-@dataclass(frozen=True)
-class Lost:
-    """No answer: the process ended, hung, or answered nonsense."""
-
-    reason: str
-    limit: float | None = None
-
-
-def answer_of(
-    running: ChildProcess, number: int, timeout: float, loading: float
-) -> tuple[Measured | Failed | Lost, bool]:
-    """The process's answer to a trial, and whether it announced the trial before."""
-    begun = False
-    try:
-        answer = parsed(running.line(timeout + loading))
-        if isinstance(answer, Started):
-            if answer.trial != number:
-                raise BadAnswerError(f"it began with trial {answer.trial}, not {number}")
-            begun = True
-            answer = parsed(running.line(timeout))
-        if not isinstance(answer, Measured | Failed) or answer.trial not in (None, number):
-            raise BadAnswerError(f"it answered something else than trial {number}")
-        return answer, begun
-    except SilentError as error:
-        if error.timed_out:
-            reason = f"no answer within {timeout:g} s: the process was ended (a hang in the kernel?)"
-            return Lost(reason, timeout), begun
-        return Lost(str(error)), begun
-    except BadAnswerError as error:
-        running.end()
-        return Lost(f"the process that ran it gave no answer that can be used: {error}"), begun
-
-
-def started(child: Sequence[str], job: bytes | None) -> ChildProcess:
-    """The process that runs kernels; without a job, its standard input stays open."""
-    try:
-        return ChildProcess(child, job)
-    except OSError as error:
-        raise RunError(f"the process that runs kernels cannot be started: {error}") from None
-
-
-def _job(prepared: Sequence[Prepared], kernels_root: Path) -> bytes:
-    described = [entry.described() for entry in prepared]
-    return json.dumps({"kernels_root": str(kernels_root), "trials": described}).encode()
-
-
-def outcome_of(trial: Trial, answer: Measured | Failed | Lost) -> Outcome:
-    """The outcome of a trial, from its answer."""
-    if isinstance(answer, Measured):
-        return Outcome(trial.candidate, answer.measurement)
-    if isinstance(answer, Failed):
-        return Outcome(trial.candidate, None, answer.reason, died=answer.context_lost)
-    return Outcome(trial.candidate, None, answer.reason, died=True, limit=answer.limit)

@@ -20,11 +20,11 @@ from kerneltune.measuring.case import Case
 from kerneltune.measuring.measure import Plan
 from kerneltune.measuring.serving import Server
 from kerneltune.messages import Built, Failed, Finals, SetUp
-from kerneltune.pipeline.children import Child, visible_device
 from kerneltune.pipeline.elsewhere import InThisProcess, OnExecutor
 from kerneltune.pipeline.run import Budget, Notice, Pipeline, Progress
 from kerneltune.pipeline.stages import Commands, Compilers, Devices
 from kerneltune.pipeline.trial import TIME
+from kerneltune.running.children import Child, visible_device
 from kerneltune.running.scratch import scratch_folder
 from kerneltune.searching.base import Model
 from kerneltune.searching.points import Features

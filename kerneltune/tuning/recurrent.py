@@ -13,8 +13,7 @@ from kerneltune.messages import Failed
 from kerneltune.pipeline.trial import TIME, Trial
 from kerneltune.running import trial as trials
 from kerneltune.running.measure import TrialPlan, predicted_anew
-from kerneltune.running.stream import TrialStream
-from kerneltune.running.trial import Outcome
+from kerneltune.running.trial import Outcome, TrialStream
 from kerneltune.searching.protocol import Configuration
 from kerneltune.searching.protocol import Outcome as Told
 from kerneltune.tiling.candidate import Candidate

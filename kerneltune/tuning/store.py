@@ -17,11 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from kerneltune.compiling.cubin_cache import default_folder
+from kerneltune.errors import InputError
+from kerneltune.inputs.problem import checked
 from kerneltune.inputs.request import Request
+from kerneltune.running.measure import Measurement
 from kerneltune.running.trial import Outcome
 from kerneltune.tiling.candidate import Candidate
 from kerneltune.tuning.rows import VERSION, Patience, RowFile, Statement
-from kerneltune.tuning.stored_row import StoredRow
 
 SCHEMA = """
 create table if not exists trials (
@@ -41,6 +43,7 @@ create index if not exists trials_of_problem on trials (gpu, problem);
 # The limits of trials that exceeded them; older stores lack this table.
 LIMITS = "create table if not exists limits (key text primary key, seconds real not null)"
 HUNG = "no answer within "  # start of the failure of a trial that has no row in that table
+DAMAGES = (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError, InputError)
 
 INSERT = "insert or replace into trials values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 COLUMNS = "key, measured, candidate, measurement, failure, died"
@@ -157,14 +160,33 @@ class Store(RowFile):
         return [self._trial(*row) for row in rows]
 
     def _trial(self, key: Any, measured: Any, candidate: Any, *rest: Any) -> StoredTrial:
+        """A row, every column of which is checked before use."""
         measurement, failure, died, limit = rest
-        row = StoredRow.read(self.path, key, measured, candidate, measurement, failure)
-        if not isinstance(limit, int | float) or not limit >= 0:
-            limit = None
-        if died and limit is None and str(row.failure).startswith(HUNG):
-            limit = 0.0  # unknown: any other limit is tried
-        outcome = Outcome(row.candidate, row.measurement, row.failure, bool(died), limit)
-        return StoredTrial(row.key, row.measured, outcome)
+        try:
+            if not isinstance(limit, int | float) or not limit >= 0:
+                limit = None
+            if died and limit is None and str(failure).startswith(HUNG):
+                limit = 0.0  # unknown: any other limit is tried
+            outcome = Outcome(
+                Candidate.from_json(json.loads(_said(candidate, "candidate"))),
+                None
+                if measurement is None
+                else Measurement.from_json(json.loads(_said(measurement, "measurement"))),
+                None if failure is None else _said(failure, "failure"),
+                died=bool(died),
+                limit=limit,
+            )
+            return StoredTrial(_said(key, "key"), _said(measured, "measured"), outcome)
+        except DAMAGES as error:
+            named = ascii(key[:12])[1:-1] if isinstance(key, str) else "without a key"
+            said = f"{error} is missing" if isinstance(error, KeyError) else ascii(str(error)[:200])[1:-1]
+            raise InputError(f"the store {self.path} has a damaged trial {named}: {said}") from None
+
+
+def _said(value: Any, name: str) -> str:
+    text: str = checked(value, str, name)
+    text.encode()  # a lone surrogate cannot be shown
+    return text
 
 
 def _text(data: object) -> str:

@@ -15,8 +15,7 @@ from kerneltune.errors import InfeasibleError
 from kerneltune.pipeline.run import Budget, Pipeline
 from kerneltune.running.measure import TrialPlan
 from kerneltune.running.scratch import scratch_folder
-from kerneltune.running.stream import TrialStream
-from kerneltune.running.trial import CHILD, Outcome, require_gpu
+from kerneltune.running.trial import CHILD, Outcome, TrialStream, require_gpu
 from kerneltune.tiling.candidate import Candidate
 from kerneltune.tiling.space import TilingSpace
 from kerneltune.tuning.recurrent import (
@@ -162,7 +161,7 @@ def tune(
     def ask_for_gpu() -> None:
         nonlocal asked
         if not asked:
-            require_gpu(space.profile, space.kernels.root, child=child)
+            require_gpu(space.profile, child=child)
         asked = True
 
     if options.again or not store.trials(space.profile.name, space.problem):

@@ -16,17 +16,17 @@ from kerneltune.tuning.store import Store
 # The more threads a block has, the faster: not what the model says.
 CHILD = """
 import json, sys
-from itertools import chain
-first = sys.stdin.readline()
-if not json.loads(first)["trials"]:
-    print(json.dumps({{"device": "pretended", "compute_capability": "9.0"}}), flush=True)
-for trial in (trial for line in chain([first], sys.stdin) for trial in json.loads(line)["trials"]):
+for trial in map(json.loads, sys.stdin):
+    if trial["message"] == "Probe":
+        facts = {{"message": "Facts", "device": "pretended", "compute_capability": "9.0"}}
+        print(json.dumps(facts), flush=True)
+        continue
     with open({log!r}, "a") as log:
         log.write("x")
     ms = 1 + 1 / trial["candidate"]["values"]["threads"]
     found = {{"device": "pretended", "seed": 0, "relative_error": 1e-3, "right": True, "verdict": ""}}
     found |= {{"runs": 2, "runs_with_same_bits": 2, "milliseconds": ms, "ratio": 1.5}}
-    print(json.dumps({{"measurement": found}}), flush=True)
+    print(json.dumps({{"message": "Measured", "measurement": found}}), flush=True)
 """
 
 

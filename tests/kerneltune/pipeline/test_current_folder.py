@@ -51,7 +51,7 @@ print(len(list(case.iterdir())))
 """
 COMPILING = """
 from kerneltune.messages import Built, Order
-from kerneltune.pipeline.children import Child
+from kerneltune.running.children import Child
 from kerneltune.pipeline.stages import COMPILE_CHILD
 enter()
 child = Child(COMPILE_CHILD)

@@ -21,7 +21,7 @@ from kerneltune.messages import (
     encoded,
     required,
 )
-from kerneltune.pipeline.children import Child, LostError
+from kerneltune.running.children import Child
 
 ORDER = Order(kind="callable", configuration={"n": 2**70, "x": math.inf, "y": True, "z": "é"}, timer="m:f")
 
@@ -45,6 +45,7 @@ BAD = {
     b"{}\n": "missing required field `timing`",
     b"[]\n": "Expected `object`, got `array`",
     b"\xff\n": "can't decode byte",
+    b"\xef\xbb\xbf" + GOOD: "BOM",
     b"[" * 100_000 + b"\n": "recursion",
     GOOD[:-1]: "cut off",
     GOOD[:40] + b"\n": "line 1 column",
@@ -67,5 +68,9 @@ def test_what_is_no_message_names_the_field(line: bytes) -> None:
 )
 def test_a_child_that_answers_something_else_is_lost(line: bytes, said: str) -> None:
     child = Child((sys.executable, "-c", f"input(); print({line.decode().strip()!r}, flush=True); input()"))
-    with pytest.raises(LostError, match=f"no answer that can be used: .*{said}"):
-        child.ask(Request(trial=5, order=ORDER), Answer, 60)
+    answer = child.ask(Request(trial=5, order=ORDER), Answer, 60)
+    assert isinstance(answer, Failed)
+    assert answer.died
+    assert "no answer that can be used: " in answer.failure
+    assert said in answer.failure
+    assert not child.is_running

@@ -89,8 +89,8 @@ def test_what_a_failure_says(fake_kernels: Kernels) -> None:
         "signal 40": "was ended by signal 40",
         "nothing": "ended with exit code 0",
         "an exception": "ZeroDivisionError: in the child",
-        "an empty object": "'device' is missing: '{}'",
-        "nan milliseconds": "'milliseconds' is nan: no time is",
+        "an empty object": "missing required field `message`: '{}'",
+        "nan milliseconds": "at `$.milliseconds`",
         "half an answer": "was cut off or has no end",
         "noise": "xxxx",
     }
@@ -102,17 +102,17 @@ def test_what_a_failure_says(fake_kernels: Kernels) -> None:
 
 TELLS = """
 import json, os, sys
-job = json.load(sys.stdin)
-for number, trial in enumerate(job["trials"]):
-    mode = trial["plan"]["timed"]
-    print(json.dumps({{"started": number}}), flush=True)
+for line in sys.stdin:
+    order = json.loads(line)
+    mode, number = order["plan"]["timed"], order["trial"]
+    print(json.dumps({{"message": "Started", "trial": number}}), flush=True)
     if mode == 2:
         os.abort()
-    print(json.dumps({{"measurement": {good}, "trial": number}}), flush=True)
+    print(json.dumps({{"message": "Measured", "measurement": {good}, "trial": number}}), flush=True)
     if mode == 1:
         os.abort()
     if mode == 3:
-        print(json.dumps({{"failure": "again", "trial": number}}), flush=True)
+        print(json.dumps({{"message": "Failed", "failure": "again", "trial": number}}), flush=True)
 """
 
 
@@ -130,7 +130,7 @@ def test_a_process_that_fails_between_two_trials_is_not_the_second_ones_fault(
 def test_grandchildren_end_with_the_trial(fake_kernels: Kernels, tmp_path: Path) -> None:
     mark = str(tmp_path / "pid")
     code = (
-        "import json, os, subprocess, sys\njson.load(sys.stdin)\n"
+        "import os, subprocess, sys\nsys.stdin.readline()\n"
         "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
         f"open({mark!r}, 'w').write(str(child.pid))\nos._exit(0)\n"
     )
@@ -142,12 +142,11 @@ def test_grandchildren_end_with_the_trial(fake_kernels: Kernels, tmp_path: Path)
 
 
 @pytest.mark.parametrize("name", ["signal 6", "nothing", "an empty object", "a long line", "good"])
-def test_a_gpu_that_is_asked_for_in_vain(fake_kernels: Kernels, name: str) -> None:
+def test_a_gpu_that_is_asked_for_in_vain(name: str) -> None:
     code = f"import faulty_child; faulty_child.MODES[{name!r}]()"
     with pytest.raises(RunError, match="no kernel can be run here: "):
         require_gpu(
             load_profile("h100_sxm"),
-            fake_kernels.root,
             child=("env", f"PYTHONPATH={CHILD_PATH}", CHILD[0], "-c", code),
         )
 

@@ -93,23 +93,22 @@ def test_initial_states_are_not_judged() -> None:
 
 CHILD = """
 import json, os, sys, time
-job = json.load(sys.stdin)
-for trial in job["trials"]:
-    seed = trial["plan"]["seed"]
+for line in sys.stdin:
+    seed = json.loads(line)["plan"]["seed"]
     if seed == 1:
         print("the kernel did this", file=sys.stderr, flush=True)
         os.abort()
     if seed == 2:
         time.sleep(60)
     if seed == 3:
-        print(json.dumps({"failure": "illegal address", "context_lost": True}), flush=True)
+        print(json.dumps({"message": "Failed", "failure": "illegal address", "lost": True}), flush=True)
         sys.exit()
     answer = {"device": str(os.getpid()), "seed": seed, "relative_error": None, "right": True, "verdict": "",
               "runs": 1, "runs_with_same_bits": 1}
     if seed == 4:
-        print(json.dumps({"failure": "not this GPU"}), flush=True)
+        print(json.dumps({"message": "Failed", "failure": "not this GPU"}), flush=True)
     else:
-        print(json.dumps({"measurement": answer}), flush=True)
+        print(json.dumps({"message": "Measured", "measurement": answer}), flush=True)
 """
 
 

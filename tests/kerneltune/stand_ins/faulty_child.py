@@ -22,6 +22,7 @@ GOOD = {
     "milliseconds": 2.0,
     "ratio": 1.5,
 }
+STARTED = b'{"message": "Started", "trial": 0}\n'
 KEEPS_OPEN = "import time; time.sleep(60)"
 
 
@@ -32,11 +33,12 @@ def write(data: bytes) -> None:
 
 
 def measured(**changes: Any) -> bytes:
-    return json.dumps({"measurement": {**GOOD, **changes}}).encode() + b"\n"
+    return json.dumps({"message": "Measured", "measurement": {**GOOD, **changes}}).encode() + b"\n"
 
 
 def without(name: str) -> bytes:
-    return json.dumps({"measurement": {k: v for k, v in GOOD.items() if k != name}}).encode() + b"\n"
+    kept = {k: v for k, v in GOOD.items() if k != name}
+    return json.dumps({"message": "Measured", "measurement": kept}).encode() + b"\n"
 
 
 def killed(number: int) -> Callable[[], None]:
@@ -112,19 +114,19 @@ BAD_LINES = {
     "half a line": measured()[:40] + b"\n",
     "half a surrogate": measured(verdict="\ud800"),
     "a byte order mark": b"\xef\xbb\xbf" + measured(),
-    "no UTF-8": b'{"failure": "\xff"}\n',
+    "no UTF-8": b'{"message": "Failed", "failure": "\xff"}\n',
     "brackets": b"[" * 100_000 + b"\n",
     "objects": b'{"measurement":' * 100_000 + b"\n",
-    "a long number": b'{"measurement": ' + b"9" * 5000 + b"}\n",
+    "a long number": b'{"message": "Measured", "measurement": ' + b"9" * 5000 + b"}\n",
     "two answers on a line": measured()[:-1] + measured(),
-    "a device": b'{"device": "x", "compute_capability": "9.0"}\n',
-    "another trial": b'{"failure": "x", "trial": 99}\n',
-    "a trial that is none": b'{"failure": "x", "trial": "0"}\n',
-    "a start that is none": b'{"started": 99}\n' + measured(),
-    "two starts": b'{"started": 0}\n{"started": 0}\n',
-    "a failure that is none": b'{"failure": 3}\n',
-    "a measurement that is none": b'{"measurement": null}\n',
-    "a measurement of a list": b'{"measurement": []}\n',
+    "a device": b'{"message": "Facts", "device": "x", "compute_capability": "9.0"}\n',
+    "another trial": b'{"message": "Failed", "failure": "x", "trial": 99}\n',
+    "a trial that is none": b'{"message": "Failed", "failure": "x", "trial": "0"}\n',
+    "a start that is none": STARTED.replace(b"0", b"99") + measured(),
+    "two starts": 2 * STARTED,
+    "a failure that is none": b'{"message": "Failed", "failure": 3}\n',
+    "a measurement that is none": b'{"message": "Measured", "measurement": null}\n',
+    "a measurement of a list": b'{"message": "Measured", "measurement": []}\n',
     "NaN relative error": measured(relative_error=float("nan")),
     "negative relative error": measured(relative_error=-1),
     "a text for a number": measured(milliseconds="2.0"),
@@ -138,7 +140,7 @@ BAD_LINES = {
     "a ratio that is none": measured(ratio=float("nan")),
     **{f"{time} milliseconds": measured(milliseconds=float(time)) for time in ("nan", "inf", "-inf", "-1")},
     "no milliseconds": measured(milliseconds=0),
-    "1e400 milliseconds": b'{"measurement": ' + json.dumps(GOOD).replace("2.0", "1e400").encode() + b"}\n",
+    "1e400 milliseconds": measured().replace(b"2.0", b"1e400"),
     "a fastest that is none": measured(fastest=float("nan")),
     "a step that is none": measured(microseconds_per_step=-2.0),
     **{f"nothing for {name}": without(name) for name in GOOD if name not in ("milliseconds", "ratio")},
@@ -165,8 +167,8 @@ MODES: dict[str, Callable[[], None]] = {
     "a grandchild": grandchild(b"", False, 0),
     "a grandchild of its own": grandchild(b"", True, 0),
     "a grandchild after half an answer": grandchild(measured()[:50], False, 0),
-    "a lost context": says(b'{"failure": "illegal address", "context_lost": true}\n'),
-    "a refusal": says(b'{"failure": "not this GPU"}\n', None),
+    "a lost context": says(b'{"message": "Failed", "failure": "illegal address", "lost": true}\n'),
+    "a refusal": says(b'{"message": "Failed", "failure": "not this GPU"}\n', None),
 }
 
 
@@ -196,7 +198,7 @@ def deaf() -> None:
 HANGS: dict[str, Callable[[], None]] = {
     "silence": sleeps(),
     "half an answer and silence": sleeps(measured()[:50]),
-    "a start and silence": sleeps(b'{"started": 0}\n'),
+    "a start and silence": sleeps(STARTED),
     "a drip": drip,
     "deafness": deaf,
     **{f"stop {signal.Signals(number).name}": killed(number) for number in sorted(STOPS)},
@@ -205,11 +207,8 @@ NAMES = [*MODES, *HANGS]
 
 
 def main() -> None:
-    job = json.load(sys.stdin)
-    if not job["trials"]:
-        write(b'{"device": "pretended", "compute_capability": "9.0"}\n')
-    for trial in job["trials"]:
-        name = NAMES[trial["plan"]["timed"]]
+    for line in sys.stdin:
+        name = NAMES[json.loads(line)["plan"]["timed"]]
         {**MODES, **HANGS}[name]()
 
 

@@ -26,26 +26,29 @@ from kerneltune.tuning.tuner import Tuned, TuneOptions, tune
 # Answers each trial with a time: the model's second choice is the fastest; counts its trials in a file.
 CHILD = """
 import json, os, sys
-from itertools import chain
-first = sys.stdin.readline()
-if not json.loads(first)["trials"]:
-    with open({log!r} + ".asked", "a") as log:
-        log.write("x")
-    print(json.dumps({gpu!r}), flush=True)
-for trial in (trial for line in chain([first], sys.stdin) for trial in json.loads(line)["trials"]):
+for trial in map(json.loads, sys.stdin):
+    if trial["message"] == "Probe":
+        with open({log!r} + ".asked", "a") as log:
+            log.write("x")
+        print(json.dumps({gpu!r}), flush=True)
+        continue
     with open({log!r}, "a") as log:
         log.write("x")
     cycles = trial["candidate"]["values"]["cycles"]
     if cycles == {dies}:
         os.abort()
     if cycles == {refused}:
-        print(json.dumps({{"failure": "no GPU here"}}), flush=True)
+        print(json.dumps({{"message": "Failed", "failure": "no GPU here"}}), flush=True)
         continue
     ms = 2.0 if cycles == {second} else 3.0 + cycles / 1e6
     found = {{"device": "pretended", "seed": 0, "relative_error": 1e-3, "right": True, "verdict": ""}}
     found |= {{"runs": 1, "runs_with_same_bits": 1, "milliseconds": ms, "ratio": 1.5}}
-    print(json.dumps({{"measurement": found}}), flush=True)
+    print(json.dumps({{"message": "Measured", "measurement": found}}), flush=True)
 """
+
+
+def failed(reason: str, code: int) -> dict[str, object]:
+    return {"message": "Failed", "failure": reason, "exit_code": code}
 
 
 class Tuning:
@@ -62,7 +65,7 @@ class Tuning:
     def run(
         self, dies: int = -1, refused: int = -1, gpu: dict[str, object] | None = None, **options: float
     ) -> Tuned:
-        gpu = gpu or {"device": "pretended", "compute_capability": "9.0"}
+        gpu = gpu or {"message": "Facts", "device": "pretended", "compute_capability": "9.0"}
         cycles = sorted({candidate.cycles for candidate in self.candidates})
         code = CHILD.format(log=str(self.log), dies=dies, refused=refused, second=cycles[1], gpu=gpu)
         child = (sys.executable, "-c", code)
@@ -105,9 +108,12 @@ def test_tuning_ranks_and_remembers(tuning: Tuning) -> None:
 def test_nothing_is_compiled_where_nothing_can_run(tuning: Tuning, tmp_path: Path) -> None:
     tuning.compiler = Compiler(tuning.space.kernels, tuning.space.profile, cache=CubinCache(tmp_path))
     for gpu, exit_code, reason in (
-        ({"failure": "running kernels needs the extra 'gpu'", "exit_code": 2}, 2, "needs the extra 'gpu'"),
-        ({"failure": "no GPU can be used", "exit_code": 1}, 1, "no GPU can be used"),
-        ({"device": "T4", "compute_capability": "7.5"}, 2, "GPU is a T4 of .* the tiling is for h100_sxm"),
+        (failed("running kernels needs the extra 'gpu'", 2), 2, "needs the extra 'gpu'"),
+        (failed("no GPU can be used", 1), 1, "no GPU can be used"),
+        (
+            {"message": "Facts", "device": "T4", "compute_capability": "7.5"},
+            *(2, "GPU is a T4 of .* the tiling is for h100_sxm"),
+        ),
     ):
         with pytest.raises(KernelTuneError, match=reason) as caught:
             tuning.run(gpu=gpu)
@@ -119,7 +125,7 @@ def test_what_the_store_has_needs_no_gpu(tuning: Tuning) -> None:
     tuning.run()
     asked = tuning.log.with_name("log.asked")
     asked.unlink()
-    assert tuning.run(gpu={"failure": "no GPU can be used", "exit_code": 1}).from_store == 4
+    assert tuning.run(gpu=failed("no GPU can be used", 1)).from_store == 4
     assert not asked.exists()
 
 
