@@ -28,7 +28,7 @@ FLAT_CALLS = {
 }
 FLAT_FUNCTIONS = {
     "constrint/model.py solve",  # public: a keyword for each option
-    "constrint/answers/options.py options_of",  # its keywords made a record
+    "constrint/answers/search_arguments.py options_of",  # its keywords made a record
     "constrint/cli/main.py solve",  # click gives an argument for each option
     "constrint/cli/main.py space",  # likewise
     "kerneltune/cli/replay.py replay",  # likewise
