@@ -95,8 +95,8 @@ def test_killed_at_any_moment_nothing_is_lost_or_doubled(
     assert sorted(t.configuration["x"] for t in found.trials) == list(range(60))
     measured = [row["x"] for row in logged(log)]
     assert set(measured) == set(range(60))
-    # What was being measured at the kill was not yet stored, and is measured once more.
-    assert len(measured) <= 60 + 3
+    # At a kill, one answer may wait to be stored while the next is measured: both are measured once more.
+    assert len(measured) <= 60 + 2 * 3
 
 
 def test_a_full_disk_delays_rows_and_loses_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
