@@ -38,5 +38,5 @@ class Predicting(Strategy, Protocol):
 
 
 def prediction(strategy: Strategy, configuration: Configuration) -> float | None:
-    """What a strategy expected of a configuration; None of one that expects nothing."""
+    """A strategy's prediction for a configuration; None of one that predicts nothing."""
     return strategy.predicted(configuration) if isinstance(strategy, Predicting) else None

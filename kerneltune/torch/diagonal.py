@@ -117,7 +117,7 @@ def _options(
     strategy: str,
     keeps: bool = False,
 ) -> Options:
-    """What the operators take, in their order."""
+    """The record of the operators' flat arguments."""
     return Options(
         initial=initial,
         lengths=lengths,

@@ -1,4 +1,4 @@
-"""What a scan and a diagonal cell share: their options, and the derivatives of their operators."""
+"""Options of scans and diagonal cells, and the derivatives of their operators."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Results = tuple[torch.Tensor, ...]
 
 
 class Options(NamedTuple):
-    """What an operator takes besides a cell and its inputs.
+    """Arguments of an operator besides a cell and its inputs.
 
     Attributes:
         initial: The states before the first step.
