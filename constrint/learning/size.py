@@ -34,7 +34,7 @@ def _shared(node: c.Cumulative, scope: list[int], box: Box, rules: LearningSetti
 
 
 def cost(propagators: Sequence[c.Propagator]) -> float:
-    """What a propagation of the engine costs on average, in propagations of a short sum or clause.
+    """The mean cost of a propagation of the engine, in propagations of a short sum or clause.
 
     Each variable of a constraint wakes it.
     """

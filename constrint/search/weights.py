@@ -27,7 +27,7 @@ _SCHEDULING: Handlers[Callable[[Any], tuple[int, int]]] = Handlers(
 
 
 def kind_of(propagators: list[c.Propagator]) -> Kind:
-    """What most constraints are about, which says how well learning suits them.
+    """The kind of most constraints, which decides how well learning suits them.
 
     Learning suits orders of tasks and positions of boxes (conditional sums over two or more variables). It
     does not suit constraints that it explains by all bounds, such as products.
