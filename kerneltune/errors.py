@@ -62,7 +62,7 @@ def is_cuda_on_macos(extra: str) -> bool:
 
 
 def how_to_install(extra: str) -> str:
-    """What to do about an extra that is missing."""
+    """The way to install an extra that is missing."""
     if is_cuda_on_macos(extra):
         return "use Linux or Windows, since there is no CUDA for macOS"
     return f"pip install 'constrint[{extra}]'"
