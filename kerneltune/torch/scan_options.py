@@ -67,7 +67,7 @@ class Family:
     kept: int
 
 
-class Gradients(NamedTuple):
+class ScanGradients(NamedTuple):
     """By the inputs and, None where there are none, by the initial states and the weights."""
 
     by_inputs: Sequence[torch.Tensor | None]
@@ -83,7 +83,7 @@ def remember(
     ctx.save_for_backward(*inputs, kept, *options[:4], options.weights)
 
 
-def gradients(ctx: Any, family: Family, by: Results, *, again: bool = False) -> Gradients:
+def gradients(ctx: Any, family: Family, by: Results, *, again: bool = False) -> ScanGradients:
     """The derivatives of an operator.
 
     Args:
@@ -105,8 +105,8 @@ def gradients(ctx: Any, family: Family, by: Results, *, again: bool = False) -> 
 
         found: Sequence[Any] = differentiable_gradients(run, [*inputs, *others.values()], by)
         by_name = dict(zip(others, found[ctx.count :], strict=True))
-        return Gradients(found[: ctx.count], by_name.get("initial"), by_name.get("weights"))
+        return ScanGradients(found[: ctx.count], by_name.get("initial"), by_name.get("weights"))
     by_hidden, by_last = by
     found = family.backward(ctx.cell, inputs, (kept, by_hidden, by_last.float().contiguous()), options)
     by_weights = None if weights is None else found[ctx.count + 1]
-    return Gradients(found[: ctx.count], None if initial is None else found[ctx.count], by_weights)
+    return ScanGradients(found[: ctx.count], None if initial is None else found[ctx.count], by_weights)
