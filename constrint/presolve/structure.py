@@ -1,7 +1,7 @@
 """A problem as a coloured structure: variables and values as vertices, constraints as unordered facts.
 
 A vertex is a variable, or a value of variables that are only compared with each other, so that their values
-are names (`is_nameable`). A constraint is its kind and a multiset of items; an item is a tag and some
+are names (`Structure.groups`). A constraint is its kind and a multiset of items; an item is a tag and some
 vertices, such as a coefficient and a variable. Two constraints with equal keys are equivalent.
 """
 
