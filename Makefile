@@ -1,11 +1,17 @@
-# Two commands do everything: `make tile` (set up, then print a tiling) and `make test` (set up, then run all checks).
+# Two commands do everything: `make demo` (set up, then show both packages) and `make test` (set up, then run the
+# tests).
 # `make check` is what to run before each commit: lint, types and the tests named in tests/core.txt.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?= lstm --gpu h100_sxm --heads 12 --head-dim 64 --batch 16 --dtype bf16
 
-.PHONY: tile test test-all check torch lint docs package lock clean
+.PHONY: demo tile test test-all check torch lint docs package lock clean
+
+demo: $(VENV)/.installed
+	$(BIN)/constrint solve examples/workshop.constrint
+	$(BIN)/constrint solve examples/workshop.constrint --count
+	$(BIN)/kerneltune tile $(ARGS)
 
 tile: $(VENV)/.installed
 	$(BIN)/kerneltune tile $(ARGS)
