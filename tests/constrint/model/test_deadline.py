@@ -64,7 +64,7 @@ def test_every_phase_looks_at_the_clock(clock, stops, learn):
         limit += 1 + limit // 16
     phases = {"Prepared._lower", "_propagate", "Stepper._check_limits"}
     if learn:
-        phases = {"Prepared._lower", "_propagate", "Decomposition.__init__", "Translation.__init__"}
+        phases = {"Prepared._lower", "_propagate", "Decomposition.__init__", "NormalTranslation.__init__"}
         phases.add("LearningRun.next")
     assert phases <= set(stops)
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from made import hand_made
+from msgspec.structs import replace
 
 from kerneltune.cli.tables import show_outcomes
 from kerneltune.running.measure import Measurement
