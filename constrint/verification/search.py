@@ -28,6 +28,7 @@ class ProofSearch:
         self._objective = objective
         self._is_free = not before and (objective is None or objective.best is None)
         self._is_over = False
+        self._kept: int | None = None  # the best value when listed solutions were last left out
         store, goals = state.store, state.model
         for one in before:
             if not one.is_optimal or one.at_best is None:
@@ -73,9 +74,10 @@ class ProofSearch:
     def _keep_better(self) -> None:
         """Keep the listed solutions that are better than the best so far."""
         state, objective = self.state, self._objective
-        if objective is None or objective.best is None:
+        if objective is None or objective.best == self._kept:
             return
-        best, number = objective.best, objective.number
+        self._kept = best = objective.best
+        number = objective.number
         is_less = state.model.goals[number][1] == "min"
         state.solutions = state.solutions.restricted(
             lambda values: _is_better(state.model.goal_value(number, values), best, is_less)

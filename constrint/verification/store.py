@@ -85,7 +85,6 @@ class ConstraintStore:
         new.root = Bounds(
             dict(self.root.domains), dict(self.root.low), dict(self.root.high), self.root.most_listed
         )
-        new.root.is_cut = self.root.is_cut
         new._watchers = {v: [] for v in self.root.domains}
         new._own = self._own
         new.is_contradictory = self.is_contradictory
@@ -253,7 +252,6 @@ class ConstraintStore:
                 continue
             bounds = self.root.copy()
             bounds.is_thorough, bounds.most_listed = is_thorough, most
-            is_cut = False
             everything = attempt > 0 or not (atoms or rows)  # the root's bounds come of shorter lists
             sums = self._over_sums_of(rows)
             try:
