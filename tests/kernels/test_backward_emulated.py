@@ -79,7 +79,7 @@ def test_right_in_every_order_of_threads(
 @pytest.mark.emulated
 @pytest.mark.parametrize(
     ("strategy", "cell"),
-    crossed(sorted(s.name for s in KERNELS.backward.values() if "fp32" in s.spec.dtypes), [*KERNELS.cells]),
+    crossed(sorted(s.name for s in KERNELS.backward.values() if "fp32" in s.spec.dtypes), KERNELS.cells),
 )
 def test_backward_in_32_bits(emulator: Emulator, strategy: str, cell: str) -> None:
     draw = random.Random(f"{strategy} {cell} in 32 bits")
@@ -248,7 +248,7 @@ def test_one_row_and_one_step(emulator: Emulator, direction: str, head_dim: int)
 
 
 @pytest.mark.emulated
-@pytest.mark.parametrize(("strategy", "cell"), crossed(sorted(KERNELS.backward), [*KERNELS.cells]))
+@pytest.mark.parametrize(("strategy", "cell"), crossed(sorted(KERNELS.backward), KERNELS.cells))
 def test_no_gradient_passes_through_a_clipped_h(emulator: Emulator, strategy: str, cell: str) -> None:
     draw = random.Random(f"clipped {strategy} {cell}")
     dtype, head_dim = draw.choice(["bf16", "fp32"]), 16 * draw.randint(2, 4)

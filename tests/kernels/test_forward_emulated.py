@@ -92,7 +92,7 @@ def test_training_in_32_bits_saves_what_it_should(emulator: Emulator, strategy: 
     assert verdict.right, verdict.sentence
 
 
-@pytest.mark.parametrize(("strategy", "cell"), crossed(STRATEGIES, [*KERNELS.cells]))
+@pytest.mark.parametrize(("strategy", "cell"), crossed(STRATEGIES, KERNELS.cells))
 def test_forward_clipping_bounds_h(emulator: Emulator, strategy: str, cell: str) -> None:
     """A bound that bf16 does not have: it is rounded, and h reaches what it is rounded to."""
     problem = Problem(cell, heads=2, head_dim=64, batch=3, dtype="bf16", steps=4, forward_clip=0.3)

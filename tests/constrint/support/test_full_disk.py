@@ -139,11 +139,8 @@ def test_a_proof_that_cannot_be_written_is_said(tmp_path: Path) -> None:
 
 
 STORE = """
-from dataclasses import replace
 from kerneltune.pipeline.trial import Trial
-from kerneltune.tuning import kernel_store
 from kerneltune.tuning.kernel_store import KernelStore, StoredKernel
-kernel_store.WAITS = replace(kernel_store.WAITS, closing=2.0)  # a minute
 def row(number):
     return StoredKernel("k", "identity", "d", {}, "today", Trial({"a": number}, {"time": 1.0}))
 store = KernelStore(folder / "s.sqlite")
@@ -152,7 +149,7 @@ for number in range(100):
 def rest():
     for number in range(100, 700):
         store.add(str(number), row(number))
-    store.close()
+    store.flush(2.0)  # as close does, which waits a minute
 told(rest)
 """
 

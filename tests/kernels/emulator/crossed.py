@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
 
-def crossed(strategies: Iterable[str], cells: Sequence[str]) -> list[Any]:
+def crossed(strategies: Iterable[str], cells: Iterable[str]) -> list[Any]:
     """All pairs; those of neither the LSTM nor the block strategy are slow: tried at night, not each time."""
     return [
         pytest.param(
