@@ -10,14 +10,14 @@ from threading import Event, Thread
 from constrint.support.limits import Budget, ReadingStopped, resident_bytes
 
 INTERVAL = 0.02
-"""Seconds between two looks, in which a fast search takes some 20 MB."""
+"""Seconds between two checks, in which a fast search takes some 20 MB."""
 
 
 @contextmanager
 def watched_memory(budget: Budget) -> Iterator[None]:
     """Stop what is done inside, by an interruption, once it takes more memory than the budget allows.
 
-    Readers look themselves, and say where in the text they were. Workers in other processes do not count.
+    Readers check themselves, and say where in the text they were. Workers in other processes do not count.
 
     Raises:
         ReadingStopped: The limit was reached.

@@ -128,7 +128,7 @@ class Duals:
         self._sign = 1 if goal[1] == "min" else -1
         self._program = RelaxationProgram(rows, len(of.variable), self._cost, self._sign)
         self._added = AddedRows(ls)
-        self._interval = 1  # conflicts between two looks
+        self._interval = 1  # conflicts between two checks
         self.spent = 0
         self._trivial = self._proven = int(ls.root[self._goal])
         proof = self._ask(*self._columns.read(ls.root))

@@ -25,7 +25,7 @@ AHEAD = 2
 MOST_LOSSES = 3
 """Workers that may end before their answer in one call; after that, the work itself is taken to end them."""
 
-LOOK_AT_CLUSTER = 2.0
+CLUSTER_CHECK = 2.0
 """Seconds between two checks of a cluster that has not answered."""
 
 Answer = TypeVar("Answer")
@@ -214,7 +214,7 @@ def _result(future: Future[str], executor: Executor, ends: float | None) -> str:
     A client of Dask whose scheduler has gone may leave its futures pending for ever, so it is checked.
     """
     while True:
-        left = LOOK_AT_CLUSTER if ends is None else min(LOOK_AT_CLUSTER, max(0.0, ends - perf_counter()))
+        left = CLUSTER_CHECK if ends is None else min(CLUSTER_CHECK, max(0.0, ends - perf_counter()))
         try:
             return future.result(left)
         except TimeoutError:

@@ -1,8 +1,8 @@
 """A problem as a coloured structure: variables and values as vertices, constraints as unordered facts.
 
 A vertex is a variable, or a value of variables that are only compared with each other, so that their values
-are names (`Structure.groups`). A constraint is its kind and a multiset of items; an item is a tag and some
-vertices, such as a coefficient and a variable. Two constraints with equal keys are equivalent.
+are names (`ColouredStructure.groups`). A constraint is its kind and a multiset of items; an item is a tag and
+some vertices, such as a coefficient and a variable. Two constraints with equal keys are equivalent.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ class LearningSettings(Record):
 
     # Consulting a relaxation. With `learn=True`, "hard" takes 0.306 s, 0.329 without.
     before_programs: int = 500  # conflicts of a search alone before it makes a relaxation
-    longest_interval: int = 4096  # conflicts between two looks
+    longest_interval: int = 4096  # conflicts between two checks
     # Steps before programs are held to a share of the search's own, and that share: this power of the part of
     # the gap that the relaxation closes at the root. With 2,000,000 steps, warehouses take 0.36 s, 0.25 with
     # 500,000; with the eighth power, rosters are lost, whose first solutions are far off.

@@ -6,7 +6,7 @@ import contextlib
 from time import monotonic
 from typing import Any
 
-PERIOD = 0.25  # seconds between two looks: each takes some tenths of a millisecond and more
+PERIOD = 0.25  # seconds between two readings: each takes some tenths of a millisecond and more
 # Reasons that lower clocks under load: power cap, slowdowns by hardware, by heat, by the power supply.
 THROTTLED = 0x4 | 0x8 | 0x20 | 0x40 | 0x80
 
