@@ -18,6 +18,7 @@ struct ForwardArguments {
   int steps;  // T
   int batch;  // B
   int heads;  // H
+  int step;   // of strategies with a launch for each step: which one
   // Used by the pass "training" alone: what the backward pass needs besides.
   void* saved_values;  // [T, B, H, D, V]: what the cell saves of each step, such as its activated gates
   // [T + 1, B, H, D, F], float32: the states after h; index 0 of time is before the first step.
@@ -39,6 +40,7 @@ struct BackwardArguments {
   int steps;
   int batch;
   int heads;
+  int step;
 };
 
 }  // namespace kerneltune

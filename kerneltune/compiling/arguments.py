@@ -12,7 +12,7 @@ from kerneltune.inputs.scan_problem import ScanProblem
 
 STRUCTS = {"forward": "ForwardArguments", "training": "ForwardArguments", "backward": "BackwardArguments"}
 
-SIZES = ("steps", "batch", "heads")
+SIZES = ("steps", "batch", "heads", "step")
 # Fields in order. Arrays are pointers, sizes are ints.
 FIELDS = {
     "ForwardArguments": (
@@ -45,5 +45,5 @@ def packed(
     struct = STRUCTS[problem.direction]
     values = np.zeros(1, layout(struct))
     for name in FIELDS[struct]:
-        values[name] = getattr(problem, name) if name in SIZES else addresses.get(name, 0)
+        values[name] = getattr(problem, name, 0) if name in SIZES else addresses.get(name, 0)
     return values.tobytes()

@@ -53,6 +53,8 @@ class KernelSpec(Record, frozen=True, kw_only=True):
     workspace_fill: Annotated[int, msgspec.Meta(ge=0, le=255)] = 0
     # Filled before the first launch only: what a launch leaves is for the next.
     workspace_kept: bool = False
+    # A launch for each step, with a library's matrix product between launches.
+    stepwise: bool = False
     # Of scans: cells whose h is several numbers are taken.
     wide_states: bool = False
     parameters: tuple[Identifier, ...]
@@ -154,6 +156,7 @@ class Cell:
             "saved_values": self.spec.saved_values,
             "saved_states": self.spec.saved_states,
             "reads_hidden": int(self.spec.backward_reads_hidden),
+            "separate_gradients": int(self.spec.separate_gradients),
         }
 
     def device_constants(self) -> dict[str, int]:

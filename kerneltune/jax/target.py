@@ -29,6 +29,7 @@ from kerneltune.jax.call_frame import (
 from kerneltune.running import driver
 from kerneltune.running.detect import profile_here
 from kerneltune.running.launch import ExtendedKernel
+from kerneltune.running.stepwise import kernel_of
 
 TARGET = "kerneltune_launch"
 
@@ -84,7 +85,7 @@ class Launches:
             if loaded is None:
                 driver.call("setting the context", "cuCtxSetCurrent", context)
                 ready = supply().get(call.problem)
-                kernel = ExtendedKernel(ready.cubin, ready.candidate, cooperative=ready.cooperative)
+                kernel = kernel_of(ready.cubin, ready.candidate, cooperative=ready.cooperative)
                 loaded = self._loaded[text, context.value or 0] = _Loaded(ready, kernel)
             _start(call.problem, places, stream)
             candidate = loaded.ready.candidate

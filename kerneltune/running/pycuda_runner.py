@@ -61,10 +61,10 @@ class PycudaRunner:
             {**addresses, **self._places, "workspace": int(self._workspace)},
             case.strides if isinstance(case, ScanCase) else None,
         )
-        if cooperative or candidate.cluster > 1:
-            from kerneltune.running.launch import ExtendedKernel
+        if cooperative or candidate.cluster > 1 or candidate.stepwise:
+            from kerneltune.running.stepwise import kernel_of
 
-            kernel = ExtendedKernel(cubin, candidate, cooperative=cooperative)
+            kernel = kernel_of(cubin, candidate, cooperative=cooperative)
             if candidate.cluster > 1 and not kernel.resident_clusters():
                 raise RunError(f"this GPU cannot hold one cluster of {candidate.cluster} such blocks")
             self._kernel = kernel

@@ -25,6 +25,7 @@ class Candidate:
     register_slack: int = 0
     workspace_fill: int = 0
     workspace_kept: bool = False
+    stepwise: bool = False
 
     @property
     def threads(self) -> int:
@@ -87,6 +88,7 @@ class Candidate:
             "register_slack": self.register_slack,
             "workspace_fill": self.workspace_fill,
             "workspace_kept": self.workspace_kept,
+            "stepwise": self.stepwise,
             "microseconds_per_step": round(self.microseconds_per_step, 4),
         }
 
@@ -97,7 +99,9 @@ class Candidate:
             checked(data[name], str, name)
         for name in ("boost_mhz", "register_slack", "workspace_fill"):
             checked(data[name], int, name)
-        kept = checked(data.get("workspace_kept", False), bool, "workspace_kept")
+        kept, stepwise = (
+            checked(data.get(name, False), bool, name) for name in ("workspace_kept", "stepwise")
+        )
         for name in ("parameters", "values"):
             for key, number in checked(data[name], dict, name).items():
                 checked(number, int, f"{name}: {key[:40]}")
@@ -116,4 +120,5 @@ class Candidate:
             register_slack=data["register_slack"],
             workspace_fill=data["workspace_fill"],
             workspace_kept=kept,
+            stepwise=stepwise,
         )

@@ -113,6 +113,6 @@ def _listed(model: Model, names: Sequence[str]) -> tuple[NDArray[Any], NDArray[A
         raise TooManyError(str(error)) from None
     if found.size > LONGEST_LIST:
         raise TooManyError(f"{found.size} tilings")
-    table = found.to_numpy()
-    columns = {name: table[:, i] for i, name in enumerate(found.names)}
-    return np.stack([columns[name] for name in names], axis=1), columns[CYCLES]
+    table, places = found.to_numpy(), {name: i for i, name in enumerate(found.names)}
+    chosen = np.array([places[name] for name in names], dtype=int)  # none where all follows from the request
+    return table[:, chosen], table[:, places[CYCLES]]

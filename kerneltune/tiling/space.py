@@ -266,6 +266,7 @@ class TilingSpace:
             register_slack=self.register_slack.get(strategy.name, 0),
             workspace_fill=strategy.spec.workspace_fill,
             workspace_kept=strategy.spec.workspace_kept,
+            stepwise=strategy.spec.stepwise,
         )
 
 

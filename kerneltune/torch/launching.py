@@ -114,7 +114,8 @@ class _Loaded:
         self.pack = struct.Struct("".join("i" if name in SIZES else "P" for name in names)).pack_into
         self.kernel = kernel
         self.workspace, self.fill = candidate.workspace, candidate.workspace_fill
-        self.rest = problem.batch, problem.heads
+        self.fills = candidate.workspace and not candidate.stepwise
+        self.rest = problem.batch, problem.heads, 0
 
     def check(self, problem: Problem, tensors: Tensors) -> None:
         """Raise `InputError` for a tensor that the kernel would not find as it reads it."""
@@ -195,8 +196,9 @@ class DeviceLauncher:
         with self._lock:
             if found.workspace:
                 kept = addresses[found.workspace_at] = self._workspace(found, index, stream)
-                fill = driver.library().cuMemsetD8Async
-                driver.check("filling", fill(kept, found.fill, found.workspace, stream))
+                if found.fills:
+                    fill = driver.library().cuMemsetD8Async
+                    driver.check("filling", fill(kept, found.fill, found.workspace, stream))
             sizes = problem.steps, *found.rest
             found.pack(found.kernel.arguments, 0, *addresses[:at], *sizes, *addresses[at:])
             found.kernel.queue(stream)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from kerneltune.compiling.ready import ReadyKernel, supply_of
 from kerneltune.inputs.hardware import HardwareProfile
 from kerneltune.running.launch import ExtendedKernel
+from kerneltune.running.stepwise import kernel_of
 from kerneltune.tiling.candidate import Candidate
 from kerneltune.tiling.space import TilingSpace
 
@@ -20,7 +21,7 @@ class Stream:
 
 def loaded(ready: ReadyKernel) -> ExtendedKernel:
     """A kernel in the present context."""
-    return ExtendedKernel(ready.cubin, ready.candidate, cooperative=ready.cooperative)
+    return kernel_of(ready.cubin, ready.candidate, cooperative=ready.cooperative)
 
 
 def load(space: TilingSpace, profile: HardwareProfile) -> tuple[Candidate, ExtendedKernel]:

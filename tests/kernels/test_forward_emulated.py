@@ -110,7 +110,12 @@ T4 = load_profile("t4")
 
 
 @pytest.mark.parametrize(
-    "strategy", [s.name for s in KERNELS.strategies.values() if not s.refusal(T4, "fp16")]
+    "strategy",
+    [
+        s.name
+        for s in KERNELS.strategies.values()
+        if "mma_k" in s.spec.parameters and not s.refusal(T4, "fp16")
+    ],
 )
 def test_forward_without_asynchronous_copies_and_with_shallow_products(
     emulator: Emulator, strategy: str

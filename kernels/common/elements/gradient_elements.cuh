@@ -3,40 +3,13 @@
 #include "../numeric/activations.cuh"
 #include "../arguments.cuh"
 #include "../shape/backward_shape.cuh"
+#include "element_gradients.cuh"
 #include "gate_words.cuh"
 #include "../rings/gradient_ring.cuh"
 #include "../exchange/operand_tile.cuh"
 #include "../numeric/scalar.cuh"
 
 namespace kerneltune {
-
-// What of R^T times the gradients of the following step reaches h.
-template <class Shape>
-__device__ __forceinline__ float recurrent_part(float through_recurrence) {
-  return Shape::cut_recurrent_gradient ? 0.0f : through_recurrence;
-}
-
-// From R^T times the gradients of the following step to the gradients of this step, of one element.
-template <class Cell, class Shape>
-__device__ __forceinline__ void element_gradients(float through_recurrence, const StepRecord<Cell>& record,
-                                                  const float (&after)[at_least_one(Cell::saved_states)],
-                                                  float (&carried)[Cell::carried],
-                                                  float (&input_gradient)[Shape::gates],
-                                                  float (&recurrent_gradient)[Shape::gates]) {
-  float hidden_gradient = recurrent_part<Shape>(through_recurrence) + record.output_gradient + carried[0];
-  // Where h has reached the bound, no gradient passes through it.
-  if constexpr (Shape::forward_clip > 0.0f)
-    hidden_gradient = fabsf(record.output) >= Shape::forward_clip ? 0.0f : hidden_gradient;
-  Cell::template backward<Math<sizeof(typename Shape::Scalar) == 4>>(hidden_gradient, record, after, carried,
-                                                                     input_gradient, recurrent_gradient);
-  if constexpr (Shape::gate_gradient_clip > 0.0f) {
-#pragma unroll
-    for (int gate = 0; gate < Shape::gates; gate++) {
-      input_gradient[gate] = bounded(input_gradient[gate], Shape::gate_gradient_clip);
-      recurrent_gradient[gate] = bounded(recurrent_gradient[gate], Shape::gate_gradient_clip);
-    }
-  }
-}
 
 template <class Cell, class Shape>
 struct GradientElements {

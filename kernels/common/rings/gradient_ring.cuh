@@ -2,21 +2,12 @@
 // Later steps come first.
 #pragma once
 #include "../arguments.cuh"
+#include "../elements/element_gradients.cuh"
 #include "../shape/backward_shape.cuh"
 #include "../numeric/scalar.cuh"
 #include "step_ring.cuh"
 
 namespace kerneltune {
-
-// The part of one element.
-template <class Cell>
-struct StepRecord {
-  float value[at_least_one(Cell::saved_values)];
-  float before[at_least_one(Cell::saved_states)];  // states after h, before the step
-  float hidden;                                    // h, if Cell::hidden_read >= 0
-  float output;                                    // h after the step, if the forward pass bounded it
-  float output_gradient;
-};
 
 // Parts of 16 bytes, in this order: saved values, saved states, the gradient by h, h as the cell reads it, h
 // after the step. The padding puts four batch rows in different banks. `unit_parts` parts hold one value of

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from kerneltune.tiling.candidate import Candidate
 
 from .arguments import struct_layout
 from .build import Buffer, Emulator, Launch, run
+from .products import run_steps, without_library
 
 POISON = 0xFF
 
@@ -29,6 +31,8 @@ def run_case(
     blocks: int | None = None,
 ) -> dict[str, np.ndarray]:
     """The outputs of a launch of any pass, poisoned before; ``blocks``: if not as solved."""
+    if candidate.stepwise:
+        candidate = without_library(candidate)
     executable = emulator.compile(translation_unit(candidate, kernels, profile), KERNEL_NAME)
     problem = case.problem
     buffers = [Buffer(name, array) for name, array in case.inputs.items()]
@@ -39,14 +43,14 @@ def run_case(
             array[:, 0] = output.initial
         buffers.append(Buffer(name, array, written=True))
     workspace = np.full(max(candidate.workspace, 16), candidate.workspace_fill, np.uint8)
-    results = run(
-        executable,
-        launch_of(candidate, kernels.for_pass(problem.direction), blocks),
-        struct_layout(kernels.root / "common" / "arguments.cuh", STRUCTS[problem.direction]),
-        {"steps": problem.steps, "batch": problem.batch, "heads": problem.heads},
-        [*buffers, Buffer("workspace", workspace, written=True)],
-        seed,
-    )
+    launch = launch_of(candidate, kernels.for_pass(problem.direction), blocks)
+    layout = struct_layout(kernels.root / "common" / "arguments.cuh", STRUCTS[problem.direction])
+    sizes = {"steps": problem.steps, "batch": problem.batch, "heads": problem.heads}
+    buffers.append(Buffer("workspace", workspace, written=True))
+    if candidate.stepwise:
+        results = run_steps(candidate, partial(run, executable, launch, layout), sizes, buffers, seed)
+    else:
+        results = run(executable, launch, layout, sizes, buffers, seed)
     return {name: results[name] for name in case.outputs}
 
 

@@ -64,6 +64,7 @@ def test_discovery_finds_folders_by_themselves(fake_kernels: Kernels) -> None:
         "saved_values": 0,
         "saved_states": 0,
         "reads_hidden": 0,
+        "separate_gradients": 0,
     }
 
 

@@ -77,7 +77,7 @@ def test_arguments_are_packed_in_the_order_of_the_struct(direction: str) -> None
     fields = FIELDS[STRUCTS[direction]]
     addresses = {name: 1000 + number for number, name in enumerate(fields)}
     found = packed(problem, addresses)
-    sizes = {"steps": 7, "batch": 5, "heads": 3}
+    sizes = {"steps": 7, "batch": 5, "heads": 3, "step": 0}
     layout = np.dtype([(n, np.int32 if n in sizes else np.uint64) for n in fields], align=True)
     (values,) = np.frombuffer(found, layout)
     assert {name: int(values[name]) for name in fields} == {**addresses, **sizes}

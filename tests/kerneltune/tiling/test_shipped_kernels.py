@@ -142,7 +142,7 @@ def test_each_strategy_keeps_its_promises(direction: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("direction", ["forward", "training", "backward"])
-def test_heads_that_fit_nowhere_are_streamed(direction: str) -> None:
+def test_heads_that_fit_nowhere_can_be_streamed(direction: str) -> None:
     """Up to 16384 units in one head; 64 rows of 8192 in one batch tile, so that R is read once a step."""
     compiler = Compiler(KERNELS, load_profile("h100_sxm"))
     for cell, head_dim, batch in (
@@ -151,10 +151,25 @@ def test_heads_that_fit_nowhere_are_streamed(direction: str) -> None:
         ("gru", 4096, 64),
         ("slstm", 3072, 5),
     ):
-        best = space("h100_sxm", 1, head_dim, batch, cell=cell, direction=direction).best()
-        assert best.strategy == "streamed"
+        wanted = space("h100_sxm", 1, head_dim, batch, cell=cell, direction=direction)
+        best = wanted.of_strategy("streamed").best()
         assert compiler.compile(best).report.broken_promises() == [], best
         assert best.parameters["batch_tile"] >= batch
+
+
+@pytest.mark.parametrize("direction", ["forward", "training", "backward"])
+@pytest.mark.parametrize("dtype", ["bf16", "tf32"])
+def test_large_products_are_left_to_the_library(direction: str, dtype: str) -> None:
+    """From about 1024 units and 1024 rows on; small ones and small batches never are."""
+    for head_dim, batch in ((2048, 256), (4096, 64), (1024, 1024)):
+        problem = Problem("lstm", 1, head_dim, batch, dtype, direction=direction)
+        best = TilingSpace(problem, load_profile("h100_sxm"), KERNELS).best()
+        assert best.strategy == "product", (head_dim, batch)
+        assert best.stepwise
+    for heads, head_dim, batch in ((12, 64, 16), (1, 512, 64), (1, 1024, 16), (4, 256, 1)):
+        problem = Problem("lstm", heads, head_dim, batch, dtype, direction=direction)
+        best = TilingSpace(problem, load_profile("h100_sxm"), KERNELS).best()
+        assert best.strategy != "product", (heads, head_dim, batch)
 
 
 @pytest.mark.parametrize("direction", ["forward", "training"])
@@ -212,7 +227,7 @@ def test_what_warpgroups_do_not_do_is_said() -> None:
     without = {name: strategy for name, strategy in KERNELS.backward.items() if name != "warpgroup"}
     problem = Problem("lstm", 1, 768, 256, "bf16", direction="backward")
     with pytest.raises(
-        InputError, match="'warpgroup' has no backward pass: block, cluster, grid, streamed have"
+        InputError, match="'warpgroup' has no backward pass: block, cluster, grid, product, streamed have"
     ):
         TilingSpace(problem, load_profile("h100_sxm"), replace(KERNELS, backward=without), "warpgroup")
     assert "nearest that works: --head-dim 768" in space("h100_sxm", 1, 776, 256, "warpgroup").why_empty()
@@ -222,7 +237,10 @@ def test_what_warpgroups_do_not_do_is_said() -> None:
     assert "it is written for bf16, fp16, not fp32" in fp32.why_empty()
 
 
-@pytest.mark.parametrize(("direction", "name"), [pair for pair in PASSES if pair[0] != "training"])
+@pytest.mark.parametrize(
+    ("direction", "name"),
+    [pair for pair in PASSES if pair[0] != "training" and pair[1] != "product"],  # which has none
+)
 def test_a_wrong_size_of_shared_memory_does_not_compile(direction: str, name: str) -> None:
     """The assertion in each kernel is what makes the promised bytes exact."""
     fitting = [
@@ -275,7 +293,7 @@ def test_turing_streams_what_does_not_fit(cell: str, direction: str) -> None:
     for strategy in ("block", "grid", "streamed"):
         best = space("t4", 4, 64, 16, strategy, cell=cell, direction=direction).best()
         assert compiler.compile(best).report.broken_promises() == [], best
-    large = space("t4", 1, 4096, 16, cell=cell, direction=direction).best()
+    large = space("t4", 1, 4096, 16, "streamed", cell=cell, direction=direction).best()
     assert (large.strategy, large.parameters["async_copy"]) == ("streamed", 0)
     assert compiler.compile(large).report.broken_promises() == []
     refused = TilingSpace(replace(large.problem, dtype="bf16"), load_profile("t4"), KERNELS)

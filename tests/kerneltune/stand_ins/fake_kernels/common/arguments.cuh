@@ -9,7 +9,7 @@ struct ForwardArguments {
   const void* bias;
   void* states;
   void* workspace;
-  int steps, batch, heads;
+  int steps, batch, heads, step;
   void* saved_values;
   float* saved_states;
 };
