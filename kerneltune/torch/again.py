@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import torch
+from torch.nn import functional
 
-from kerneltune.torch.fused_layer import Layer, Parameters, product_of, weights_of
+from kerneltune.torch.fused_layer import Layer, Parameters, weights_of
 from kerneltune.torch.fused_rows import BatchRows, Even, Ragged, keeping
 from kerneltune.torch.native import native_recurrence
 from kerneltune.torch.ragged import Dense, Layout, Tokens, at_end
@@ -69,7 +70,7 @@ def _layer_again(
     weights, ways = weights_of(layer, parameters, data.dtype), range(layer.directions)
     kept = keeping(layer, data.dtype, data.device)
     products = [
-        layout.spread(product_of(data, weights.into[d], weights.into_bias[d]), kept, backward=bool(d))
+        layout.spread(functional.linear(data, weights.into[d], weights.into_bias[d]), kept, backward=bool(d))
         for d in ways
     ]
     heads = layer.directions * layer.heads

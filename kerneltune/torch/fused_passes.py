@@ -18,6 +18,7 @@ from kerneltune.torch.operators import problem_of, readable, spec_of
 States = tuple[torch.Tensor, ...]
 Gradients = tuple["torch.Tensor | None", ...]  # a text: the manual is built without torch
 Saved = dict[str, torch.Tensor]
+_Parts = tuple[tuple[str, ...], bool, bool]
 
 
 @dataclass(frozen=True)
@@ -108,10 +109,11 @@ class Plan:
             mask = None
             if k and self.dropout:
                 data, mask = torch.native_dropout(data, self.dropout, True)
-            weights = weights_of(layer, parameters[k * count : (k + 1) * count], data.dtype)
+            mine = parameters[k * count : (k + 1) * count]
+            weights = weights_of(layer, mine, data.dtype, data.numel() // data.shape[-1])
             at = slice(k * layer.directions, (k + 1) * layer.directions)
             start = tuple(state[at] for state in given)
-            product = rows.product(layer, data, weights.into, weights.into_bias)
+            product = rows.product(layer, data, weights)
             states, saved = _forward(self, product, weights, start, training)
             if training:
                 kept.append(Ran(data, weights, states, saved, mask))
@@ -134,35 +136,40 @@ class Plan:
             by_product, by_recurrent, by_start = _backward(self, ran, by, lasts)
             products = self.rows.products(layer, by_product)
             recurrent = self.rows.products(layer, by_recurrent) if layer.separate else products
+            by_gate = ran.weights.by_gate
+            if by_gate:
+                products = [layer.rows_by_gates(one) for one in products]
+                recurrent = [layer.rows_by_gates(one) for one in recurrent] if layer.separate else products
             reads = self.rows.read(layer, ran.data, ran.states)
             mine: list[torch.Tensor] = []
             for parts in zip(products, recurrent, reads, strict=True):
-                mine += gradients_of(layer, *parts)
+                mine += gradients_of(layer, *parts, by_gate=by_gate)
             parameters[:0] = mine
             starts.insert(0, by_start)
-            by = self.rows.by_data(products, ran.weights.into, ran.data) if k or by_data else None
+            into = ran.weights.into
+            by = self.rows.by_data(layer, products, into, ran.data) if k or by_data else None
             if by is not None and ran.mask is not None:
                 scale = 1 / (1 - self.dropout) if self.dropout < 1 else 0.0
                 by = torch.ops.aten.native_dropout_backward(by, ran.mask, scale)
         return [by, *(_by_given(layer, starts) if self.given else ()), *parameters]
 
-    def parted(self, kept: list[Ran]) -> tuple[list[torch.Tensor], list[tuple[tuple[str, ...], bool]]]:
-        """All tensors that the backward pass reads; of each layer, names of what was saved, and if masked."""
+    def parted(self, kept: list[Ran]) -> tuple[list[torch.Tensor], list[_Parts]]:
+        """All tensors that the backward pass reads; of each layer saved names, if W is by gate, if masked."""
         tensors = []
         for one in kept:
             masks = [] if one.mask is None else [one.mask]
             weights = one.weights
             tensors += [one.data, weights.recurrent, one.states, *weights.into, *one.saved.values(), *masks]
-        return tensors, [(tuple(one.saved), one.mask is not None) for one in kept]
+        return tensors, [(tuple(one.saved), one.weights.by_gate, one.mask is not None) for one in kept]
 
-    def whole(self, tensors: States, rest: list[tuple[tuple[str, ...], bool]]) -> list[Ran]:
+    def whole(self, tensors: States, rest: list[_Parts]) -> list[Ran]:
         """The inverse of `parted`."""
         found, directions = [], self.layer.directions
-        for saved, masked in rest:
+        for saved, by_gate, masked in rest:
             count = 3 + directions + len(saved) + masked
             mine, tensors = tensors[:count], tensors[count:]
             values = dict(zip(saved, mine[3 + directions :], strict=False))
-            weights = Weights(list(mine[3 : 3 + directions]), [], mine[1], mine[1])
+            weights = Weights(list(mine[3 : 3 + directions]), [], mine[1], mine[1], by_gate)
             found.append(Ran(mine[0], weights, mine[2], values, mine[-1] if masked else None))
         return found
 

@@ -13,7 +13,8 @@ from typing import Any, Protocol
 
 import torch
 
-from kerneltune.torch.fused_layer import Layer, product_of
+from kerneltune.torch.fused_layer import Layer, Weights, product_of
+from kerneltune.torch.products import multiply
 from kerneltune.torch.ragged import FAR
 
 Reads = list[tuple[torch.Tensor, torch.Tensor]]
@@ -64,9 +65,7 @@ class BatchRows(Protocol):
     def last_is_outside(self) -> bool:
         """Whether the last h is that after the last block, not one within."""
 
-    def product(
-        self, layer: Layer, data: torch.Tensor, into: list[torch.Tensor], bias: list[torch.Tensor | None]
-    ) -> torch.Tensor:
+    def product(self, layer: Layer, data: torch.Tensor, weights: Weights) -> torch.Tensor:
         """W x of all blocks: a row for each step and row."""
 
     def output(self, layer: Layer, states: torch.Tensor) -> torch.Tensor:
@@ -87,7 +86,7 @@ class BatchRows(Protocol):
         """Each direction's x and h before each step, `[M, …]`, in the order of `products`."""
 
     def by_data(
-        self, products: list[torch.Tensor], into: list[torch.Tensor], like: torch.Tensor
+        self, layer: Layer, products: list[torch.Tensor], into: list[torch.Tensor], like: torch.Tensor
     ) -> torch.Tensor:
         """The gradient by x."""
 
@@ -111,21 +110,14 @@ class Even:
         """So many steps and rows."""
         return Even((RowBlock(steps, batch),))
 
-    def product(
-        self, layer: Layer, data: torch.Tensor, into: list[torch.Tensor], bias: list[torch.Tensor | None]
-    ) -> torch.Tensor:
+    def product(self, layer: Layer, data: torch.Tensor, weights: Weights) -> torch.Tensor:
         """One product each direction; the backward one reads x from its end."""
         rows = self.blocks[0].steps * self.blocks[0].batch
         if layer.directions == 1:
-            return product_of(data.reshape(rows, -1), into[0], bias[0])
+            return product_of(layer, data.reshape(rows, -1), weights, 0)
         found = data.new_empty((rows, 2, layer.width))
         for d, one in enumerate((data, self._turned(data))):
-            flat = one.reshape(rows, -1)
-            added = bias[d]
-            if added is None:
-                torch.mm(flat, into[d].t(), out=found[:, d])
-            else:
-                torch.addmm(added, flat, into[d].t(), out=found[:, d])
+            product_of(layer, one.reshape(rows, -1), weights, d, out=found[:, d])
         return found
 
     def _hidden(self, layer: Layer, states: torch.Tensor, first: int) -> torch.Tensor:
@@ -180,13 +172,14 @@ class Even:
         return [(one.reshape(len(h), -1), h) for one, h in zip(ways, hidden, strict=True)]
 
     def by_data(
-        self, products: list[torch.Tensor], into: list[torch.Tensor], like: torch.Tensor
+        self, layer: Layer, products: list[torch.Tensor], into: list[torch.Tensor], like: torch.Tensor
     ) -> torch.Tensor:
         """One product each direction."""
-        found = torch.mm(products[0], into[0]).view(like.shape)
-        if len(products) == 1:
-            return found
-        return self._turned(torch.mm(products[1], into[1]).view(like.shape)).add_(found)
+        found = [
+            multiply(one, matrix, tf32=layer.tf32).view(like.shape)
+            for one, matrix in zip(products, into, strict=True)
+        ]
+        return found[0] if len(found) == 1 else self._turned(found[1]).add_(found[0])
 
 
 @dataclass(frozen=True)
@@ -214,18 +207,12 @@ class Ragged:
     end_places: torch.Tensor
     directions: int
 
-    def product(
-        self, layer: Layer, data: torch.Tensor, into: list[torch.Tensor], bias: list[torch.Tensor | None]
-    ) -> torch.Tensor:
+    def product(self, layer: Layer, data: torch.Tensor, weights: Weights) -> torch.Tensor:
         """One product over the steps that there are, put to their places."""
         count = layer.directions
         found = data.new_empty((len(data) + 1, count, layer.width))
         for d in range(count):
-            added, rows = bias[d], found[:-1, d]
-            if added is None:
-                torch.mm(data, into[d].t(), out=rows)
-            else:
-                torch.addmm(added, data, into[d].t(), out=rows)
+            product_of(layer, data, weights, d, out=found[:-1, d])
         found[-1].copy_(_constant(keeping, (layer, data.dtype), data.device).expand(count, -1))
         placed = found.view(-1, layer.width).index_select(0, self.source)
         return placed.view(-1, count * layer.width)
@@ -270,11 +257,11 @@ class Ragged:
         return [(data, hidden) for hidden in found.unbind(1)]
 
     def by_data(
-        self, products: list[torch.Tensor], into: list[torch.Tensor], like: torch.Tensor
+        self, layer: Layer, products: list[torch.Tensor], into: list[torch.Tensor], like: torch.Tensor
     ) -> torch.Tensor:
         """The directions' sum."""
-        found = torch.mm(products[0], into[0])
-        return found if len(products) == 1 else torch.addmm(found, products[1], into[1])
+        found = multiply(products[0], into[0], tf32=layer.tf32)
+        return found if len(products) == 1 else multiply(products[1], into[1], tf32=layer.tf32, add=found)
 
 
 def _constant(

@@ -8,6 +8,7 @@ import torch
 
 from kerneltune.torch.fused_layer import Layer, Parameters
 from kerneltune.torch.operators import readable
+from kerneltune.torch.products import multiply
 
 
 @dataclass(frozen=True)
@@ -75,15 +76,16 @@ def stacked_gradients(
         hidden: H before each step, `[L, M, units]`.
     """
     layers = len(by_product)
-    first = layer.by_gates(torch.mm(by_product[0].t(), read[0]))
-    others = _by_gates(layer, torch.bmm(by_product[1:].transpose(1, 2), read[1]))
+    first = layer.by_gates(multiply(by_product[0].t(), read[0], tf32=layer.tf32))
+    others = _by_gates(layer, multiply(by_product[1:].transpose(1, 2), read[1], tf32=layer.tf32))
     into = [first, *others.unbind(0)]
     if layer.heads == 1:
-        recurrent = _by_gates(layer, torch.bmm(by_recurrent.transpose(1, 2), hidden))
+        recurrent = _by_gates(layer, multiply(by_recurrent.transpose(1, 2), hidden, tf32=layer.tf32))
     else:
         left = by_recurrent.unflatten(2, (layer.heads, -1)).permute(0, 2, 3, 1)
         right = hidden.unflatten(2, (layer.heads, -1)).transpose(1, 2)
-        found = torch.matmul(left, right).unflatten(2, (layer.dim, layer.gates))
+        product = multiply(left.flatten(0, 1), right.flatten(0, 1), tf32=layer.tf32)
+        found = product.unflatten(0, (layers, -1)).unflatten(2, (layer.dim, layer.gates))
         recurrent = found.permute(0, 3, 1, 2, 4).reshape(layers, layer.width, layer.dim)
     groups = [into, list(recurrent.unbind(0))]
     if layer.bias:

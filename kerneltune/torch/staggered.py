@@ -18,6 +18,7 @@ from kerneltune.torch.fused_passes import Gradients
 from kerneltune.torch.fused_rows import Even
 from kerneltune.torch.launching import Launcher
 from kerneltune.torch.operators import problem_of, spec_of
+from kerneltune.torch.products import multiply
 from kerneltune.torch.stacked import Stacked, stacked_gradients, stacked_weights
 
 LAUNCH = {True: 1e-4, False: 4e-5}  # seconds that a further chunk takes, in training and else
@@ -171,20 +172,16 @@ class Staggered:
         bias = weights.into_bias
         if first == 0:
             rows = flat.narrow(0, launch * self.rows, self.rows)
-            if bias is None:
-                torch.mm(rows, weights.first.t(), out=product[:, 0])
-            else:
-                torch.addmm(bias[0], rows, weights.first.t(), out=product[:, 0])
+            added = None if bias is None else bias[0]
+            multiply(rows, weights.first.t(), tf32=self.layer.tf32, add=added, out=product[:, 0])
         first = max(first, 1)
         if end > first:
             above = states.narrow(0, (launch - 1) * self.rows + self.batch, self.rows)
             left = above[:, first - 1 : end - 1].transpose(0, 1)
             right = weights.others[first - 1 : end - 1].transpose(1, 2)
             place = product[:, first:end].transpose(0, 1)
-            if bias is None:
-                torch.bmm(left, right, out=place)
-            else:
-                torch.baddbmm(bias[first:end, None], left, right, out=place)
+            added = None if bias is None else bias[first:end, None]
+            multiply(left, right, tf32=self.layer.tf32, add=added, out=place)
 
     def backward(
         self, kept: Kept, by: torch.Tensor | None, by_last: list[torch.Tensor | None], starts: bool
@@ -253,7 +250,7 @@ class Staggered:
         if end > first:
             above = gradient.narrow(0, (launch + 1) * self.rows, self.rows)[:, first + 1 : end + 1]
             place = by_hidden[:, first:end].transpose(0, 1)
-            torch.bmm(above.transpose(0, 1), kept.others[first:end], out=place)
+            multiply(above.transpose(0, 1), kept.others[first:end], tf32=self.layer.tf32, out=place)
 
     def parameters(
         self, kept: Kept, gradient: torch.Tensor, by_recurrent: torch.Tensor
@@ -342,7 +339,11 @@ class SideBySide:
         """Queue the backward pass: gradients by the input, the first states and the parameters."""
         side = self.side
         gradient, by_recurrent, starts = side.backward(kept, by, list(by_last), starts=bool(self.given))
-        data = torch.mm(side.of_layer(gradient, 0), kept.first).view(kept.data.shape) if by_data else None
+        data = None
+        if by_data:
+            data = multiply(side.of_layer(gradient, 0), kept.first, tf32=side.layer.tf32).view(
+                kept.data.shape
+            )
         given = () if starts is None else starts.unbind(0)
         return [data, *given, *side.parameters(kept, gradient, by_recurrent)]
 

@@ -36,8 +36,9 @@ def gradients(layer: Any, x: Any, start: Any) -> list[Any]:
     return found + list(torch.autograd.grad(total, [x, *(states or ()), *layer.parameters()]))
 
 
+@pytest.mark.parametrize("width", [5, 40])  # W x is put in order instead of W where it has fewer rows
 @pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
-def test_values_and_gradients_are_torchs(kind: str, kernels_on_cpu: ReferenceLauncher) -> None:
+def test_values_and_gradients_are_torchs(kind: str, width: int, kernels_on_cpu: ReferenceLauncher) -> None:
     import kerneltune.torch as ours
 
     draw = random.Random(kind)
@@ -48,10 +49,10 @@ def test_values_and_gradients_are_torchs(kind: str, kernels_on_cpu: ReferenceLau
             "num_layers": layers,
             "batch_first": draw.random() < 0.5,
         }
-        theirs = getattr(torch.nn, kind)(5, 16, **options)
-        mine = getattr(ours, kind)(5, 16, **options)
+        theirs = getattr(torch.nn, kind)(width, 16, **options)
+        mine = getattr(ours, kind)(width, 16, **options)
         mine.load_state_dict(theirs.state_dict())
-        x = torch.randn(4, 3, 5)
+        x = torch.randn(4, 3, width)
         rows = 4 if options["batch_first"] else 3
         start = None
         if draw.random() < 0.5:
