@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Mapping
-
-import numpy as np
 
 from kerneltune.inputs.scan_problem import ScanProblem
 
@@ -18,12 +17,9 @@ _OTHERS = (
     *("weights", "weight_gradient", "checkpoints", "repaired", "workspace"),
 )
 _SIZES = ("steps", "batch", "channels", "sequences")
-_LAYOUT = np.dtype(
-    [(name, np.uint64) for name in (*ARRAYS, *_OTHERS)]
-    + [(f"{name}_{axis}", np.int64) for name in ARRAYS for axis in ("batch", "step")]
-    + [(name, np.int32) for name in _SIZES],
-    align=True,
-)
+_STRIDES = tuple(f"{name}_{axis}" for name in ARRAYS for axis in ("batch", "step"))
+_NUMBERS = (*_STRIDES, *_SIZES)
+_PACKED = struct.Struct(f"{len(ARRAYS) + len(_OTHERS)}Q{len(_STRIDES)}q{len(_SIZES)}i")
 
 
 def packed_scan(
@@ -38,12 +34,9 @@ def packed_scan(
         addresses: Of arrays by the names of the fields; those without one are null.
         strides: From one batch row, and from one step, to the next, in elements; contiguous where not given.
     """
-    values = np.zeros(1, _LAYOUT)
-    for name in (*ARRAYS, *_OTHERS):
-        values[name] = addresses.get(name, 0)
-    for name, number in scalars(problem, strides or {}).items():
-        values[name] = number
-    return values.tobytes()
+    numbers = scalars(problem, strides or {})
+    places = [addresses.get(name, 0) for name in (*ARRAYS, *_OTHERS)]
+    return _PACKED.pack(*places, *(numbers[name] for name in _NUMBERS))
 
 
 def scalars(problem: ScanProblem, strides: Mapping[str, tuple[int, int]]) -> dict[str, int]:

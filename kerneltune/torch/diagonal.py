@@ -26,6 +26,7 @@ from kerneltune.running.diagonal_reference import CHECKPOINT_STEPS
 from kerneltune.torch.fitting import Fixed
 from kerneltune.torch.newton import newton
 from kerneltune.torch.scan import check_tensors
+from kerneltune.torch.scan_direct import is_direct, run
 from kerneltune.torch.scan_launching import named, run_kernel
 from kerneltune.torch.scan_native import native_diagonal
 from kerneltune.torch.scan_options import Family, Options, Results, converted, gradients, remember
@@ -45,7 +46,10 @@ _REST = "bool reverse, str strategy"
 )
 def operator(cell: str, inputs: list[torch.Tensor], *given: Any) -> _Results:
     """`kerneltune::diagonal`."""
-    options = _options(*given)
+    return _run(cell, inputs, _options(*given))
+
+
+def _run(cell: str, inputs: list[torch.Tensor], options: Options) -> _Results:
     results = _empty_results(cell, inputs[0], options)
     hidden, last, kept, repaired = results
     if inputs[0].device.type != "cuda" or not inputs[0].numel():
@@ -83,18 +87,23 @@ def backward_operator(
     cell: str, inputs: list[torch.Tensor], weights: torch.Tensor, *given: Any
 ) -> list[torch.Tensor]:
     """`kerneltune::diagonal_backward`."""
-    kept, gradient, last_gradient, *rest = given
-    options = _options(weights, last_gradient, *rest)
+    return _run_backward(cell, inputs, given[:3], _options(weights, None, *given[3:]))
+
+
+def _run_backward(cell: str, inputs: list[torch.Tensor], by: Results, options: Options) -> list[torch.Tensor]:
+    (kept, gradient, last_gradient), weights = by, options.weights
+    assert weights is not None
+    options = options._replace(initial=last_gradient)
     *by_input, by_initial, by_row = found = _empty_gradients(inputs, weights, last_gradient)
     if inputs[0].numel() and inputs[0].device.type != "cuda":
-        by, start, rows = backward(
+        by_each, start, rows = backward(
             cell,
             _cpu(inputs, options),
             kept=kept.numpy(),
             gradient=gradient.float().numpy(),
             last_gradient=last_gradient.float().numpy(),
         )
-        for result, array in zip(found, (*by, start, rows), strict=True):
+        for result, array in zip(found, (*by_each, start, rows), strict=True):
             result.copy_(torch.from_numpy(array))
     elif inputs[0].numel():
         others = {"final_state": by_initial, "weight_gradient": by_row, "checkpoints": kept.contiguous()}
@@ -144,6 +153,7 @@ def _backward(cell: str, inputs: list[torch.Tensor], by: Results, options: Optio
 
 
 FAMILY = Family(_forward, _backward, native_diagonal, kept=2)
+_DIRECT = Family(_run, _run_backward, native_diagonal, kept=2)
 
 
 def _remember(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, ...]) -> None:
@@ -229,8 +239,12 @@ def diagonal(
     else:
         tensors = [part for part in (*inputs, options.weights, options.initial) if part is not None]
         keeps = torch.is_grad_enabled() and any(part.requires_grad for part in tensors)
-        with torch.set_grad_enabled(keeps):
-            found = _forward(cell, list(inputs), options._replace(keeps=keeps))
+        options = options._replace(keeps=keeps)
+        if is_direct(inputs, options):
+            found = run(_DIRECT, cell, inputs, options)
+        else:
+            with torch.set_grad_enabled(keeps):
+                found = _forward(cell, list(inputs), options)
     if not report:
         return found[:2]
     repaired = found[3] if len(found) > 2 else torch.zeros(4, dtype=torch.int32, device=weights.device)

@@ -21,9 +21,10 @@ from kerneltune.inputs.descriptions import Cell
 from kerneltune.inputs.scan_descriptions import discover_scans
 from kerneltune.running.scan_arrays import state_width, widths_of
 from kerneltune.torch.scan_cpu import backward_on_cpu, forward_on_cpu
+from kerneltune.torch.scan_direct import is_direct, run
 from kerneltune.torch.scan_launching import DTYPES, aligned, named, run_kernel
 from kerneltune.torch.scan_native import native_scan
-from kerneltune.torch.scan_options import Family, Options, converted, gradients, remember
+from kerneltune.torch.scan_options import Family, Options, Results, converted, gradients, remember
 
 _OPTIONS = "Tensor? initial, Tensor? lengths, Tensor? resets, Tensor? boundaries, bool reverse"
 
@@ -33,7 +34,10 @@ _OPTIONS = "Tensor? initial, Tensor? lengths, Tensor? resets, Tensor? boundaries
 )
 def operator(cell: str, inputs: list[torch.Tensor], *given: Any) -> tuple[torch.Tensor, torch.Tensor]:
     """`kerneltune::scan`."""
-    options = Options(*given)
+    return _forward(cell, inputs, Options(*given))
+
+
+def _forward(cell: str, inputs: list[torch.Tensor], options: Options) -> tuple[torch.Tensor, torch.Tensor]:
     hidden, last = _empty_results(inputs, options)
     if not inputs[0].numel():
         return hidden, last
@@ -60,8 +64,11 @@ def backward_operator(
     cell: str, inputs: list[torch.Tensor], hidden: torch.Tensor, *given: Any
 ) -> list[torch.Tensor]:
     """`kerneltune::scan_backward`."""
-    gradient, last_gradient, *rest = given
-    options = Options(*rest)
+    return _backward(cell, inputs, (hidden, *given[:2]), Options(*given[2:]))
+
+
+def _backward(cell: str, inputs: list[torch.Tensor], by: Results, options: Options) -> list[torch.Tensor]:
+    hidden, gradient, last_gradient = by
     found = _empty_gradients(inputs, options)
     if not inputs[0].numel():
         return found
@@ -86,6 +93,7 @@ FAMILY = Family(
     native=native_scan,
     kept=0,
 )
+_DIRECT = Family(_forward, _backward, native_scan, kept=0)
 
 
 def _remember(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, torch.Tensor]) -> None:
@@ -136,6 +144,8 @@ def scan(
         from kerneltune.torch.scan_transforms import transformed
 
         hidden, last = transformed(FAMILY, cell, inputs, options)
+    elif is_direct(inputs, options):
+        hidden, last = run(_DIRECT, cell, inputs, options)
     else:
         hidden, last = FAMILY.forward(cell, list(inputs), options)
     return hidden, last

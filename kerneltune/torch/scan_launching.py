@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, lru_cache
 from math import gcd
 from threading import Lock
 from typing import Any
@@ -24,6 +24,8 @@ from kerneltune.torch.loading import Stream, load
 from kerneltune.torch.scan_options import Options
 
 DTYPES = {torch.bfloat16: "bf16", torch.float16: "fp16", torch.float32: "fp32"}
+MOST_FOUND = 4096  # requests whose kernels are found at once
+_request = lru_cache(maxsize=MOST_FOUND)(ScanProblem)  # making and checking one takes longer than a launch
 _NAMED = {name: dtype for dtype, name in DTYPES.items()}
 _TYPES = {"resets": torch.uint8, **dict.fromkeys(("lengths", "boundaries", "repaired"), torch.int32)}
 
@@ -52,29 +54,40 @@ class ScanLauncher:
     profile: HardwareProfile
     kernels: Kernels = field(default_factory=discover_scans)
     strategy: str | None = None  # only this one
-    _loaded: dict[tuple[ScanProblem, torch.device], _Loaded] = field(default_factory=dict)
+    _loaded: dict[tuple[ScanProblem, int], _Loaded] = field(default_factory=dict)
+    _found: dict[tuple[ScanProblem, int], _Loaded] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)  # autograd launches from threads of its own
 
     def launch(self, problem: ScanProblem, tensors: dict[str, torch.Tensor]) -> None:
         """Queue one launch on the current stream; the tensors by the names of the kernel's arguments."""
-        device = tensors["input0"].device
-        # A kernel made for more steps serves fewer: tilings of powers of two are enough.
-        some = min(problem.sequences, 1)
-        key = replace(problem, steps=1 << (problem.steps - 1).bit_length(), sequences=some), device
-        with self._lock, torch.cuda.device(device):
-            if key not in self._loaded:
-                self._loaded[key] = self._load(key[0])
-            loaded = self._loaded[key]
-            stream = torch.cuda.current_stream(device).cuda_stream
-            _check_arrays(problem, tensors, device)
-            addresses = {name: tensor.data_ptr() for name, tensor in tensors.items()}
-            addresses["workspace"] = loaded.workspace(stream, device).data_ptr()
-            strides = {
-                name: (tensor.stride(0), tensor.stride(1))
-                for name, tensor in tensors.items()
-                if tensor.dim() == 3
-            }
+        index = tensors["input0"].get_device()
+        if int(torch._C._cuda_getDevice()) != index:
+            with torch.cuda.device(index):
+                return self.launch(problem, tensors)
+        _check_arrays(problem, tensors, tensors["input0"].device)
+        stream = int(torch._C._cuda_getCurrentRawStream(index))
+        addresses = {name: tensor.data_ptr() for name, tensor in tensors.items()}
+        strides = {
+            name: (tensor.stride(0), tensor.stride(1))
+            for name, tensor in tensors.items()
+            if tensor.dim() == 3
+        }
+        with self._lock:
+            loaded = self._found.get((problem, index)) or self._find(problem, index)
+            addresses["workspace"] = loaded.workspace(stream, tensors["input0"].device).data_ptr()
             loaded.kernel.launch(packed_scan(problem, addresses, strides), Stream(stream))
+        return None
+
+    def _find(self, problem: ScanProblem, index: int) -> _Loaded:
+        """The kernel of a request: one made for more steps serves fewer, so powers of two are enough."""
+        steps, some = 1 << (problem.steps - 1).bit_length(), min(problem.sequences, 1)
+        key = replace(problem, steps=steps, sequences=some), index
+        if key not in self._loaded:
+            self._loaded[key] = self._load(key[0])
+        if len(self._found) >= MOST_FOUND:
+            self._found = {}
+        found = self._found[problem, index] = self._loaded[key]
+        return found
 
     def _load(self, problem: ScanProblem) -> _Loaded:
         return _Loaded(*load(TilingSpace(problem, self.profile, self.kernels, self.strategy), self.profile))
@@ -116,8 +129,7 @@ def run_kernel(
         arrays: What the kernel reads of every step, by the names of its arguments.
         others: What it writes, and what else it reads, likewise.
     """
-    about = discover_scans().cell(cell)
-    pairs = state_width(about) > 1
+    pairs, width = _widths(cell)
     arrays = {
         name: aligned(array) if pairs else array if array.stride(2) == 1 else array.contiguous()
         for name, array in arrays.items()
@@ -125,13 +137,8 @@ def run_kernel(
     first = arrays["input0"]
     places = [array.data_ptr() for array in arrays.values()]
     steps_apart = [array.stride(axis) * first.element_size() for array in arrays.values() for axis in (0, 1)]
-    problem = ScanProblem(
-        cell=cell,
-        batch=first.shape[0],
-        steps=first.shape[1],
-        channels=first.shape[2] // widths_of(about)[0],
-        dtype=DTYPES[first.dtype],
-        direction=direction,
+    problem = _request(
+        *(cell, first.shape[0], first.shape[1], first.shape[2] // width, DTYPES[first.dtype], direction),
         reverse=options.reverse,
         lengths=options.lengths is not None,
         resets=options.resets is not None,
@@ -145,6 +152,13 @@ def run_kernel(
         if (part := getattr(options, name)) is not None
     }
     launcher(options.strategy).launch(problem, {**arrays, **given, **others})
+
+
+@cache
+def _widths(cell: str) -> tuple[bool, int]:
+    """Whether a channel of the state is several numbers, and numbers of a channel of the first input."""
+    about = discover_scans().cell(cell)
+    return state_width(about) > 1, widths_of(about)[0]
 
 
 def named(names: Iterable[str], tensors: Iterable[torch.Tensor]) -> dict[str, torch.Tensor]:

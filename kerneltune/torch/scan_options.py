@@ -37,6 +37,20 @@ class Options(NamedTuple):
     keeps: bool = False
 
 
+Plain = tuple[bool, str, bool]
+
+
+def parted(options: Options) -> tuple[Plain, tuple[torch.Tensor | None, ...]]:
+    """What is no tensor, and the tensors, as arguments of an autograd function; `joined` is the inverse."""
+    return (options.reverse, options.strategy, options.keeps), (*options[:4], options.weights)
+
+
+def joined(plain: Plain, tensors: Sequence[Any]) -> tuple[list[torch.Tensor], Options]:
+    """The inputs and the record of options, from `parted` with the inputs behind."""
+    (reverse, strategy, keeps), (initial, lengths, resets, boundaries, weights, *inputs) = plain, tensors
+    return inputs, Options(initial, lengths, resets, boundaries, reverse, weights, strategy, keeps)
+
+
 def converted(options: Options) -> Options:
     """The same with the types that operators take, contiguous."""
     initial, lengths, resets, boundaries, _, weights, *_ = options

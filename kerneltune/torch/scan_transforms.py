@@ -16,7 +16,7 @@ from kerneltune.torch.diagonal import operator as diagonal
 from kerneltune.torch.native import differentiates_twice
 from kerneltune.torch.scan import backward_operator as scan_backward
 from kerneltune.torch.scan import operator as scan
-from kerneltune.torch.scan_options import Family, Options, Results, gradients, remember
+from kerneltune.torch.scan_options import Family, Options, Plain, Results, gradients, joined, parted, remember
 
 
 def _folded(value: Any, dims: Any, size: int, where: int) -> Any:
@@ -102,8 +102,8 @@ def transformed(
     """A family's operator while transforms are active."""
     if differentiates_twice():
         return family.native(cell, list(inputs), options)
-    plain = options.reverse, options.strategy, options.keeps
-    found: Results = _Transformed.apply(family, cell, plain, *options[:4], options.weights, *inputs)
+    plain, tensors = parted(options)
+    found: Results = _Transformed.apply(family, cell, plain, *tensors, *inputs)
     return found
 
 
@@ -113,9 +113,9 @@ class _Transformed(torch.autograd.Function):  # type: ignore[misc] # torch has n
     generate_vmap_rule = True
 
     @staticmethod
-    def forward(family: Family, cell: str, plain: tuple[bool, str, bool], *tensors: Any) -> Results:
+    def forward(family: Family, cell: str, plain: Plain, *tensors: Any) -> Results:
         """The operator."""
-        inputs, options = _arguments(plain, tensors)
+        inputs, options = joined(plain, tensors)
         return family.forward(cell, inputs, options)
 
     @staticmethod
@@ -123,7 +123,7 @@ class _Transformed(torch.autograd.Function):  # type: ignore[misc] # torch has n
         """Keep what the backward pass reads."""
         ctx.family, cell, plain, *tensors = inputs
         ctx.mark_non_differentiable(*output[2:])
-        remember(ctx, cell, *_arguments(plain, tensors), output[ctx.family.kept])
+        remember(ctx, cell, *joined(plain, tensors), output[ctx.family.kept])
 
     @staticmethod
     @torch.no_grad()  # type: ignore[untyped-decorator] # who asks for more runs natively
@@ -131,11 +131,3 @@ class _Transformed(torch.autograd.Function):  # type: ignore[misc] # torch has n
         """Gradients by all arguments."""
         found = gradients(ctx, ctx.family, by[:2])
         return (None, None, None, found.by_initial, None, None, None, found.by_weights, *found.by_inputs)
-
-
-def _arguments(
-    plain: tuple[bool, str, bool], tensors: Sequence[torch.Tensor | Any]
-) -> tuple[list[torch.Tensor], Options]:
-    (reverse, strategy, keeps), (initial, lengths, resets, boundaries, weights, *inputs) = plain, tensors
-    options = Options(initial, lengths, resets, boundaries, reverse)
-    return inputs, options._replace(weights=weights, strategy=strategy, keeps=keeps)
