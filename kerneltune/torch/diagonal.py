@@ -198,6 +198,7 @@ def diagonal(
     lengths: torch.Tensor | None = None,
     resets: torch.Tensor | None = None,
     reverse: bool = False,
+    group: Any = None,
     parallel: str | None = None,
     report: bool = False,
 ) -> Any:
@@ -212,6 +213,7 @@ def diagonal(
         lengths: Steps of each row that count, `[B]`; h is 0 at the others, which leave the states alone.
         resets: `[B, T]`: true where the states before the step are dropped.
         reverse: Whether the first step is the last that counts.
+        group: As for `scan`; the second integer of the report is then the rounds of exchanges.
         parallel: `sequential` or `overlap` instead of what the solver chooses, both exact; or `newton`,
             iterations on all steps at once, which warns where they have not converged.
         report: Whether to return what was repaired, too.
@@ -228,10 +230,16 @@ def diagonal(
     if parallel is not None and parallel not in PARALLEL:
         raise InputError(f"unknown parallel '{parallel}': {nearest(parallel, PARALLEL)}")
     options = converted(options)
-    if parallel == "newton":
+    found: Results
+    if group is not None:
+        from kerneltune.torch.scan_ranks import across_ranks
+
+        hidden, last, rounds = across_ranks(FAMILY, cell, inputs, options, group)
+        found = hidden, last, hidden, torch.tensor([0, rounds, 0, 0], device=weights.device)
+    elif parallel == "newton":
         if lengths is not None or resets is not None or reverse:
             raise InputError("parallel='newton' has neither lengths nor resets nor reverse")
-        found: Results = _ByNewton.apply(cell, options.weights, options.initial, *inputs)
+        found = _ByNewton.apply(cell, options.weights, options.initial, *inputs)
     elif not torch.compiler.is_compiling() and torch._C._are_functorch_transforms_active():
         from kerneltune.torch.scan_transforms import transformed
 

@@ -117,6 +117,7 @@ def scan(
     resets: torch.Tensor | None = None,
     cu_seqlens: torch.Tensor | None = None,
     reverse: bool = False,
+    group: Any = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """A cell over all steps; gradients flow to its inputs and to `initial`.
 
@@ -131,6 +132,8 @@ def scan(
         cu_seqlens: Where the sequences begin that lie one after the other in the one row of the batch, and
             T, `[N + 1]`, never falling; each sequence has a first and a last h of its own.
         reverse: Whether the scan begins at the last step that counts.
+        group: A process group of `torch.distributed` over whose ranks time is divided: each gives its part,
+            in the order of ranks, and gets h of it; see `kerneltune.torch.scan_ranks`.
 
     Returns:
         h after each step, `[B, T, D]`, and after the last, `[B, D]` or `[N, D]` in float32. Raises
@@ -140,6 +143,10 @@ def scan(
     if not torch.compiler.is_compiling():  # else the operator's fake checks, which compilers do not trace
         _check(cell, inputs, options)
     options = converted(options)
+    if group is not None:
+        from kerneltune.torch.scan_ranks import across_ranks
+
+        return across_ranks(FAMILY, cell, inputs, options, group)[:2]
     if not torch.compiler.is_compiling() and torch._C._are_functorch_transforms_active():
         from kerneltune.torch.scan_transforms import transformed
 

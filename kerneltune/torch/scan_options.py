@@ -41,7 +41,7 @@ Plain = tuple[bool, str, bool]
 
 
 def parted(options: Options) -> tuple[Plain, tuple[torch.Tensor | None, ...]]:
-    """Values that are no tensors, and the tensors, as arguments of an autograd function; `joined` is the inverse."""
+    """Values and tensors as arguments of an autograd function; `joined` is the inverse."""
     return (options.reverse, options.strategy, options.keeps), (*options[:4], options.weights)
 
 
