@@ -173,8 +173,9 @@ SWITCHES: dict[str, Switch] = {
     "way: portfolio with learning": Switch({"constrint.search.choose:MAIN": _without("MAIN", "portfolio")}),
     "way: compiled engine": Switch(INTERPRETED),
     "way: counting by diagrams": Switch({"constrint.diagrams.planner:count_planned": _nothing}),
-    "way: solutions near zero": Switch({"constrint.search.solver:nearby_roots": lambda *_: []}),
-    "way: probes of a goal's range": Switch({"constrint.search.probes:Probes.run": _nothing}),
+    "way: solutions near zero": Switch({"constrint.search.first:nearby_roots": lambda *_: []}),
+    "way: probes of a goal's range": Switch(
+        {"constrint.search.probes:Probes.run": lambda probes: probes.root}),
     "way: dual row": Switch({"constrint.search.branch_and_bound:is_linear": _no}),
     "way: state of presolve taken over": Switch({"constrint.presolve.root:can_resume": _no}),
     "way: presolve compiled": Switch({"constrint.presolve.root:is_loaded": _no}),

@@ -15,6 +15,7 @@ from constrint.modelling.declarations import constraints_of
 from constrint.modelling.objectives import Goal
 from constrint.modelling.result import Result, Status
 from constrint.preparing.options import Options
+from constrint.search.call import WorkTotal
 from constrint.search.solver import Solver
 from constrint.support.arguments import check_flag
 
@@ -37,27 +38,26 @@ def best_of(
 ) -> Result:
     """The optimum; without goals, any solution."""
     check_flag(progress, "progress")
-    solver = Solver(model, options)
+    work = WorkTotal()
     with ExitStack() as stack:
         if progress:
             from constrint.search.progress import shown
 
-            stack.enter_context(shown(solver))
+            options = stack.enter_context(shown(options, work))
         if proof is not None:
             from constrint.learning.proof_log import proof_in
 
             if options.learn is not True:
                 raise ModelError("proof= needs learn=True: only the learning search writes proofs")
             log = stack.enter_context(proof_in(proof))
-            solver.options = replace(solver.options, proof=log)
-            result = solver.best(goals, preferences)
+            result = Solver(model, replace(options, proof=log), work).best(goals, preferences)
             log.claim(result)
             return result
-        if not applies(solver.options, bool(goals or preferences)):
-            return solver.best(goals, preferences)
-        with Planned(solver) as planned:
-            found = solver.best(goals, preferences)
-        return planned.answer(found)
+        if not applies(options, bool(goals or preferences)):
+            return Solver(model, options, work).best(goals, preferences)
+        planned = Planned(model, options, work.started)
+        solver = Solver(model, options, work, planned.watch)
+        return planned.answer(solver.best(goals, preferences), solver.call())
 
 
 def best_assuming(

@@ -6,49 +6,42 @@ planner evaluates them for whole columns of values.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 from time import perf_counter
 
 from constrint.errors import LimitError, ModelError
 from constrint.modelling.declarations import Declarations
-from constrint.modelling.result import Result, Statistics, Status
+from constrint.modelling.result import Result, Status
 from constrint.preparing.checks import Assignment, check_solution, values_of
 from constrint.preparing.options import Options
 from constrint.preparing.search_protocol import Search
-from constrint.search.solver import Solver
+from constrint.search.call import CallContext
 from constrint.support.deadline import Deadline, Stopped, until
 
 
 class Planned:
-    """Watches the search of a solver for any solution, and twice tries the diagrams beside it.
+    """Watches a search for any solution, and twice tries the diagrams beside it.
 
     Args:
-        solver: The solver; its search is stopped when the diagrams have answered.
+        model: The model.
+        options: The search options.
+        started: Start of the call, by `perf_counter`.
     """
 
-    def __init__(self, solver: Solver) -> None:
-        options, rules = solver.options, solver.model.settings.diagrams
+    def __init__(self, model: Declarations, options: Options, started: float) -> None:
+        rules = model.settings.diagrams
         share = rules.patience if options.time_limit is None else options.time_limit / rules.share
-        self._solver = solver
-        self._model = solver.model
+        self._model = model
         self._then = options.watch
         most = rules.seconds * rules.later if options.time_limit is None else share
         self._tries = [
-            (solver.started + min(rules.patience, share) * times, min(rules.seconds * times, most))
+            (started + min(rules.patience, share) * times, min(rules.seconds * times, most))
             for times in (1, rules.later)
         ]
         self._found: tuple[Status, Assignment] | None = None
 
-    def __enter__(self) -> Planned:
-        self._solver.beside = self._watch
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Drop the reference to the solver: a cycle would keep both until the garbage collector runs."""
-        self._solver.beside = None
-
-    def _watch(self, search: Search) -> None:
+    def watch(self, search: Search) -> None:
+        """Try the diagrams if it is time; raises `Stopped` when they have answered."""
         if self._then is not None:
             self._then(search)
         if not self._tries or perf_counter() < self._tries[0][0]:
@@ -60,16 +53,15 @@ class Planned:
         if self._found is not None:
             raise Stopped
 
-    def answer(self, result: Result) -> Result:
-        """The result of the search, or that of the diagrams where they ended it."""
+    def answer(self, result: Result, call: CallContext) -> Result:
+        """The result of the search of a call, or that of the diagrams where they ended it."""
         if self._found is None:
             return result
         status, found = self._found
         statistics = replace(result.statistics, method="diagrams", solutions=int(bool(found)))
         if status is Status.INFEASIBLE:
             return replace(result, status=status, statistics=statistics)
-        with suppress(Stopped):  # nothing is left to stop
-            self._solver.report(found, Statistics())
+        call.report(found)
         return Result(status, values_of(self._model, found), None, statistics, found)
 
 

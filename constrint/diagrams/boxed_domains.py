@@ -69,7 +69,7 @@ def listed(
 
 def _propagated(model: Declarations, variables: Sequence[IntVar | BoolVar]) -> list[Domain]:
     """Domains after propagation at the root, for models with very wide or open ones."""
-    from constrint.search.solver import Prepared
+    from constrint.preparing.prepared import Prepared
 
     prepared = Prepared(model, (), (), deadline=present())
     if prepared.root is None:

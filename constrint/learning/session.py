@@ -43,14 +43,14 @@ from constrint.learning.normal import ContradictoryRoot, LearningNormalForm, Nor
 from constrint.learning.trail import raise_bound
 from constrint.modelling.result import Statistics
 from constrint.preparing.branching import directions
-from constrint.preparing.checks import Assignment, check
+from constrint.preparing.checks import check
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
-from constrint.preparing.search_protocol import GaveUp
+from constrint.preparing.search_protocol import Outcome, SearchStep
 from constrint.presolve import Root
 from constrint.relaxation.highs import has_highs
 from constrint.store.state import State
-from constrint.support.deadline import Deadline, Pace, Paused
+from constrint.support.deadline import Deadline, Pace, Stopped
 
 if TYPE_CHECKING:
     from constrint.learning.compiled_learning import CompiledLearning
@@ -80,7 +80,7 @@ class LearningRun:
 
     Attributes:
         engine: The present engine: "interpreted" or "compiled".
-        allowed: Units of work after which `next` raises `Paused`, or None; slightly more may be used.
+        allowed: Units of work after which `next` pauses, or None; slightly more may be used.
         exchange: The clauses that it exports and imports; None for a search alone.
     """
 
@@ -202,23 +202,22 @@ class LearningRun:
         v = self._goal[0]
         return int(self._ls.root[2 * v]), -int(self._ls.root[2 * v + 1])
 
-    def next(self, checked: bool = True) -> Assignment | None:
-        """The next solution, better than the last if there is an objective; None if there is no other.
+    def next(self, checked: bool = True) -> SearchStep:
+        """The next solution, or why there is none; see `Search.next`.
 
-        Without an objective, only the first solution may be requested.
-
-        Args:
-            checked: Whether to check the solution now; otherwise the caller must `check` it before use.
-
-        Raises:
-            Stopped: The time limit was reached.
-            GaveUp: Bounds creep in so many steps that their reasons cannot be stored.
-            Paused: The turn is over.
+        Without an objective, only the first solution may be requested. The search gives up if bounds creep in
+        so many steps that their reasons cannot be stored.
         """
+        try:
+            return self._next(checked)
+        except Stopped:
+            return SearchStep(Outcome.STOPPED)
+
+    def _next(self, checked: bool) -> SearchStep:
         while not self._is_over:
             self._deadline.check()
             if self.allowed is not None and self.allowed <= 0:
-                raise Paused
+                return SearchStep(Outcome.PAUSED)
             if self._options.watch is not None:
                 self._options.watch(self)
             if self.exchange is not None:
@@ -233,13 +232,14 @@ class LearningRun:
                 assignment = {variable: self.value(v) for variable, v in self.prepared.variables.items()}
                 if checked:
                     check(self.prepared, assignment)
-                return assignment
+                return SearchStep(Outcome.FOUND, assignment)
             if outcome == EXHAUSTED:
                 break
             if outcome == BROKEN:
                 raise InternalError("a constraint cannot explain what it derived")
             if outcome == FULL:
-                self._grow()
+                if not self._grow():
+                    return SearchStep(Outcome.GAVE_UP)
                 continue
             if outcome == CONSULT:
                 self._consult()
@@ -248,7 +248,7 @@ class LearningRun:
         if self._options.proof is not None and not self._is_over:
             self._options.proof.exhausted()
         self._is_over = True
-        return None
+        return SearchStep(Outcome.EXHAUSTED)
 
     def _write_proof(self, proof: Proof, is_solution: bool) -> None:
         """Write the clauses learned since the last call, and the present solution, to the proof."""
@@ -327,16 +327,15 @@ class LearningRun:
         self._ls.scalar[MUST] = 2 * v + 1 if direction == "min" else 2 * v
         self._ls.scalar[MUST_TO] = 1 - value if direction == "min" else value + 1
 
-    def _grow(self) -> None:
+    def _grow(self) -> bool:
+        """Make space; False where the trail is too long already."""
         if loop.has_room(self._ls):
-            return  # only the log was full
+            return True  # only the log was full
         rules = self._rules
         if self._ls.scalar[TRAIL] > max(rules.most_trail, rules.trail_of_variable * len(self._ls.tier)):
-            raise GaveUp
-        if self._session is None:
-            self._ls = grow(self._ls)
-        else:
-            self._ls = self._session.grow()
+            return False
+        self._ls = grow(self._ls) if self._session is None else self._session.grow()
+        return True
 
     def exported(self) -> list[Clause]:
         """New bounds and clauses for other searches of the same constraints since the last call."""

@@ -22,7 +22,7 @@ from constrint.frontends.json.model import number
 from constrint.parallel.subtree_search import SubtreeSearch
 from constrint.parallel.workers import check_version, own_version
 from constrint.preparing.checks import check_solution
-from constrint.preparing.search_protocol import GaveUp
+from constrint.preparing.search_protocol import Outcome
 from constrint.search.sliced import SearchLimits
 from constrint.search.subtree import Subtree, left_of
 from constrint.store.state import (
@@ -273,18 +273,20 @@ class _ShareSearch(SubtreeSearch):
         """Search the share until its work is done."""
         answer = self._answer
         try:
-            self._search()
+            is_open = self._search()
         except Stopped:
             answer.end = "stopped"
-        except GaveUp:
-            answer.left = left_of(self._state, self._share.subtree.fixed)
+        else:
+            if is_open:
+                answer.left = left_of(self._state, self._share.subtree.fixed)
         scalar = self._state.scalar
         answer.memory, answer.is_wider = Memory.of(self._state), bool(scalar[WIDER])
         answer.nodes, answer.failures = int(scalar[NODES]), int(scalar[FAILURES])
         answer.propagations, answer.engine = int(scalar[PROPAGATIONS]), self.engine
         return answer
 
-    def _search(self) -> None:
+    def _search(self) -> bool:
+        """Search; returns whether a part is left that the share's work did not suffice for."""
         if not self._common.is_settled:
             enqueue_all(self._state)
         outcome = self.descend(self._share.subtree)
@@ -295,12 +297,12 @@ class _ShareSearch(SubtreeSearch):
             if outcome == SOLUTION:
                 self._note()
                 if self._common.wanted == "first":
-                    return
-            elif outcome == EXHAUSTED:
-                return
+                    return False
             elif outcome == NEEDS_BOUND:
                 self._answer.end, self._answer.unbounded = "unbounded", int(self._state.scalar[UNBOUNDED])
-                return
+                return False
+            elif outcome in (EXHAUSTED, Outcome.GAVE_UP):
+                return outcome is Outcome.GAVE_UP
             outcome = None
 
     def _note(self) -> None:

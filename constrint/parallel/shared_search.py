@@ -17,16 +17,14 @@ from time import perf_counter
 
 from constrint.engine import background_compile as compiling
 from constrint.engine import cache
-from constrint.errors import UnboundedError
 from constrint.frontends.json.model import to_json
-from constrint.lowering.problem import NeedsWiderBounds
 from constrint.modelling.result import Statistics
 from constrint.parallel.share import Answer, Common, Memory, Share, Wanted, answer_of, share_text, written
 from constrint.parallel.workers import AHEAD, Workers
 from constrint.preparing.checks import Assignment, check
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
-from constrint.preparing.search_protocol import GaveUp, Interrupted
+from constrint.preparing.search_protocol import Outcome, SearchStep
 from constrint.presolve import Root
 from constrint.search.depth_first import DepthFirstRun
 from constrint.search.subtree import Subtree
@@ -119,7 +117,7 @@ class SharedRun:
         self._began = perf_counter()
         self._rules = rules = root.settings.search
         self._alone = DepthFirstRun(prepared, root, options, started, goal, most_work=rules.work_alone)
-        self._shared: Iterator[Assignment] | None = None
+        self._shared: Iterator[SearchStep] | None = None
         self._total: Statistics | None = None
         self._value = 0
         self._bound: int | None = None
@@ -128,21 +126,24 @@ class SharedRun:
         self._common: Common
         self._text = ""
 
-    def next(self, checked: bool = True) -> Assignment | None:
-        """The next solution, as `Search.next`.
+    def next(self, checked: bool = True) -> SearchStep:
+        """The next solution, or why there is none; see `Search.next`.
 
         In a search for all solutions, workers have checked it already.
         """
         if self._shared is None:
-            try:
-                return self._alone.next(checked)
-            except GaveUp:
-                self._total = self._alone.statistics()
-                self._shared = self._search()
-        found = next(self._shared, None)
-        if found is not None and checked and self._wanted != "all":
-            check(self.prepared, found)
-        return found
+            step = self._alone.next(checked)
+            if step.outcome is not Outcome.GAVE_UP:
+                return step
+            self._total = self._alone.statistics()
+            self._shared = self._search()
+        try:
+            step = next(self._shared)
+        except Stopped:
+            return SearchStep(Outcome.STOPPED)
+        if step.found is not None and checked and self._wanted != "all":
+            check(self.prepared, step.found)
+        return step
 
     def value(self, v: int) -> int:
         """Value of the objective's variable in the last solution."""
@@ -160,17 +161,15 @@ class SharedRun:
         """The work of all workers so far."""
         return self._alone.statistics() if self._total is None else self._total
 
-    def _search(self) -> Iterator[Assignment]:
-        """The solutions that the workers find."""
+    def _search(self) -> Iterator[SearchStep]:
+        """The solutions that the workers find, and at last why there is no other."""
         left, memory = self._hand_out()
-        if left is None:
-            self._check_wider(None)
-            return
-        tree = _Tree([_Part(left, memory)])
+        tree = _Tree([] if left is None else [_Part(left, memory)])
         running: deque[tuple[_Part, Future[str]]] = deque()
         first: Assignment | None = None
+        end = SearchStep(Outcome.EXHAUSTED)
         try:
-            while True:
+            while end.outcome is Outcome.EXHAUSTED:
                 for part in tree.waiting(AHEAD * self._workers.count - len(running)):
                     part.is_running = True
                     running.append((part, self._submit(part)))
@@ -187,18 +186,23 @@ class SharedRun:
                         break
                     tree.drop_from(part)  # solutions to the left may be preferred
                     continue
-                yield from self._solutions(answer)
-                self._check_end(answer)
+                for found in self._solutions(answer):
+                    yield SearchStep(Outcome.FOUND, found)
+                end = self._end(answer)
                 tree.replace(part, answer.left, answer.memory or part.memory)
-        except (Stopped, KeyboardInterrupt) as stop:
+        except (Stopped, KeyboardInterrupt):
             if first is None:
                 raise
-            raise Interrupted(first) from stop
+            end = SearchStep(Outcome.STOPPED, first)
         finally:
             self._workers.dismiss()
-        self._check_wider(first)
-        if first is not None:
-            yield first
+        if end.outcome is Outcome.EXHAUSTED:
+            if self._is_wider and (first is None or self.prepared.preferences):
+                end = SearchStep(Outcome.NEEDS_WIDER)
+            elif first is not None:
+                yield SearchStep(Outcome.FOUND, first)
+        while True:
+            yield end
 
     def _hand_out(self) -> tuple[Subtree | None, Memory]:
         """The open part of the search that ran alone; that search ends here."""
@@ -272,17 +276,13 @@ class SharedRun:
                 self._near = answer.near
                 yield self._assignment(answer.found[0])
 
-    def _check_end(self, answer: Answer) -> None:
-        """Raise the exception for a share that ended early."""
+    def _end(self, answer: Answer) -> SearchStep:
+        """How the search goes on after a share: `EXHAUSTED` stands for a share that did not end it."""
         if answer.end == "stopped":
             raise Stopped
         if answer.end == "unbounded":
-            raise UnboundedError(self.prepared.name_of(answer.unbounded))
-
-    def _check_wider(self, first: Assignment | None) -> None:
-        """Raise `NeedsWiderBounds` if solutions may have been missed."""
-        if self._is_wider and (first is None or self.prepared.preferences):
-            raise NeedsWiderBounds
+            return SearchStep(Outcome.UNBOUNDED, unbounded=self.prepared.name_of(answer.unbounded))
+        return SearchStep(Outcome.EXHAUSTED)
 
     def _assignment(self, values: Sequence[int]) -> Assignment:
         return dict(zip(self.prepared.variables, values, strict=True))

@@ -8,6 +8,7 @@ from dataclasses import replace
 from constrint.engine.dfs import has_room, tighten_goal
 from constrint.engine.fixpoint import clear
 from constrint.engine.nogoods import apply, deny
+from constrint.preparing.search_protocol import Outcome
 from constrint.search.sliced import WORK_OF_NODE, Stepper
 from constrint.search.subtree import Item, Subtree
 from constrint.store.domains import push_level
@@ -39,8 +40,8 @@ class SubtreeSearch(Stepper):
         self._limits = replace(self._limits, work=spent + work)
         self._next_work_check = int(scalar[NODES])
 
-    def descend(self, subtree: Subtree) -> int | None:
-        """Go to the first node of a part; returns the outcome of `dfs.run` if there is one before that.
+    def descend(self, subtree: Subtree) -> int | Outcome | None:
+        """Go to the first node of a part; returns what `_advance` does if it ends before that.
 
         The search must not have begun. If the first node has no solution, the search may be elsewhere in the
         part afterwards. No work limit may take effect before the first node is reached.
@@ -58,7 +59,7 @@ class SubtreeSearch(Stepper):
         scalar[WEIGHING], scalar[ASKED_FROM] = weighing, -1
         return outcome
 
-    def _walk(self, path: Sequence[Item]) -> int | None:
+    def _walk(self, path: Sequence[Item]) -> int | Outcome | None:
         place = 0
         while True:
             # No fixpoint is needed before the next open decision.

@@ -1,8 +1,9 @@
-"""The protocol of all searches: starting one, its solutions, and the exceptions that end it."""
+"""The protocol of all searches: starting one, and its steps: solutions, or the reason why there is none."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from constrint.modelling.result import Statistics
 from constrint.preparing.checks import Assignment
@@ -11,6 +12,44 @@ if TYPE_CHECKING:
     from constrint.preparing.options import Options
     from constrint.preparing.prepared import Prepared
     from constrint.presolve import Root
+
+
+class Outcome(Enum):
+    """How a step of a search ended."""
+
+    FOUND = "found"
+    """A solution is found."""
+    EXHAUSTED = "exhausted"
+    """It is proven that there is no other solution."""
+    PAUSED = "paused"
+    """The turn of the search is over; the next step resumes it."""
+    STOPPED = "stopped"
+    """The time limit was reached, or the caller wants no more solutions."""
+    GAVE_UP = "gave up"
+    """The search has used up its limit of nodes or work, or what it stores has grown too long."""
+    UNBOUNDED = "unbounded"
+    """A variable without finite bounds must be decided."""
+    NEEDS_WIDER = "needs wider bounds"
+    """Nothing is left, but bounds left the range that stands for all integers, so that proves nothing."""
+
+
+class SearchStep(NamedTuple):
+    """A step of a search: a solution, or the reason why it gives none.
+
+    Attributes:
+        outcome: How it ended.
+        solution: The solution of `FOUND`; of `STOPPED`, the best one so far if the search kept it back.
+        unbounded: The name of the variable of `UNBOUNDED`.
+    """
+
+    outcome: Outcome
+    solution: Assignment | None = None
+    unbounded: str = ""
+
+    @property
+    def found(self) -> Assignment | None:
+        """The solution of `FOUND`; None for other outcomes."""
+        return self.solution if self.outcome is Outcome.FOUND else None
 
 
 class Search(Protocol):
@@ -22,15 +61,11 @@ class Search(Protocol):
 
     prepared: Prepared
 
-    def next(self, checked: bool = True) -> Assignment | None:
-        """The next solution, better than the last if there is an objective; None if there is no other.
+    def next(self, checked: bool = True) -> SearchStep:
+        """The next solution, better than the last if there is an objective, or why there is none.
 
         Args:
             checked: Whether to check the solution now; otherwise the caller must `check` it before use.
-
-        Raises:
-            Stopped: The time limit was reached.
-            GaveUp: The search has used up its limit of nodes or work.
         """
 
     def value(self, v: int) -> int:
@@ -71,21 +106,3 @@ class SearchFactory(Protocol):
 
     def close(self) -> None:
         """End the call: release its resources."""
-
-
-class GaveUp(Exception):  # noqa: N818 - a limit, not a fault
-    """The search has used up its limit of nodes or work."""
-
-
-class Interrupted(Exception):  # noqa: N818 - carries the best so far to the caller
-    """Search was stopped by the time limit or by Ctrl-C.
-
-    Attributes:
-        best: The best solution so far.
-        bound: The proven bound of the goal's variable; None if there is none.
-    """
-
-    def __init__(self, best: Assignment | None, bound: int | None = None) -> None:
-        self.best = best
-        self.bound = bound
-        super().__init__()

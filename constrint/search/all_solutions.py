@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from constrint.errors import UnboundedError
 from constrint.expr import IntExpr, IntVar
 from constrint.expr.domain import BINARY, Domain
-from constrint.lowering.problem import NeedsWiderBounds
 from constrint.modelling.result import Result, Status
 from constrint.preparing.checks import Assignment
 from constrint.preparing.prepared import WIDEST_BITS
-from constrint.preparing.search_protocol import GaveUp
+from constrint.preparing.search_protocol import Outcome
 from constrint.search.depth_first import DepthFirstRun
 from constrint.search.near_zero import nearby_roots
 from constrint.search.projected import projected, solutions
 from constrint.search.solver import Solver
-from constrint.support.deadline import Deadline, Stopped, until
+from constrint.search.start import prepared_for
+from constrint.support.deadline import Stopped, until
 
 if TYPE_CHECKING:
     from constrint.modelling.declarations import Declarations
@@ -29,7 +28,7 @@ class AllSolutions(Solver):
     """Answers one call of `Model` that asks for all solutions.
 
     Attributes:
-        complete: Whether `every` has given all solutions.
+        complete: Whether all solutions have been given.
     """
 
     def __init__(self, model: Declarations, options: Options) -> None:
@@ -46,7 +45,8 @@ class AllSolutions(Solver):
         if limit is not None and limit <= 0:
             return
         solutions = self._all(variables) if variables is not None else self._all_or_nearby()
-        deadline = Deadline(self.options.time_limit, self.started)
+        call = self.call()
+        deadline = call.deadline
         try:
             while True:
                 with until(deadline):  # the caller's own time between solutions does not count
@@ -54,8 +54,8 @@ class AllSolutions(Solver):
                 if assignment is None:
                     break
                 found += 1
-                self.total = self.total.counting(found)
-                result = self._result(Status.OPTIMAL, assignment)
+                self.work.statistics = self.work.statistics.counting(found)
+                result = call.result(Status.OPTIMAL, assignment)
                 is_last = self.options.on_solution is not None and self.options.on_solution(result) is False
                 yield result
                 if found == limit or is_last:
@@ -63,8 +63,7 @@ class AllSolutions(Solver):
         except Stopped:
             return
         finally:
-            self._close()
-        self.complete = True
+            self.close()
 
     def _all_or_nearby(self) -> Iterator[Assignment]:
         """All solutions; of unbounded variables those found near 0, and then an error."""
@@ -79,52 +78,52 @@ class AllSolutions(Solver):
             return
         except UnboundedError as error:
             unbounded = error
-        prepared = self._prepare((), (), is_every=True)
+        prepared = prepared_for(self.call(), is_every=True)
         roots = iter(()) if prepared.root is None else nearby_roots(prepared, prepared.root)
         for root in roots:
             most = root.settings.search.nodes_near_zero
-            run = DepthFirstRun(prepared, root, self.options, self.started, most_nodes=most)
-            with suppress(GaveUp, NeedsWiderBounds, UnboundedError):
-                while (found := run.next()) is not None:
-                    values = tuple(found.values())
-                    if values not in known:
-                        known.add(values)
-                        yield found
-            self.add(run, 0)
+            run = DepthFirstRun(prepared, root, self.options, self.work.started, most_nodes=most)
+            while (step := run.next()).found is not None:
+                values = tuple(step.found.values())
+                if values not in known:
+                    known.add(values)
+                    yield step.found
+            if step.outcome is Outcome.STOPPED:
+                return
+            self.work.add(run, 0)
         raise unbounded
 
     def _all(self, variables: Sequence[IntExpr] | None = None) -> Iterator[Assignment]:
         """All solutions; if bounds leave the range that represents all integers, those of a wider range."""
-        prepared = self._prepare((), (), is_every=True)
+        call = self.call()
+        prepared = prepared_for(call, is_every=True)
         is_bounded = all(_domain_of(variable).is_finite for variable in prepared.variables)
-        known: set[tuple[int, ...]] = set()
+        known: set[tuple[int, ...]] | None = None if is_bounded else set()
         while prepared.root is not None:
-            try:
-                for found, whole in solutions(self, prepared, projected(prepared, variables)):
-                    if not is_bounded:
-                        values = tuple(found.values())
-                        if values in known:
-                            continue
-                        known.add(values)
-                    yield whole
+            part = projected(prepared, variables)
+            outcome, unbounded = yield from solutions(call, prepared, part, known)
+            if outcome is Outcome.UNBOUNDED:
+                raise UnboundedError(unbounded)
+            if outcome is not Outcome.NEEDS_WIDER:
+                self.complete = outcome is Outcome.EXHAUSTED
                 return
-            except NeedsWiderBounds:
-                if prepared.bits >= WIDEST_BITS:
-                    raise UnboundedError(prepared.first_unbounded()) from None
-                prepared = self._prepare((), (), 4 * prepared.bits, is_every=True)
+            if prepared.bits >= WIDEST_BITS:
+                raise UnboundedError(prepared.first_unbounded())
+            prepared = prepared_for(call, 4 * prepared.bits, is_every=True)
+        self.complete = True
 
     def count(self, variables: Sequence[IntExpr] | None = None) -> tuple[int, bool]:
         """The number of solutions found, and whether they are all."""
         found = 0
         try:
-            with until(Deadline(self.options.time_limit, self.started)):
+            with until(self.call().deadline):
                 for _ in self._all(variables):
                     found += 1
         except Stopped:
-            return found, False
+            pass
         finally:
-            self._close()
-        return found, True
+            self.close()
+        return found, self.complete
 
 
 def _domain_of(variable: IntExpr) -> Domain:

@@ -2,203 +2,228 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from constrint.errors import UnboundedError
 from constrint.lowering.problem import Infeasible
 from constrint.preparing.checks import Assignment, check
-from constrint.preparing.search_protocol import GaveUp, Interrupted
-from constrint.presolve import better_than, is_linear
+from constrint.preparing.search_protocol import Outcome, SearchStep
+from constrint.presolve import Root, better_than, is_linear
 from constrint.search.depth_first import DepthFirstRun
+from constrint.search.first import nearby
 from constrint.search.polling import at_point, polled
 from constrint.search.probes import Probes
+from constrint.search.start import start_search
 from constrint.support.deadline import Stopped
 
 if TYPE_CHECKING:
     from constrint.preparing.prepared import Prepared
     from constrint.preparing.search_protocol import Search
-    from constrint.presolve import Root
-    from constrint.search.solver import Solver
+    from constrint.search.call import CallContext
     from constrint.search.warm_start import WarmStart
 
 
-class BranchAndBound:
-    """A running optimisation: the objective, and the best solution so far."""
+@dataclass(frozen=True, slots=True)
+class Optimised:
+    """The end of an optimisation.
 
-    def __init__(self, solver: Solver, prepared: Prepared, place: int) -> None:
+    Attributes:
+        outcome: `EXHAUSTED` where the solution is proven to be the best, or that there is none; `STOPPED`; or
+            `NEEDS_WIDER`.
+        solution: The best solution, or None.
+        value: The value of its objective.
+        bound: The bound of the objective that was proven; None if there is none, or it is the value.
+    """
+
+    outcome: Outcome
+    solution: Assignment | None
+    value: int
+    bound: int | None
+
+
+class BranchAndBound:
+    """A running optimisation: the objective, and the best solution so far.
+
+    Attributes:
+        call: The call; after a learning search that gave up, the one without it.
+    """
+
+    def __init__(self, call: CallContext, prepared: Prepared, place: int) -> None:
         """Make one for the target at a place among the prepared model's goals and preferences."""
+        self.call = call
         self._found: Assignment | None = None
         self._value = 0
-        self._solver = solver
         self._prepared = prepared
         self._place = place
         self._goal = [*prepared.goals, *prepared.preferences][place]
         self._restarts = 0
         self._solutions = 0
         self._run: Search | None = None  # the one under way
-        self._counted = 0  # solutions that the solver's statistics have
+        self._counted = 0  # solutions that the statistics of the call have
 
-    def optimum(
-        self, root: Root, best: Assignment | None, start: WarmStart | None = None
-    ) -> tuple[Assignment, int] | None:
-        """The best solution and the value of its objective; raises `Interrupted` with the best so far.
+    def optimum(self, root: Root, best: Assignment | None, start: WarmStart | None = None) -> Optimised:
+        """The best solution, or the best so far.
 
         Args:
             root: The root of the search.
             best: The solution to return if search is stopped before it finds one.
             start: A solution that further ones must improve on, or None.
         """
-        left: Root | None = root
+        left: Root | Outcome = root
         if start is not None:
             self._note_found(start.solution, start.value)
             left = self._left(root)
         try:
-            if left is not None:
-                self._search(left)
+            outcome = left if isinstance(left, Outcome) else self._search(left)
         except (Stopped, KeyboardInterrupt) as stop:
             if isinstance(stop, KeyboardInterrupt) and (self._found or best) is None:
                 raise
-            if self._found is not None:
-                check(self._prepared, self._found)
-            raise Interrupted(self._found or best, self._bound()) from stop
-        if self._found is None:
-            return None
-        check(self._prepared, self._found)
-        return self._found, self._value
+            outcome = Outcome.STOPPED
+        if self._found is not None and outcome is not Outcome.NEEDS_WIDER:
+            check(self._prepared, self._found)
+        if outcome is Outcome.STOPPED:
+            return Optimised(outcome, self._found or best, self._value, self._bound())
+        return Optimised(outcome, self._found, self._value, None)
 
-    def _search(self, root: Root) -> None:
-        """Improve the best solution until there is no better one."""
-        known = self._polled(root)
-        if known is None:
-            return
-        left, run = self._begin(known) if self._is_plain(known) else (known, None)
-        if left is not None and self._solver.options.proof is None:
+    def _search(self, root: Root) -> Outcome:
+        """Improve the best solution until there is no better one, or until the search must end.
+
+        Its parts return the root of what is left, or the outcome if that is the end.
+        """
+        run: Search | None = None
+        left = self._polled(root)
+        if isinstance(left, Root) and self._is_plain(left):
+            left, run = self._begin(left)
+        if isinstance(left, Root) and self.call.options.proof is None:
             left = self._probed(left, run)
-        while left is not None:
-            left, run = self._go_on(left, run or self._solver.run(self._prepared, left, self._goal)), None
+        while isinstance(left, Root):
+            run = run or start_search(self.call, self._prepared, left, self._goal)
+            left, run = self._go_on(left, run), None
+        return left
 
-    def _polled(self, root: Root) -> Root | None:
-        """The root after a search for a good solution around some points; None if it became infeasible."""
-        solver, prepared = self._solver, self._prepared
-        options = solver.options
-        if len(solver.goals) != 1 or prepared.preferences or options.proof or options.brancher.decide:
+    def _polled(self, root: Root) -> Root | Outcome:
+        """The root after a search for a good solution around some points."""
+        call, prepared = self.call, self._prepared
+        options = call.options
+        if len(call.goals) != 1 or prepared.preferences or options.proof or options.brancher.decide:
             return root
-        near = polled(prepared, root, solver.goals[0])
+        near = polled(prepared, root, call.goals[0])
         box = None if near is None else at_point(prepared, root, near)
         if box is None:
             return root
         most = root.settings.search.nodes_before_dual
         run = DepthFirstRun(
-            prepared, replace(root, box=box), solver.options, solver.started, self._goal, most_nodes=most
+            prepared, replace(root, box=box), options, call.started, self._goal, most_nodes=most
         )
         try:
-            self._improve(run)
-        except (GaveUp, UnboundedError):
-            pass  # what the point leaves open is hard to find
+            outcome = self._improve(run).outcome
         finally:
             self._run = None
             self._count(run)
-        return self._left(root)
+        if outcome in (Outcome.STOPPED, Outcome.NEEDS_WIDER):
+            return outcome
+        return self._left(root)  # otherwise what the point leaves open is hard to find, or empty
 
     def _is_plain(self, root: Root) -> bool:
         """Whether the search starts as a plain tree search and may change its method after a short while."""
-        options = self._solver.options
-        is_plain = not self._solver.learns and options.restarts is None and not options.lns
-        return is_plain and (not self._solver.has_workers or is_linear(root, self._goal[0]))
+        options = self.call.options
+        is_plain = not self.call.learns and options.restarts is None and not options.lns
+        return is_plain and (options.sharing is None or is_linear(root, self._goal[0]))
 
-    def _probed(self, root: Root, run: Search | None) -> Root | None:
-        """The root after some probes for good values of the objective; None if nothing is left."""
-        if self._solver.options.brancher.decide is not None:
+    def _probed(self, root: Root, run: Search | None) -> Root | Outcome:
+        """The root after some probes for good values of the objective."""
+        if self.call.options.brancher.decide is not None:
             return root
-        probes = Probes(self._solver, self._prepared, root, self._goal, self._note)
+        probes = Probes(self.call, self._prepared, root, self._goal, self._note)
         if self._found is not None:
             probes.value = self._value
-        probes.run()
-        if probes.is_over:
-            if run is not None:
+        left = probes.run()
+        if isinstance(left, Outcome):
+            if run is not None and left is Outcome.EXHAUSTED:
                 self._count(run)
-            return None
+            return left
         if run is not None:  # the search continues where it is
             if probes.value is not None:
                 run.demand_better(probes.value)
             return root
-        return self._left(probes.root)
+        return self._left(left)
 
-    def _note(self, better: Assignment, value: int, run: Search) -> None:
-        """Record a better solution and report it to the caller."""
+    def _note(self, better: Assignment, value: int, run: Search) -> bool:
+        """Record a better solution and report it to the caller; returns whether more are wanted."""
         self._note_found(better, value)
-        if self._solver.options.on_solution is not None:
-            check(self._prepared, better)
-            self._solver.report(better, run.statistics())
+        if self.call.options.on_solution is None:
+            return True
+        check(self._prepared, better)
+        return self.call.report(better, run.statistics())
 
     def _note_found(self, better: Assignment, value: int) -> None:
         """Record a better solution, whose objective must be what the objective as written gives."""
         self._prepared.check_target(self._place, better, value)
         self._found, self._value = better, value
 
-    def _begin(self, root: Root) -> tuple[Root | None, Search | None]:
+    def _begin(self, root: Root) -> tuple[Root | Outcome, Search | None]:
         """Search briefly; a longer search restarts with the dual row, or continues without one.
 
-        Returns:
-            The remaining root, and the search that continues there if it has begun.
+        Returns what is left, and the search that continues there if it has begun.
         """
-        solver = self._solver
+        call = self.call
         most = root.settings.search.nodes_before_dual
-        brief = DepthFirstRun(
-            self._prepared, root, solver.options, solver.started, self._goal, most_nodes=most
-        )
+        brief = DepthFirstRun(self._prepared, root, call.options, call.started, self._goal, most_nodes=most)
         resumed: Search | None = None
         try:
-            self._improve(brief)
-            return None, None
-        except UnboundedError:
-            return root, None
-        except GaveUp:
+            outcome = self._improve(brief).outcome
+            if outcome is not Outcome.GAVE_UP:
+                return root if outcome is Outcome.UNBOUNDED else outcome, None
             from constrint.relaxation.dual import with_dual_row
 
             longer = with_dual_row(root, *self._goal) if is_linear(root, self._goal[0]) else root
-            if longer is root and not solver.has_workers:
-                resumed = solver.run(self._prepared, root, self._goal, begun=brief)
+            if longer is root and call.options.sharing is None:
+                resumed = start_search(call, self._prepared, root, self._goal, begun=brief)
                 return root, resumed
             left = self._left(root)
-            return (None if left is None else replace(left, propagators=longer.propagators)), None
+            return left if isinstance(left, Outcome) else replace(left, propagators=longer.propagators), None
         finally:
             if resumed is None:
                 self._count(brief)
 
-    def _go_on(self, root: Root, run: Search) -> Root | None:
+    def _go_on(self, root: Root, run: Search) -> Root | Outcome:
         """Run a search; returns the remaining root with narrower bounds."""
-        solver = self._solver
-        if self._found is not None and solver.options.is_solution:
+        if self._found is not None and self.call.options.is_solution:
             run.demand_better(self._value)  # marks that there is a solution
         try:
-            self._improve(run)
-            return None
-        except GaveUp:
-            solver.give_up_learning()
-            return self._left(root)
-        except UnboundedError:
-            # A solution bounds the objective, and that may bound what search needs to continue.
-            self._restarts += 1
-            try:
-                near = solver.nearby(self._prepared, root, self._goal)
-            except Infeasible:
-                return None  # the equations have no better solution
-            if near is None or self._restarts > root.settings.search.most_restarts:
-                raise
-            self._note_found(*near)
-            solver.report(near[0], run.statistics())
-            return self._left(root)
+            step = self._improve(run)
+            if step.outcome is Outcome.GAVE_UP:
+                self.call = self.call.without_learning()
+                return self._left(root)
+            if step.outcome is Outcome.UNBOUNDED:
+                return self._from_nearby(root, step, run)
+            return step.outcome
         finally:
             self._count(run)
 
-    def _improve(self, run: Search) -> None:
-        """Record better solutions until there is none."""
+    def _from_nearby(self, root: Root, step: SearchStep, run: Search) -> Root | Outcome:
+        """The remaining root after a solution near 0, which bounds the objective and more."""
+        self._restarts += 1
+        try:
+            near, value = nearby(self.call, self._prepared, root, self._goal)
+        except Infeasible:
+            return Outcome.EXHAUSTED  # the equations have no better solution
+        if near.outcome is Outcome.STOPPED:
+            return near.outcome
+        if near.found is None or self._restarts > root.settings.search.most_restarts:
+            raise UnboundedError(step.unbounded)
+        self._note_found(near.found, value)
+        return self._left(root) if self.call.report(near.found, run.statistics()) else Outcome.STOPPED
+
+    def _improve(self, run: Search) -> SearchStep:
+        """Record better solutions until there is none; returns why."""
         self._run = run
-        while (better := run.next(checked=False)) is not None:
+        while (step := run.next(checked=False)).found is not None:
             self._solutions += 1
-            self._note(better, run.value(self._goal[0]), run)
+            if not self._note(step.found, run.value(self._goal[0]), run):
+                return SearchStep(Outcome.STOPPED)
+        return step
 
     def _bound(self) -> int | None:
         """The bound of the goal that the current search has proven; None before a search."""
@@ -211,11 +236,12 @@ class BranchAndBound:
             return None  # it stands for all integers
         return bound if self._found is None else nearest(bound, self._value)
 
-    def _left(self, root: Root) -> Root | None:
-        """The root restricted to better objectives than the best so far; None if it is empty."""
-        return root if self._found is None else better_than(root, *self._goal, self._value)
+    def _left(self, root: Root) -> Root | Outcome:
+        """The root restricted to better objectives than the best so far; `EXHAUSTED` if it is empty."""
+        left = root if self._found is None else better_than(root, *self._goal, self._value)
+        return Outcome.EXHAUSTED if left is None else left
 
     def _count(self, run: Search) -> None:
-        """Add the work of a finished search to the solver's statistics."""
-        self._solver.add(run, self._solutions - self._counted)
+        """Add the work of a finished search to that of the call."""
+        self.call.work.add(run, self._solutions - self._counted)
         self._counted = self._solutions

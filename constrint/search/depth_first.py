@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, cast
 
 from constrint.engine.dfs import is_unbounded
 from constrint.engine.select import AS_BEST, AS_BEST_OR_GREATEST, GREATEST
-from constrint.errors import UnboundedError
-from constrint.lowering.problem import NeedsWiderBounds
 from constrint.preparing.callbacks import ask
 from constrint.preparing.checks import Assignment, check
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
+from constrint.preparing.search_protocol import Outcome, SearchStep
 from constrint.presolve import Root
 from constrint.search.sliced import SearchLimits, Stepper
 from constrint.search.steering import steering_of
@@ -36,7 +35,7 @@ from constrint.store.state import (
     WIDER,
     State,
 )
-from constrint.support.deadline import Deadline
+from constrint.support.deadline import Deadline, Stopped
 
 if TYPE_CHECKING:
     from constrint.relaxation.point import Point
@@ -99,14 +98,18 @@ class DepthFirstRun(Stepper):
         if self._options.watch is not None:
             self._options.watch(self)
 
-    def next(self, checked: bool = True) -> Assignment | None:
-        """The next solution; None if there is no other. Raises `Stopped` at the time limit, and `Paused`.
+    def next(self, checked: bool = True) -> SearchStep:
+        """The next solution, or why there is none; see `Search.next`."""
+        try:
+            return self._next(checked)
+        except Stopped:
+            return SearchStep(Outcome.STOPPED)
 
-        Args:
-            checked: Whether to check the solution now; otherwise the caller must `check` it before use.
-        """
+    def _next(self, checked: bool) -> SearchStep:
         while True:
             outcome = self._advance()
+            if isinstance(outcome, Outcome):
+                return SearchStep(outcome)
             if outcome == SOLUTION:
                 self._tighten()
                 if self._steering is not None:
@@ -114,18 +117,19 @@ class DepthFirstRun(Stepper):
                 assignment = read(self.prepared, self._state)
                 if checked:
                     check(self.prepared, assignment)
-                return assignment
+                return SearchStep(Outcome.FOUND, assignment)
             if outcome == EXHAUSTED:
                 if self._state.scalar[WIDER]:
-                    raise NeedsWiderBounds
+                    return SearchStep(Outcome.NEEDS_WIDER)
                 if self._steering is None or self._steering.exhausted(self._state):
-                    return None
+                    return SearchStep(Outcome.EXHAUSTED)
             elif outcome == CUT and self._steering is not None:
                 self._adopt(self._steering.cut(self._state))
             elif outcome == ASK:
                 self._decide()
             elif outcome == NEEDS_BOUND:
-                raise UnboundedError(self.prepared.name_of(int(self._state.scalar[UNBOUNDED])))
+                name = self.prepared.name_of(int(self._state.scalar[UNBOUNDED]))
+                return SearchStep(Outcome.UNBOUNDED, unbounded=name)
 
     def _decide(self) -> None:
         """Take the decision that the engine asks for."""

@@ -10,11 +10,9 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from constrint.enumeration.swept import Swept, sweep
-from constrint.errors import UnboundedError
-from constrint.lowering.problem import NeedsWiderBounds
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
-from constrint.preparing.search_protocol import GaveUp
+from constrint.preparing.search_protocol import Outcome
 from constrint.presolve import Root
 from constrint.search.choose import Method
 from constrint.search.depth_first import DepthFirstRun
@@ -46,13 +44,12 @@ def answered_early(
             most_nodes=rules.nodes_of_descent,
             most_failures=rules.failures_of_descent,
         )
-        try:
-            best = run.next()
-            return Swept(best, True, run.statistics(solutions=int(best is not None))), None
-        except GaveUp:
-            begun = run
-        except (NeedsWiderBounds, UnboundedError):
-            pass  # tables may do without
+        step = run.next()
+        if step.outcome in (Outcome.FOUND, Outcome.EXHAUSTED, Outcome.STOPPED):
+            is_proven = step.outcome is not Outcome.STOPPED
+            return Swept(step.found, is_proven, run.statistics(solutions=int(step.found is not None))), None
+        if step.outcome is Outcome.GAVE_UP:
+            begun = run  # otherwise bounds are missing, and tables may do without
     swept = sweep(prepared, root) if "tables" in methods else None
     if swept is not None and begun is not None:
         work = begun.statistics().plus(swept.statistics, swept.statistics.solutions)

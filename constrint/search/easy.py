@@ -5,17 +5,18 @@ They are the answers to calls whose time limit comes before their search has a s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sized
 from typing import TYPE_CHECKING
 
 from constrint.engine.select import GREATEST, IN_ORDER, LEAST
 from constrint.engine.state_arrays import Branch, build
-from constrint.errors import ModelError, UnboundedError, Undefined
+from constrint.errors import ModelError, Undefined
 from constrint.expr import BoolVar, IntExpr
 from constrint.expr.evaluation import SharedValues
+from constrint.preparing.branching import PLAIN
 from constrint.preparing.checks import Assignment, check, first_violated
-from constrint.preparing.search_protocol import GaveUp
 from constrint.propagators import Clause, LinearEq, LinearLe
+from constrint.search.choose import may_search_briefly
 from constrint.search.sliced import SearchLimits, Stepper
 from constrint.store.state import SOLUTION
 from constrint.support.deadline import Deadline, Stopped, check_deadline, present, watched
@@ -26,7 +27,47 @@ if TYPE_CHECKING:
     from constrint.preparing.options import Options
     from constrint.preparing.prepared import Prepared
     from constrint.presolve import Root
+    from constrint.search.call import CallContext
     from constrint.settings import SearchSettings
+
+
+class EasyAnswer:
+    """The answer to a call whose time runs out before its search has a solution.
+
+    Attributes:
+        solution: The solution; None where none is found.
+    """
+
+    def __init__(self, call: CallContext) -> None:
+        self.solution: Assignment | None = None
+        self._call = call
+        self._has_dived = False
+
+    def at_once(self) -> None:
+        """Try the hints and the ends of the domains; raises `Stopped` if that answers the call."""
+        if self.solution is None:
+            model, targets = self._call.model, self._call.targets
+            self.solution = hinted_solution(model, targets) or at_an_end(model, targets)
+            self._stop_if_enough()
+
+    def dive(self, prepared: Prepared, root: Root) -> None:
+        """Search briefly for a solution, unless one is known; raises `Stopped` if that answers the call."""
+        if self.solution is None and not self._has_dived:
+            rules = root.settings.search
+            self._has_dived = not (root.exact or is_small(prepared.variables, root.propagators, rules))
+            self.solution = by_diving(prepared, root, self._call.options)
+            self._stop_if_enough()
+
+    def _stop_if_enough(self) -> None:
+        """Raise `Stopped` if the solution answers the call: any will do, and the model is large."""
+        model, options = self._call.model, self._call.options
+        if self.solution is None or self._call.targets or model.hints:
+            return
+        if is_small(model.variables, model.constraints, model.settings.search):
+            return
+        is_free = options.engine == "auto" and options.brancher == PLAIN and options.proof is None
+        if is_free and may_search_briefly(options):
+            raise Stopped
 
 
 def at_an_end(model: Declarations, goals: Iterable[Goal]) -> Assignment | None:
@@ -38,6 +79,20 @@ def at_an_end(model: Declarations, goals: Iterable[Goal]) -> Assignment | None:
         if is_solution(model, assignment, [expr for expr, _ in goals]):
             return assignment
     return None
+
+
+def hinted_solution(model: Declarations, goals: Iterable[Goal]) -> Assignment | None:
+    """The hinted values, if they are all there and a solution; nothing is lowered for that."""
+    if len(model.hints) < len(model.variables):
+        return None
+    hinted = hint_of(model.variables, model.hints)
+    complete = len(hinted) == len(model.variables)
+    return hinted if complete and is_solution(model, hinted, [expr for expr, _ in goals]) else None
+
+
+def hint_of(variables: Mapping[str, IntExpr], hints: Mapping[str, int]) -> dict[IntExpr, int]:
+    """The hinted values by variable."""
+    return {variables[name]: value for name, value in hints.items() if name in variables}
 
 
 def is_solution(model: Declarations, assignment: Assignment, targets: Iterable[IntExpr]) -> bool:
@@ -99,7 +154,7 @@ def by_diving(prepared: Prepared, root: Root, options: Options) -> Assignment | 
     try:
         state = build(root.box, root.propagators, branch, root.huge)
         found = _Dive(state, options.engine, False, limits).solution(prepared)
-    except (GaveUp, Stopped, UnboundedError):
+    except Stopped:
         outer.check()
         return None
     if found is not None:

@@ -19,13 +19,12 @@ from constrint.local_search.moves import jump, scatter
 from constrint.local_search.separable_rows import SeparableRows
 from constrint.modelling.result import Statistics
 from constrint.preparing.branching import Brancher
-from constrint.preparing.checks import Assignment
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
-from constrint.preparing.search_protocol import GaveUp
+from constrint.preparing.search_protocol import Outcome, SearchStep
 from constrint.presolve import Root
 from constrint.search.depth_first import DepthFirstRun
-from constrint.support.deadline import Deadline, Pace, Paused
+from constrint.support.deadline import Deadline, Pace, Stopped
 
 if TYPE_CHECKING:
     from constrint.local_search.compiled_jumps import CompiledJumps
@@ -40,7 +39,7 @@ class FeasibilityJumpRun:
 
     Attributes:
         engine: The present engine: "interpreted" or "compiled".
-        allowed: Units of work after which `next` raises `Paused`, or None; a little more may be spent.
+        allowed: Units of work after which `next` pauses, or None; a little more may be spent.
     """
 
     def __init__(
@@ -88,35 +87,33 @@ class FeasibilityJumpRun:
             return False
         return compiling.is_due(PART, self._pace.spent, self._deadline, self._root.settings.search)
 
-    def next(self, checked: bool = True) -> Assignment | None:
-        """A solution, the first and only one; None if there is none.
+    def next(self, checked: bool = True) -> SearchStep:
+        """A solution, the first and only one, or why there is none; see `Search.next`.
 
-        Args:
-            checked: Whether to check the solution now; otherwise the caller must `check` it before use.
-
-        Raises:
-            Stopped: The time limit was reached.
-            GaveUp: There is one already, or too many points without violated rows are no solutions.
-            Paused: The turn is over.
+        The search gives up once there is a solution, or too many points without violated rows are none.
         """
+        try:
+            return self._next(checked)
+        except Stopped:
+            return SearchStep(Outcome.STOPPED)
+
+    def _next(self, checked: bool) -> SearchStep:
         while not self._is_over:
             self._deadline.check()
             if self.allowed is not None and self.allowed <= 0:
-                raise Paused
+                return SearchStep(Outcome.PAUSED)
             if self._options.watch is not None:
                 self._options.watch(self)
             if self._slice() > 0:
                 if self._is_long():
                     self._hand_over()
                 continue
-            try:
-                found = self._follow_point(checked)
-            except GaveUp:
-                self._leave_point()
-            else:
+            step = self._follow_point(checked)
+            if step.outcome is not Outcome.GAVE_UP:
                 self._end()
-                return found
-        raise GaveUp
+                return step
+            self._leave_point()
+        return SearchStep(Outcome.GAVE_UP)
 
     def _slice(self) -> int:
         """Run one slice; returns the number of violated rows."""
@@ -133,8 +130,8 @@ class FeasibilityJumpRun:
         self._pace.end(done)
         return violated
 
-    def _follow_point(self, checked: bool) -> Assignment | None:
-        """The solution next to the present point; None if there is no solution at all."""
+    def _follow_point(self, checked: bool) -> SearchStep:
+        """The solution next to the present point, or proof that there is none; it may give up."""
         rules = self._rules
         dive = self._dive = DepthFirstRun(
             *(self.prepared, self._root, self._options, self._started, self._goal),

@@ -18,9 +18,9 @@ from constrint.errors import InternalError
 from constrint.learning.size import cost
 from constrint.modelling.result import Statistics
 from constrint.preparing.branching import Brancher
-from constrint.preparing.checks import Assignment, check
+from constrint.preparing.checks import check
 from constrint.preparing.restart_rules import Restarts
-from constrint.preparing.search_protocol import GaveUp
+from constrint.preparing.search_protocol import Outcome, SearchStep
 from constrint.presolve.breaking import SymmetryBroken, without_symmetries
 from constrint.search.depth_first import DepthFirstRun
 from constrint.search.members import (
@@ -31,7 +31,7 @@ from constrint.search.members import (
     TreeSearchMember,
 )
 from constrint.search.weights import alone, equated, kind_of, on_domains
-from constrint.support.deadline import Deadline, Paused
+from constrint.support.deadline import Deadline, Stopped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -121,44 +121,44 @@ class PortfolioRun:
         for member in self._members:
             member.run.demand_better(value)
 
-    def next(self, checked: bool = True) -> Assignment | None:
-        """The next solution, better than the last if there is an objective; None if there is no other.
+    def next(self, checked: bool = True) -> SearchStep:
+        """The next solution, or why there is none; see `Search.next`.
 
-        Without an objective, only the first solution may be requested. Raises `Stopped` at the time limit.
-
-        Args:
-            checked: Whether to check the solution now; otherwise the caller must `check` it before use.
+        Without an objective, only the first solution may be requested.
         """
+        try:
+            return self._next(checked)
+        except Stopped:
+            return SearchStep(Outcome.STOPPED)
+
+    def _next(self, checked: bool) -> SearchStep:
         while True:
-            try:
-                found = self._play()
-            except Paused:
+            step = self._play()
+            if step.outcome is Outcome.PAUSED:
                 self._take_turns()
-                continue
-            if found is not None:
+            elif step.found is None:
+                return step
+            else:
                 self._has_solution = True
-            if found is None or self._is_better():
-                if found is not None:
+                if self._is_better():
                     self._finder.found += 1
                     if checked:
-                        check(self.prepared, found)
-                return found
+                        check(self.prepared, step.found)
+                    return step
 
-    def _play(self) -> Assignment | None:
-        """The next solution of the member whose turn it is, as `next`; raises `Paused` when that is over."""
+    def _play(self) -> SearchStep:
+        """The next step of the member whose turn it is; `PAUSED` when that is over."""
         member = self._playing[0]
         while True:
-            try:
-                found = member.run.next(checked=False)
-            except Paused:
-                if not member.goes_on():
-                    raise
-            except GaveUp:
+            step = member.run.next(checked=False)
+            if step.outcome is Outcome.PAUSED and member.goes_on():
+                continue
+            if step.outcome is Outcome.GAVE_UP:
                 self._members.remove(member)
-                raise Paused from None
-            else:
+                return SearchStep(Outcome.PAUSED)
+            if step.outcome in (Outcome.FOUND, Outcome.EXHAUSTED):
                 self._finder = member
-                return found
+            return step
 
     def _is_better(self) -> bool:
         """Whether the solution improves the last one; if so, all searches must improve on it."""

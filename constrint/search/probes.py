@@ -13,16 +13,15 @@ from math import isqrt
 from typing import TYPE_CHECKING
 
 from constrint.engine.state_arrays import LIMIT, Box
-from constrint.errors import UnboundedError
-from constrint.lowering.problem import Infeasible, NeedsWiderBounds
+from constrint.lowering.problem import Infeasible
 from constrint.preparing.checks import Assignment
-from constrint.preparing.search_protocol import GaveUp
+from constrint.preparing.search_protocol import Outcome
 from constrint.search.depth_first import DepthFirstRun
 
 if TYPE_CHECKING:
     from constrint.preparing.prepared import Prepared
     from constrint.presolve import Root
-    from constrint.search.solver import Solver
+    from constrint.search.call import CallContext
 
 
 @dataclass
@@ -30,47 +29,49 @@ class Probes:
     """Probes of one objective.
 
     Attributes:
-        solver: The solver, which counts the work.
+        call: The call, which counts the work.
         prepared: The prepared model.
         root: The root; refuted values of the objective are removed from its range.
         goal: The variable and the direction.
-        note: Called with each better solution, its objective, and the search that found it.
+        note: Called with each better solution, its objective, and the search that found it; returns whether
+            more are wanted.
         value: The objective of the best solution so far, or None.
-        is_over: Whether it is proven that there is no better solution.
     """
 
-    solver: Solver
+    call: CallContext
     prepared: Prepared
     root: Root
     goal: tuple[int, str]
-    note: Callable[[Assignment, int, DepthFirstRun], None]
+    note: Callable[[Assignment, int, DepthFirstRun], bool]
     value: int | None = None
-    is_over: bool = False
     _left: int = 0  # nodes
+    _is_stopped: bool = False
 
     def __post_init__(self) -> None:
         self._rules = self.root.settings.search
         self._left = self._rules.most_nodes_of_probes
 
-    def run(self) -> None:
-        """Probe until the objective is decided, or the nodes are spent."""
+    def run(self) -> Root | Outcome:
+        """Probe until the objective is decided, or the nodes are spent.
+
+        Returns the root of what is left, or `EXHAUSTED` where it is proven that there is no better solution,
+        or `STOPPED`.
+        """
         low, high = self._range()
         huge = self.root.huge
         if high - low < self._rules.least_range or max(-low, high) >= (
             huge if huge == LIMIT else isqrt(huge)
         ):
-            return
+            return self.root
         if not self.root.exact and not self._bound_jointly():
-            self.is_over = True
-            return
+            return Outcome.EXHAUSTED
         low, high = self._range()
         low, high = self._from_below(low, high)
         low, high = self._by_halves(low, high)
-        self.is_over = low > high
-        if not self.is_over:
-            narrowed = self._between(low, high)
-            self.is_over = narrowed is None
-            self.root = narrowed or self.root
+        if self._is_stopped:
+            return Outcome.STOPPED
+        narrowed = self._between(low, high) if low <= high else None
+        return Outcome.EXHAUSTED if narrowed is None else narrowed
 
     def _from_below(self, low: int, high: int) -> tuple[int, int]:
         """Probe the best part of the range, and double it while it is refuted.
@@ -153,22 +154,28 @@ class Probes:
         part = self._between(low, high)
         if part is None:
             return False
-        solver = self.solver
-        options = replace(solver.options, lns=False, restarts=None, watch=None)
-        run = DepthFirstRun(self.prepared, part, options, solver.started, self.goal, most_nodes=self._nodes())
+        call = self.call
+        options = replace(call.options, lns=False, restarts=None, watch=None)
+        run = DepthFirstRun(self.prepared, part, options, call.started, self.goal, most_nodes=self._nodes())
         better = None
         try:
-            better = run.next(checked=False)
-        except (GaveUp, UnboundedError, NeedsWiderBounds):
-            return None
+            step = run.next(checked=False)
+            better = step.found
         finally:
             self._left -= 1 + run.statistics().nodes
-            solver.add(run, 1 if better else 0)
-        if better is None:
-            return False
-        self.value = run.value(self.goal[0])
-        self.note(better, self.value, run)
-        return True
+            call.work.add(run, 1 if better else 0)
+        if better is not None:
+            self.value = run.value(self.goal[0])
+            if not self.note(better, self.value, run):
+                self._stop()
+            return True
+        if step.outcome is Outcome.STOPPED:
+            self._stop()
+        return False if step.outcome is Outcome.EXHAUSTED else None
+
+    def _stop(self) -> None:
+        """Let no further probe begin."""
+        self._is_stopped, self._left = True, 0
 
 
 def between(root: Root, v: int, low: int, high: int) -> Root | None:

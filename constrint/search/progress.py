@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.status import Status as Line
 
-    from constrint.preparing.options import OnSolution
+    from constrint.preparing.options import OnSolution, Options
     from constrint.preparing.search_protocol import Search
-    from constrint.search.solver import Solver
+    from constrint.search.call import WorkTotal
 
 SECONDS = 0.2  # seconds between two updates
 
@@ -24,10 +24,17 @@ SECONDS = 0.2  # seconds between two updates
 class Progress:
     """Follows a search and formats its progress."""
 
-    def __init__(self, solver: Solver, line: Line | None = None) -> None:
-        self._solver = solver
+    def __init__(self, work: WorkTotal, then: OnSolution | None = None, line: Line | None = None) -> None:
+        """Make one.
+
+        Args:
+            work: The work of the call.
+            then: The caller's callback for better solutions, or None.
+            line: The line to update, or None.
+        """
+        self._work = work
         self._line = line
-        self._then: OnSolution | None = solver.options.on_solution
+        self._then = then
         self._best: int | tuple[int, ...] | None = None
         self._solutions = 0
         self._looked = 0.0
@@ -45,7 +52,7 @@ class Progress:
         if self._line is not None and now - self._looked >= SECONDS:
             self._looked = now
             self._bound = self._bound_of(run)
-            self._line.update(self.text(run.statistics(), now - self._solver.started))
+            self._line.update(self.text(run.statistics(), now - self._work.started))
 
     def _bound_of(self, run: Search) -> int | None:
         """A bound on the first objective of all solutions; None if unknown."""
@@ -60,7 +67,7 @@ class Progress:
 
     def text(self, work: Statistics, seconds: float) -> str:
         """The line."""
-        nodes = self._solver.total.nodes + work.nodes
+        nodes = self._work.statistics.nodes + work.nodes
         parts = [f"{seconds:.1f} s", f"{nodes:,} nodes", f"{nodes / max(seconds, 1e-3):,.0f} nodes/s"]
         if self._best is not None:
             parts.append(f"best {self._best:,}" if isinstance(self._best, int) else f"best {self._best}")
@@ -71,16 +78,15 @@ class Progress:
 
 
 @contextmanager
-def shown(solver: Solver, console: Console | None = None) -> Iterator[None]:
-    """Show the progress of a solver while it works."""
+def shown(options: Options, work: WorkTotal, console: Console | None = None) -> Iterator[Options]:
+    """The options of a call whose progress is shown on a terminal while it works."""
     if console is None:
         from rich.console import Console
 
         console = Console(stderr=True)
     if not console.is_terminal:
-        yield
+        yield options
         return
     with console.status("…") as line:
-        progress = Progress(solver, line)
-        solver.options = replace(solver.options, watch=progress.watch, on_solution=progress.on_solution)
-        yield
+        progress = Progress(work, options.on_solution, line)
+        yield replace(options, watch=progress.watch, on_solution=progress.on_solution)

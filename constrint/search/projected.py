@@ -6,7 +6,7 @@ with these values, finds a solution or proves that there is none.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,10 @@ from typing import TYPE_CHECKING, Any
 from constrint.expr import IntExpr
 from constrint.modelling.chosen import chosen_variables
 from constrint.preparing.checks import Assignment
-from constrint.search.solver import Solver
+from constrint.preparing.search_protocol import Outcome
+from constrint.search.call import CallContext, WorkTotal
+from constrint.search.first import first_solution
+from constrint.search.start import start_search
 from constrint.search.warm_start import restricted
 
 if TYPE_CHECKING:
@@ -38,19 +41,41 @@ def projected(prepared: Prepared, variables: Iterable[IntExpr] | None) -> Prepar
     return part
 
 
-def solutions(solver: Solver, prepared: Prepared, part: Prepared) -> Iterator[tuple[Assignment, Assignment]]:
-    """The solutions of a prepared model: the values of the variables that `part` decides, and all values."""
+def solutions(
+    call: CallContext, prepared: Prepared, part: Prepared, known: set[tuple[int, ...]] | None = None
+) -> Generator[Assignment, None, tuple[Outcome, str]]:
+    """The solutions of a prepared model, one for each combination of the values that `part` decides.
+
+    Args:
+        call: The call.
+        prepared: The prepared model, with a root.
+        part: It, or its projection.
+        known: Combinations to leave out, to which those that are found are added; None for none.
+
+    Returns:
+        Why there is no other solution, and the unbounded variable if that is the reason.
+    """
+    assert prepared.root is not None
     root = prepared.root
-    if root is None:
-        return
-    run = solver.run(part, root, is_every=True)
-    inner = Solver(solver.model, replace(solver.options, sharing=None, learn="auto", on_solution=None))
-    inner.started = solver.started
-    while (found := run.next(checked=part is prepared)) is not None:
-        solver.total = run.statistics()
-        whole: Assignment | None = found
+    run = start_search(call, part, root, is_every=True)
+    options = replace(call.options, sharing=None, learn="auto", on_solution=None)
+    inner = CallContext(call.model, options, work=WorkTotal(call.started))
+    while (step := run.next(checked=part is prepared)).found is not None:
+        found = step.found
+        call.work.statistics = run.statistics()
         if part is not prepared:
             left = restricted(root, {part.variables[variable]: value for variable, value in found.items()})
-            whole = None if left is None else inner.first(prepared, left, None)
-        if whole is not None:
-            yield found, whole
+            if left is None:
+                continue
+            step = first_solution(inner, prepared, left)
+            if step.outcome is Outcome.EXHAUSTED:
+                continue
+        if step.found is None:
+            break
+        if known is not None:
+            values = tuple(found.values())
+            if values in known:
+                continue
+            known.add(values)
+        yield step.found
+    return step.outcome, step.unbounded

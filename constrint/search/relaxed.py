@@ -20,7 +20,7 @@ from constrint.engine.select import choose_value
 from constrint.preparing.branching import PLAIN
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
-from constrint.preparing.search_protocol import GaveUp
+from constrint.preparing.search_protocol import Outcome
 from constrint.presolve import Root
 from constrint.relaxation.column_bounds import ColumnBounds
 from constrint.relaxation.cuts import cuts
@@ -47,7 +47,6 @@ from constrint.store.state import (
     TO_DECIDE,
     State,
 )
-from constrint.support.deadline import Paused
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -61,9 +60,9 @@ class RelaxedRun(DepthFirstRun):
     """One search led by a relaxation, resumable after each solution.
 
     Attributes:
-        allowed: Units of work after which `next` raises `Paused`, or None; a little more may be spent.
+        allowed: Units of work after which `next` pauses, or None; a little more may be spent.
         bound: The relaxation's bound of the goal at the root, or None.
-        may_give_up: Whether to raise `GaveUp` if that is no more than propagation proves.
+        may_give_up: Whether to give up if that is no more than propagation proves.
     """
 
     def __init__(
@@ -78,6 +77,7 @@ class RelaxedRun(DepthFirstRun):
         self.allowed: int | None = None
         self.bound: int | None = None
         self.may_give_up = False
+        self._gives_up = False
         super().__init__(prepared, root, options, started, goal)
         self._state.scalar[ASKED_FROM] = 0
         self._goal = goal[0]
@@ -114,10 +114,12 @@ class RelaxedRun(DepthFirstRun):
         """Variable values at the last optimum of the relaxation; None before the first."""
         return None if self._optimum is None else Point(self._relaxation.columns, self._optimum.tolist())
 
-    def _check_limits(self) -> None:
+    def _limit(self) -> Outcome | None:
+        if self._gives_up:
+            return Outcome.GAVE_UP
         if self.allowed is not None and self.allowed <= 0:
-            raise Paused
-        super()._check_limits()
+            return Outcome.PAUSED
+        return super()._limit()
 
     def _decide(self) -> None:
         """Solve the relaxation at the present node: prune, narrow, or take a decision."""
@@ -193,7 +195,8 @@ class RelaxedRun(DepthFirstRun):
         if is_root:
             self.bound = self._sign * least
             if self.may_give_up and least <= self._known:
-                raise GaveUp  # cuts are separated at the root: below it, new ones are rarely violated
+                self._gives_up = True  # cuts are separated at the root: below it, few new ones are violated
+                return True
         return self._narrow(state, proof, least, lower, upper)
 
     def _rounded(self) -> list[LpRow]:

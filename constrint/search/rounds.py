@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from constrint.preparing.search_protocol import GaveUp
+from constrint.preparing.search_protocol import Outcome, SearchStep
 from constrint.search.members import PortfolioMember
-from constrint.support.deadline import Deadline, Paused, Stopped, until
+from constrint.support.deadline import Deadline, Stopped, until
 
 if TYPE_CHECKING:
     from constrint.preparing.checks import Assignment
@@ -57,15 +57,14 @@ class Turn:
     Attributes:
         member: The member.
         found: Its last solution, the best one where there is a goal; None without one.
-        is_exhausted: Whether the member has proven that there is no further solution.
-        gave_up: Whether the member raised `GaveUp`.
-        failure: Any other exception that ended it.
+        end: The member's last step.
+        failure: The exception that ended it, or None.
     """
 
     def __init__(self, member: PortfolioMember, asked: RoundGoal) -> None:
         self.member = member
         self.found: FoundSolution | None = None
-        self.is_exhausted = self.gave_up = False
+        self.end = SearchStep(Outcome.PAUSED)
         self.failure: BaseException | None = None
         self._asked = asked
         self._thread = Thread(target=self._play, name="constrint")
@@ -83,29 +82,23 @@ class Turn:
     def _play(self) -> None:
         try:
             with until(self._asked.deadline):
-                self._search()
-        except GaveUp:
-            self.gave_up = True
+                self.end = self._search()
         except BaseException as failure:
             self.failure = failure
 
-    def _search(self) -> None:
+    def _search(self) -> SearchStep:
         run, asked = self.member.run, self._asked
         while True:
-            try:
-                assignment = run.next(checked=False)
-            except Paused:
-                if self.member.goes_on():
+            step = run.next(checked=False)
+            if step.found is None:
+                if step.outcome is Outcome.PAUSED and self.member.goes_on():
                     continue
-                return
-            if assignment is None:
-                self.is_exhausted = True
-                return
+                return step
             cost = 0 if asked.goal is None else asked.cost(run.value(asked.goal[0]))
             if self.found is None or cost < self.found.cost:
-                self.found = FoundSolution(assignment, {v: run.value(v) for v in asked.variables}, cost)
+                self.found = FoundSolution(step.found, {v: run.value(v) for v in asked.variables}, cost)
             if asked.goal is None:
-                return
+                return step
 
 
 class Round:
@@ -140,8 +133,8 @@ class Round:
             for turn in self.turns:
                 turn.join()
         for turn in self.turns:
-            if isinstance(turn.failure, Stopped):
-                stop = stop or turn.failure
-            elif turn.failure is not None:
+            if turn.failure is not None:
                 raise turn.failure
+            if turn.end.outcome is Outcome.STOPPED:
+                stop = stop or Stopped()
         return stop

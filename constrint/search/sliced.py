@@ -11,7 +11,7 @@ from constrint.engine import background_compile as compiling
 from constrint.engine import cache, dfs
 from constrint.engine.state_arrays import grow
 from constrint.modelling.result import Statistics
-from constrint.preparing.search_protocol import GaveUp
+from constrint.preparing.search_protocol import Outcome
 from constrint.settings import DEFAULT, Settings
 from constrint.store.state import (
     BOUND,
@@ -25,7 +25,7 @@ from constrint.store.state import (
     PROPAGATIONS,
     State,
 )
-from constrint.support.deadline import NEVER, Deadline, Pace, Paused
+from constrint.support.deadline import NEVER, Deadline, Pace
 
 if TYPE_CHECKING:
     from constrint.engine.compiled import CompiledSearch
@@ -69,7 +69,7 @@ class Stepper:
     Attributes:
         exact: Whether its numbers need Python's integers, so that it is never compiled.
         engine: The present engine: "interpreted" or "compiled".
-        turn_ends: The number of nodes at which it raises `Paused`, or None.
+        turn_ends: The number of nodes at which it pauses, or None.
     """
 
     def __init__(
@@ -137,14 +137,14 @@ class Stepper:
         """Value of a fixed variable."""
         return int(self._state.lo[v])
 
-    def _advance(self) -> int:
-        """Search until the caller must act: an outcome of `dfs.run` other than PAUSED and FULL.
+    def _advance(self) -> int | Outcome:
+        """Search until the caller must act; raises `Stopped` at the time limit.
 
-        Raises `Stopped` at the time limit, `Paused` at the end of a turn, `GaveUp` at the limit of nodes or
-        work.
+        Returns what `dfs.run` does, other than PAUSED and FULL, or the outcome of a limit.
         """
         while True:
-            self._check_limits()
+            if (limit := self._limit()) is not None:
+                return limit
             self._watch()
             outcome = self._slice()
             if outcome == FULL:
@@ -157,24 +157,26 @@ class Stepper:
     def _watch(self) -> None:
         """Hook for subclasses: called between slices."""
 
-    def _check_limits(self) -> None:
+    def _limit(self) -> Outcome | None:
+        """`PAUSED` at the end of a turn, `GAVE_UP` at the limit of nodes, work or failures, or else None."""
         limits, scalar = self._limits, self._state.scalar
         limits.deadline.check()
         nodes, propagations = int(scalar[NODES]), int(scalar[PROPAGATIONS])
         if self.turn_ends is not None and nodes >= self.turn_ends:
-            raise Paused
+            return Outcome.PAUSED
         # Check only at certain nodes, because a slice may end anywhere.
         if limits.nodes is not None and self._next_node_check is not None and nodes >= self._next_node_check:
             rules = self._rules
             if nodes >= limits.nodes or propagations >= limits.nodes * rules.propagations_of_node:
-                raise GaveUp
+                return Outcome.GAVE_UP
             if limits.failures is not None and scalar[FAILURES] > limits.failures:
-                raise GaveUp
+                return Outcome.GAVE_UP
             self._next_node_check = min(limits.nodes, nodes + max(1, limits.nodes // rules.checks_of_nodes))
         if limits.work is not None and nodes >= self._next_work_check:
             if propagations + WORK_OF_NODE * nodes >= limits.work:
-                raise GaveUp
+                return Outcome.GAVE_UP
             self._next_work_check = nodes + max(1, limits.work // WORK_OF_NODE // self._rules.checks_of_work)
+        return None
 
     def _slice(self) -> int:
         """Run one slice."""

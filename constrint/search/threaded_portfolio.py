@@ -18,13 +18,12 @@ from typing import TYPE_CHECKING
 
 from constrint.errors import InternalError
 from constrint.learning.clause_exchange import exchange_clauses
+from constrint.preparing.search_protocol import Outcome, SearchStep
 from constrint.search.members import NeighbourhoodMember, TreeSearchMember
 from constrint.search.portfolio import PortfolioRun
 from constrint.search.rounds import FoundSolution, Round, RoundGoal, Turn
-from constrint.support.deadline import Paused
 
 if TYPE_CHECKING:
-    from constrint.preparing.checks import Assignment
     from constrint.preparing.options import Options
     from constrint.preparing.prepared import Prepared
     from constrint.preparing.search_protocol import Search
@@ -62,11 +61,11 @@ class ThreadedPortfolio(PortfolioRun):
         """Value of a variable in the last solution."""
         return super().value(v) if self._values is None else self._values[v]
 
-    def _play(self) -> Assignment | None:
+    def _play(self) -> SearchStep:
         if self._stop is not None:
             raise self._stop
         if self._is_exhausted:
-            return None
+            return SearchStep(Outcome.EXHAUSTED)
         if len(self._playing) == 1:
             self._values = None
             if self._watch is not None:
@@ -74,7 +73,7 @@ class ThreadedPortfolio(PortfolioRun):
             return super()._play()
         if self._is_over:
             self._is_over = False
-            raise Paused
+            return SearchStep(Outcome.PAUSED)
         variables = {
             v for member in self._members if isinstance(member, TreeSearchMember) for v in member.decided
         }
@@ -85,12 +84,14 @@ class ThreadedPortfolio(PortfolioRun):
         self._is_over = True
         return self._best_of(self._round[0].turns)
 
-    def _best_of(self, turns: list[Turn]) -> Assignment | None:
-        """The best solution of a round, or None where none is to come; raises `Paused` otherwise."""
+    def _best_of(self, turns: list[Turn]) -> SearchStep:
+        """The best solution of a round, or how it ended."""
         before = inf if self._best is None or self._goal is None else self._cost(self._best)
         best: FoundSolution | None = None
         for turn in turns:
-            if turn.gave_up:
+            if turn.end.outcome in (Outcome.UNBOUNDED, Outcome.NEEDS_WIDER):
+                return turn.end
+            if turn.end.outcome is Outcome.GAVE_UP:
                 self._members.remove(turn.member)
             if turn.found is not None and turn.found.cost < before:
                 turn.member.found += 1
@@ -98,12 +99,14 @@ class ThreadedPortfolio(PortfolioRun):
                     best, self._finder = turn.found, turn.member
         self._is_exhausted = any(_is_proven(turn, before, best) for turn in turns)
         exchange_clauses([learner.search for learner in self._learners])
-        if best is None and not self._is_exhausted:
-            raise self._stop or Paused
-        if best is None:
-            return None
-        self._values = best.values
-        return best.assignment
+        if best is not None:
+            self._values = best.values
+            return SearchStep(Outcome.FOUND, best.assignment)
+        if self._is_exhausted:
+            return SearchStep(Outcome.EXHAUSTED)
+        if self._stop is not None:
+            raise self._stop
+        return SearchStep(Outcome.PAUSED)
 
     def _cost(self, value: int) -> int:
         """The value of the goal, negated where that is maximised."""
@@ -142,7 +145,7 @@ def _is_proven(turn: Turn, before: float, best: FoundSolution | None) -> bool:
     Raises:
         InternalError: Another one has found a better solution.
     """
-    if not turn.is_exhausted:
+    if turn.end.outcome is not Outcome.EXHAUSTED:
         return False
     known = before if turn.found is None else min(before, turn.found.cost)
     if best is not None and best.cost < known:

@@ -11,21 +11,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from constrint.engine.state_arrays import Box
-from constrint.errors import UnboundedError
-from constrint.expr import IntExpr
-from constrint.lowering.problem import NeedsWiderBounds
 from constrint.preparing.branching import PLAIN
 from constrint.preparing.checks import Assignment
-from constrint.preparing.search_protocol import GaveUp
 from constrint.search.depth_first import DepthFirstRun
-from constrint.search.easy import is_solution
+from constrint.search.easy import hint_of
 
 if TYPE_CHECKING:
-    from constrint.modelling.declarations import Declarations
     from constrint.modelling.objectives import Goal
     from constrint.preparing.prepared import Prepared
     from constrint.presolve import Root
-    from constrint.search.solver import Solver
+    from constrint.search.call import CallContext
 
 
 @dataclass(frozen=True)
@@ -41,18 +36,18 @@ class WarmStart:
     value: int = 0
 
 
-def near_hints(solver: Solver, prepared: Prepared, root: Root) -> WarmStart | None:
-    """A solution near the model's hints; it, or else the hints, then lead the searches of the call."""
-    hint = hint_of(solver.model.variables, solver.model.hints)
+def near_hints(call: CallContext, prepared: Prepared, root: Root) -> tuple[CallContext, WarmStart | None]:
+    """A call whose searches a solution near the model's hints leads, or else the hints; and that solution."""
+    hint = hint_of(call.model.variables, call.model.hints)
     if not hint:
-        return None
-    solver.options = replace(solver.options, hint=hint, is_solution=False)
-    if solver.options.proof is not None:
-        return None  # a proof has only solutions that the learning search found
-    start = warm_start(solver, prepared, root)
+        return call, None
+    led = replace(call, options=replace(call.options, hint=hint, is_solution=False))
+    if call.options.proof is not None:
+        return led, None  # a proof has only solutions that the learning search found
+    start = warm_start(led, prepared, root)
     if start is not None:
-        solver.options = replace(solver.options, hint=start.solution, is_solution=True)
-    return start
+        led = replace(call, options=replace(call.options, hint=start.solution, is_solution=True))
+    return led, start
 
 
 def is_as_good(start: Assignment, best: Assignment | None, goals: Iterable[Goal]) -> bool:
@@ -60,29 +55,27 @@ def is_as_good(start: Assignment, best: Assignment | None, goals: Iterable[Goal]
     return best is None or all(expr.evaluate(start) == expr.evaluate(best) for expr, _ in goals)
 
 
-def warm_start(solver: Solver, prepared: Prepared, root: Root) -> WarmStart | None:
+def warm_start(call: CallContext, prepared: Prepared, root: Root) -> WarmStart | None:
     """A solution at or near the hinted values of the options; None if a short search finds none."""
     targets = [*prepared.goals, *prepared.preferences]
     goal = targets[0][0] if targets else None
-    hinted = prepared.hinted(solver.options)
-    options = replace(solver.options, lns=False, restarts=None, brancher=PLAIN, watch=None, is_solution=False)
+    hinted = prepared.hinted(call.options)
+    options = replace(call.options, lns=False, restarts=None, brancher=PLAIN, watch=None, is_solution=False)
     near = replace(root, settled=None)  # the state is left to the search proper
     for part in (restricted(near, hinted), near):
         if part is None:
             continue
         rules = part.settings.search
         run = DepthFirstRun(
-            *(prepared, part, options, solver.started),
+            *(prepared, part, options, call.started),
             most_nodes=rules.nodes_near_hints + 2 * len(prepared.variables),
             most_failures=rules.failures_near_hints,
         )
         found: Assignment | None = None
         try:
-            found = run.next()
-        except (GaveUp, UnboundedError, NeedsWiderBounds):
-            continue
+            found = run.next().found
         finally:
-            solver.add(run, 1 if found else 0)
+            call.work.add(run, 1 if found else 0)
         if found is not None:
             return WarmStart(found, 0 if goal is None else run.value(goal))
     return None
@@ -100,17 +93,3 @@ def restricted(root: Root, values: Mapping[int, int]) -> Root | None:
         step[v] = 1
         listed[v] = None
     return replace(root, box=Box(lo, hi, step, listed))
-
-
-def hinted_solution(model: Declarations, goals: Iterable[Goal]) -> Assignment | None:
-    """The hinted values, if they are all there and a solution; nothing is lowered for that."""
-    if len(model.hints) < len(model.variables):
-        return None
-    hinted = hint_of(model.variables, model.hints)
-    complete = len(hinted) == len(model.variables)
-    return hinted if complete and is_solution(model, hinted, [expr for expr, _ in goals]) else None
-
-
-def hint_of(variables: Mapping[str, IntExpr], hints: Mapping[str, int]) -> dict[IntExpr, int]:
-    """The hinted values by variable."""
-    return {variables[name]: value for name, value in hints.items() if name in variables}

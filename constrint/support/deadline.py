@@ -19,10 +19,6 @@ class Stopped(Exception):  # noqa: N818 - a limit, not a fault
     """The time limit was reached, or the caller wants no more solutions."""
 
 
-class Paused(Exception):  # noqa: N818 - a limit, not a fault
-    """The turn of a search is over; calling it again resumes it."""
-
-
 class Deadline:
     """The end of a call.
 

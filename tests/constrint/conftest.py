@@ -33,6 +33,6 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch):
     clock = Clock()
-    for module in ("support.deadline", "search.solver"):
+    for module in ("support.deadline", "search.call"):
         monkeypatch.setattr(f"constrint.{module}.perf_counter", clock)
     return clock

@@ -8,7 +8,7 @@ import pytest
 from random_models import draw_model
 
 from constrint import Model, ModelError, Status, all_different, sum_
-from constrint.search.solver import DepthFirstRun
+from constrint.search.depth_first import DepthFirstRun
 
 LIMIT = 20.0
 

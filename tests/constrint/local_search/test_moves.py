@@ -27,11 +27,11 @@ from constrint.local_search.layout import (
 )
 from constrint.local_search.separable_rows import SeparableRows
 from constrint.preparing.prepared import Prepared
-from constrint.preparing.search_protocol import GaveUp
+from constrint.preparing.search_protocol import Outcome
 from constrint.search import portfolio
 from constrint.search.feasibility_jump import FeasibilityJumpRun, feasibility_jump_run
 from constrint.settings import DEFAULT
-from constrint.support.deadline import Pace, Paused
+from constrint.support.deadline import Pace
 
 
 def drawn(seed: int) -> Model:
@@ -187,7 +187,7 @@ def test_it_finds_a_solution_alone(filled):
     for engine in ("interpreted", "compiled", "auto"):
         run = run_of(planted(60, 3), engine=engine)
         assert run is not None
-        assignment = run.next()
+        assignment = run.next().found
         assert assignment is not None
         found.append({variable.name: value for variable, value in assignment.items()})
     assert found[0] == found[1] == found[2]
@@ -205,9 +205,8 @@ def test_turns_end_at_the_same_step_for_any_slices(monkeypatch):
         found = None
         while found is None:
             run.allowed = 500
-            try:
-                found = run.next()
-            except Paused:
+            found = run.next().found
+            if found is None:
                 ends[-1].append(run._state.scalar[WORK])
     assert len(ends[0]) > 3
     assert ends[0] == ends[1] == ends[2]
@@ -224,11 +223,9 @@ def test_points_that_lead_nowhere_end_it():
     m.settings = DEFAULT.with_fields(local_search={"one_left_out": 0, "nodes_of_dive": 0})
     run = run_of(m)
     assert run is not None
-    with pytest.raises(GaveUp):
-        run.next()
+    assert run.next().outcome is Outcome.GAVE_UP
     assert run._dives == DEFAULT.local_search.most_dives
-    with pytest.raises(GaveUp):
-        run.next()
+    assert run.next().outcome is Outcome.GAVE_UP
 
 
 def test_the_portfolio_finds_first_solutions_with_it(monkeypatch, filled):

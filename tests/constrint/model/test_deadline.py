@@ -62,10 +62,10 @@ def test_every_phase_looks_at_the_clock(clock, stops, learn):
         assert r.status in (Status.UNKNOWN, Status.FEASIBLE)
         assert limit <= clock.looks <= limit + 8
         limit += 1 + limit // 16
-    phases = {"Prepared._lower", "_propagate", "Stepper._check_limits"}
+    phases = {"Prepared._lower", "_propagate", "Stepper._limit"}
     if learn:
         phases = {"Prepared._lower", "_propagate", "Decomposition.__init__", "NormalTranslation.__init__"}
-        phases.add("LearningRun.next")
+        phases.add("LearningRun._next")
     assert phases <= set(stops)
 
 

@@ -29,7 +29,7 @@ from constrint.preparing.branching import Brancher
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
 from constrint.preparing.restart_rules import Restarts
-from constrint.preparing.search_protocol import GaveUp, Search
+from constrint.preparing.search_protocol import Outcome, Search
 from constrint.presolve import Root
 from constrint.relaxation.lp_rows import LpRow, Relaxation, relaxed
 from constrint.relaxation.program import OPTIMAL, RelaxationProgram
@@ -40,7 +40,6 @@ from constrint.store.domains import contains
 from constrint.store.state import AT_LEAST, BACKTRACK, FLOOR, HAS_BOUND, PHASE, State
 from constrint.store.state import AT_MOST as DECIDE_AT_MOST
 from constrint.store.state import LEVEL as DEPTH
-from constrint.support.deadline import Paused
 
 INTERPRETED = Options(engine="interpreted", learn=True)
 MOST_CHECKS = 800  # at one search
@@ -170,11 +169,11 @@ def watch_learning(prepared: Prepared, root: Root, known: Solutions, rng: Random
     for number in range(MOST_CHECKS):
         for run, watcher in zip(runs, watchers, strict=True):
             run.allowed = step
-            try:
-                found = run.next(checked=False)
-            except Paused:
+            ended = run.next(checked=False)
+            if ended.outcome is Outcome.PAUSED:
                 watcher.check()
                 continue
+            found = ended.found
             _over(known, run, found)
             if found is None or goal is None:
                 return
@@ -253,16 +252,16 @@ def _drive(run: DepthFirstRun, known: Solutions, what: str) -> None:
             run.allowed = 1
         else:
             run.turn_ends = run.node_count + 1
-        try:
-            found = run.next(checked=False)
-        except Paused:
+        step = run.next(checked=False)
+        if step.outcome is Outcome.PAUSED:
             _look_at_node(run._state, known, what)
             if isinstance(run, RelaxedRun) and run.bound is not None and known.goal is not None:
                 sign = 1 if known.goal[1] == "min" else -1
                 known.wanted_hold(known.costs >= sign * run.bound, f"{what}-bound {run.bound}")
             continue
-        except GaveUp:
+        if step.outcome is Outcome.GAVE_UP:
             return
+        found = step.found
         _over(known, run, found)
         if found is None or known.goal is None:
             return

@@ -32,7 +32,7 @@ def points(prepared: Prepared, relaxation: Relaxation) -> list[np.ndarray]:
     columns = relaxation.columns
     bounds = ColumnBounds(columns, run._state)
     found = []
-    while len(found) < MOST_SOLUTIONS and run.next() is not None:
+    while len(found) < MOST_SOLUTIONS and run.next().found is not None:
         lower, upper = bounds.read(run._state)
         free = np.array([v < 0 for v in columns.variable], bool)
         if (lower == upper)[~free].all():
@@ -166,7 +166,7 @@ def led(prepared: Prepared) -> tuple[RelaxedRun | None, int | None]:
     assert prepared.root is not None
     run = relaxed_run(prepared, prepared.root, options, perf_counter(), prepared.goals[0])
     value = None
-    while run is not None and run.next() is not None:
+    while run is not None and run.next().found is not None:
         value = run.value(prepared.goals[0][0])
     return run, value
 

@@ -10,7 +10,7 @@ import pytest
 from random_models import RandomModel, build, draw_model
 
 import constrint as ci
-from constrint.search.warm_start import hinted_solution
+from constrint.search.easy import hinted_solution
 
 DRAWN = int(os.environ.get("CONSTRINT_HINTS", "40"))
 WAYS = {

@@ -17,6 +17,7 @@ from constrint.engine.state_arrays import Box, Branch
 from constrint.engine.state_arrays import build as build_state
 from constrint.modelling.objectives import as_goals
 from constrint.preparing.prepared import Prepared
+from constrint.preparing.search_protocol import Outcome
 from constrint.relaxation.columns import Columns
 from constrint.relaxation.highs import has_highs
 from constrint.relaxation.point import Point
@@ -26,7 +27,6 @@ from constrint.search.lns import Neighbourhoods
 from constrint.search.relaxed import relaxed_run
 from constrint.settings import DEFAULT, NeighbourhoodSettings, using
 from constrint.store.state import FLOOR, GOAL, HAS_PHASE
-from constrint.support.deadline import Paused
 
 COUNT = 8
 RULES = NeighbourhoodSettings(whole_every=1000)
@@ -230,11 +230,9 @@ def optimum_of(
     while True:
         if guide is not None:
             guide.allowed = 1
-            try:
-                guide.next()
-            except Paused:
+            if guide.next().outcome is Outcome.PAUSED:
                 run.lead(guide.point)
-        solution = run.next()
+        solution = run.next().found
         if solution is None:
             return best, found
         best = scale * run.value(v) + constant

@@ -14,6 +14,7 @@ import constrint as ci
 from constrint.cli.main import app
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
+from constrint.search.call import WorkTotal
 from constrint.search.depth_first import DepthFirstRun
 from constrint.search.progress import Progress, shown
 from constrint.search.solver import Solver
@@ -80,11 +81,11 @@ def test_on_solution_ends_the_search():
 def test_progress_is_shown_on_terminals_only(monkeypatch):
     m, goal = knapsack(8)
     for is_terminal in (True, False):
-        solver = Solver(m, Options(engine="interpreted"))
+        options, work = Options(engine="interpreted"), WorkTotal()
         out = io.StringIO()
         monkeypatch.setattr("constrint.search.progress.SECONDS", 0.0)
-        with shown(solver, Console(file=out, force_terminal=is_terminal, width=200)):
-            best = solver.best([(goal, "max")], []).objective
+        with shown(options, work, Console(file=out, force_terminal=is_terminal, width=200)) as watched:
+            best = Solver(m, watched, work).best([(goal, "max")], []).objective
         assert ("nodes/s" in out.getvalue()) == is_terminal
         assert (f"best {best:,}" in out.getvalue()) == is_terminal
     assert m.solve(maximize=goal, progress=True).objective == best
@@ -94,13 +95,12 @@ def test_bound_and_gap_of_progress():
     m = ci.Model()
     x = m.int_var("x", 0, 50)
     m.add(x * x <= 1000)
-    solver = Solver(m, Options(engine="interpreted", on_solution=lambda result: False))
-    progress = Progress(solver)
+    progress = Progress(WorkTotal(), lambda result: False)
     goal = 100 - 2 * x
     prepared = Prepared(m, [(goal, "min")], ())
     assert prepared.root is not None
     progress.on_solution(ci.Result(ci.Status.FEASIBLE, {}, 60))
-    run = DepthFirstRun(prepared, prepared.root, solver.options, 0.0, prepared.goals[0])
+    run = DepthFirstRun(prepared, prepared.root, Options(engine="interpreted"), 0.0, prepared.goals[0])
     progress._bound = progress._bound_of(run)
     text = progress.text(run.statistics(), 2.0)
     assert "best 60 · bound 38 · gap 36.7%" in text

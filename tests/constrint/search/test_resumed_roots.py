@@ -20,7 +20,7 @@ def listed(prepared: Prepared, engine: str) -> tuple[list[tuple[int, ...]], int]
     assert prepared.root is not None
     run = DepthFirstRun(prepared, prepared.root, Options(engine=engine), 0.0)  # type: ignore[arg-type] # one of the engines
     found = []
-    while (solution := run.next()) is not None:
+    while (solution := run.next().found) is not None:
         found.append(tuple(solution.values()))
     return found, run.statistics().nodes
 
@@ -87,6 +87,6 @@ def test_a_root_is_resumed_once_and_only_as_it_was_left() -> None:
 def _solutions(prepared: Prepared, root: object) -> list[tuple[int, ...]]:
     run = DepthFirstRun(prepared, root, Options(engine="interpreted"), 0.0)  # type: ignore[arg-type] # a root
     found = []
-    while (solution := run.next()) is not None:
+    while (solution := run.next().found) is not None:
         found.append(tuple(solution.values()))
     return found

@@ -13,7 +13,6 @@ from shared_models import endless
 import constrint as ci
 from constrint.search import depth_first as running
 from constrint.search import sliced as stepper
-from constrint.search import solver as search
 from constrint.settings import DEFAULT
 
 
@@ -96,7 +95,7 @@ def test_hand_over_goes_on_where_it_stood(monkeypatch):
     for slices in (1, 7, 40):
         calls = iter(range(10**9))
         monkeypatch.setattr(
-            search.DepthFirstRun,
+            running.DepthFirstRun,
             "_is_long",
             lambda run, calls=calls, slices=slices: run.engine == "interpreted" and next(calls) >= slices,
         )
@@ -146,7 +145,7 @@ def test_time_limit_without_an_answer():
 
 def test_ctrl_c_keeps_the_best_so_far(monkeypatch):
     model, goal = endless()
-    original = search.DepthFirstRun.next
+    original = running.DepthFirstRun.next
     calls = iter(range(10**9))
 
     def interrupted(run, **options):
@@ -154,7 +153,7 @@ def test_ctrl_c_keeps_the_best_so_far(monkeypatch):
             raise KeyboardInterrupt
         return original(run, **options)
 
-    monkeypatch.setattr(search.DepthFirstRun, "next", interrupted)
+    monkeypatch.setattr(running.DepthFirstRun, "next", interrupted)
     result = model.solve(maximize=goal, learn=False)
     assert result.status is ci.Status.FEASIBLE
     assert result.statistics.solutions == 3

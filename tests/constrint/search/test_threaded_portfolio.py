@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from contextlib import suppress
 from itertools import product
 from math import inf
 
@@ -20,11 +19,11 @@ from constrint.learning.clause_exchange import ClauseExchange, exchange_clauses
 from constrint.learning.session import LearningRun
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
-from constrint.preparing.search_protocol import GaveUp
+from constrint.preparing.search_protocol import Outcome, SearchStep
 from constrint.search import rounds
 from constrint.search.rounds import Turn
 from constrint.settings import DEFAULT, using
-from constrint.support.deadline import Pace, Paused
+from constrint.support.deadline import Pace, Stopped
 
 pytestmark = pytest.mark.timeout(900)  # the first use on a machine compiles
 
@@ -148,6 +147,12 @@ def test_what_interrupts_a_round_loses_no_solution(hasty, monkeypatch):
     assert r.objective <= min(found)
 
 
+FOUND = SearchStep(Outcome.FOUND, {})
+PAUSED, STOPPED, GAVE_UP, EXHAUSTED = map(
+    SearchStep, (Outcome.PAUSED, Outcome.STOPPED, Outcome.GAVE_UP, Outcome.EXHAUSTED)
+)
+
+
 class _Member:
     """A member of a round that does what it is told."""
 
@@ -174,29 +179,32 @@ def asked():
 
 def test_failures_in_threads_are_told():
     with pytest.raises(ZeroDivisionError):
-        rounds.Round([_Member(Paused()), _Member(ZeroDivisionError())], asked()).run(None)
-    stopped = rounds.Round([_Member({}, rounds.Stopped()), _Member(GaveUp())], asked())
-    assert isinstance(stopped.run(None), rounds.Stopped)
-    assert [turn.gave_up for turn in stopped.turns] == [False, True]
+        rounds.Round([_Member(PAUSED), _Member(ZeroDivisionError())], asked()).run(None)
+    stopped = rounds.Round([_Member(FOUND, STOPPED), _Member(GAVE_UP)], asked())
+    assert isinstance(stopped.run(None), Stopped)
+    assert [turn.end for turn in stopped.turns] == [STOPPED, GAVE_UP]
     assert stopped.turns[0].found is not None
 
     def enough():
-        raise rounds.Stopped
+        raise Stopped
 
     class Slow(_Member):
         def next(self, checked=True):
-            while True:
-                time.sleep(0.001)
-                off.check()
+            try:
+                while True:
+                    time.sleep(0.001)
+                    off.check()
+            except Stopped:
+                return STOPPED
 
     off = rounds.Round([Slow(), Slow()], asked())
-    assert isinstance(off.run(enough), rounds.Stopped)
+    assert isinstance(off.run(enough), Stopped)
 
 
 def test_a_proof_that_another_search_refutes_is_an_error():
     from constrint.search.threaded_portfolio import _is_proven
 
-    wrong = rounds.Round([_Member(None), _Member({}, Paused())], asked())
+    wrong = rounds.Round([_Member(EXHAUSTED), _Member(FOUND, PAUSED)], asked())
     wrong.run(None)
     with pytest.raises(InternalError, match="one search has proven"):
         _is_proven(wrong.turns[0], 9, wrong.turns[1].found)
@@ -230,11 +238,10 @@ def test_what_searches_tell_holds_in_all_better_solutions():
         while not any(search._is_over for search in searches):
             for search in searches:
                 search.allowed = 5
-                with suppress(Paused):
-                    if (found := search.next()) is not None:
-                        best = min(best, goal.evaluate(found))
-                        for each in searches:
-                            each.demand_better(search.value(search.prepared.goals[0][0]))
+                if (found := search.next().found) is not None:
+                    best = min(best, goal.evaluate(found))
+                    for each in searches:
+                        each.demand_better(search.value(search.prepared.goals[0][0]))
                 for clause in [*search.exchange._short, *search.exchange.exported(search._ls)]:
                     if all(b >> 1 in numbers for b, _ in clause):
                         checked += 1
@@ -259,17 +266,15 @@ def test_an_inbox_is_filled_as_often_as_it_has_room():
             for point in product((0, 1), repeat=3)
             if point != left
         )
-        assert search.next() == dict(zip(xs, left, strict=True))
+        assert search.next().found == dict(zip(xs, left, strict=True))
     m.settings = DEFAULT.with_fields(learning={"inbox_cells": 8})
     search = learner(m)
     a, b, c = (2 * v for v in numbers)
     search.exchange.hear([((a + 1, 0), (b, 1)), ((a, 1),), ((b + 1, 0), (c, 1)), ((c + 1, 0),)])
     search.allowed = 0
-    with pytest.raises(Paused):
-        search.next()
+    assert search.next() == PAUSED
     for _ in range(2):  # each time there is room for two clauses
         search.exchange.fill(search._ls)
         search.allowed = 1
-        with suppress(Paused):
-            assert search.next() is None
+        assert search.next() in (PAUSED, EXHAUSTED)
     assert search._is_over

@@ -14,11 +14,11 @@ from constrint.preparing.branching import ValueSelector, VariableSelector, as_br
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
 from constrint.preparing.restart_rules import luby
+from constrint.preparing.search_protocol import Outcome
 from constrint.search.depth_first import DepthFirstRun
 from constrint.search.solver import Solver
 from constrint.settings import DEFAULT, Settings
 from constrint.store.state import NOGOODS
-from constrint.support.deadline import Stopped
 
 VARIABLES = get_args(VariableSelector)
 VALUES = get_args(ValueSelector)
@@ -135,7 +135,7 @@ def test_nogoods_exclude_what_was_searched_and_nothing_else(engine, room):
             found = []
             if prepared.root is not None:
                 run = DepthFirstRun(prepared, prepared.root, options, 0.0)
-                while (solution := run.next()) is not None:
+                while (solution := run.next().found) is not None:
                     found.append(tuple(solution[x] for x in xs))
             assert sorted(found) == solutions_of(m, xs)
 
@@ -148,7 +148,7 @@ def test_paths_are_kept_within_their_room():
     run = DepthFirstRun(
         prepared, prepared.root, Options(engine="interpreted", restarts=ci.Restarts("luby", 2)), 0.0
     )
-    assert run.next() is None
+    assert run.next().outcome is Outcome.EXHAUSTED
     assert 1 <= run._state.scalar[NOGOODS] <= 3
     assert m.solve(restarts=ci.Restarts("luby", 2)).status is ci.Status.INFEASIBLE
 
@@ -359,5 +359,5 @@ def test_a_time_limit_ends_every_way():
     solver = Solver(m, Options(time_limit=0.0))
     prepared = Prepared(m, (), ())
     assert prepared.root is not None
-    with pytest.raises(Stopped):
-        DepthFirstRun(prepared, prepared.root, solver.options, solver.started).next()
+    run = DepthFirstRun(prepared, prepared.root, solver.options, solver.work.started)
+    assert run.next().outcome is Outcome.STOPPED
