@@ -109,6 +109,10 @@ def _nothing(*_: Any) -> None:
     return None
 
 
+def _left_out(*_: Any) -> str:
+    return "left out"
+
+
 def _decompositions() -> dict[str, Switch]:
     """Each global constraint that is posted in a way of its own, as what it decomposes into."""
     from constrint.globals import FAMILIES, Definition
@@ -179,12 +183,12 @@ SWITCHES: dict[str, Switch] = {
     "way: dual row": Switch({"constrint.search.branch_and_bound:is_linear": _no}),
     "way: state of presolve taken over": Switch({"constrint.presolve.root:can_resume": _no}),
     "way: presolve compiled": Switch({"constrint.presolve.root:is_loaded": _no}),
-    "way: feasibility jumps": Switch({"constrint.search.portfolio:PortfolioRun._feasibility_jump": _nothing}),
-    "way: linear relaxation": Switch({"constrint.search.portfolio:PortfolioRun._relaxation": _nothing}),
+    "way: feasibility jumps": Switch({"constrint.search.admission:MemberMaker.local_search": _left_out}),
+    "way: linear relaxation": Switch({"constrint.search.admission:MemberMaker.relaxation": _left_out}),
     "way: neighbourhoods led by the relaxation": Switch(
-        {"constrint.search.portfolio:PortfolioRun._point": _nothing}),
+        {"constrint.search.portfolio:Portfolio._point": _nothing}),
     "way: duals in the learning search": Switch(
-        {"constrint.search.portfolio:PortfolioRun._rows": _nothing}),
+        {"constrint.search.portfolio:Portfolio._rows": _nothing}),
     "learning: pairs of values": Switch({"constrint.learning.values:ValueParts._join": _no}),
     "relaxation: linked rows": Switch(
         {"constrint.relaxation.linked:EquationLinks.pass_on": _nothing,
@@ -201,7 +205,7 @@ SWITCHES: dict[str, Switch] = {
     "presolve: dominated rows": Switch({"constrint.presolve.root:without_dominated": _nothing}),
     "presolve: coefficients of 0/1 variables": Switch({"constrint.presolve.root:tightened": _nothing}),
     "presolve: machines in disjunctions": Switch({"constrint.presolve.root:add_machines": _no}),
-    "presolve: symmetries": Switch({"constrint.search.portfolio:without_symmetries": _unbroken}),
+    "presolve: symmetries": Switch({"constrint.search.admission:without_symmetries": _unbroken}),
     "presolve: joint bounds": Switch({"constrint.presolve.root:joint_bounds": lambda *_: {}}),
     "presolve: drop what is decided": Switch({"constrint.presolve.root:_is_decided": _no}),
     # Lowering

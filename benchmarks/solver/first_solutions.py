@@ -25,7 +25,7 @@ from environment import environment
 from constrint import IntExpr, Model, sum_
 from constrint.learning import compiled_learning as learning
 from constrint.local_search import compiled_jumps as jumping
-from constrint.search.portfolio import PortfolioRun
+from constrint.search.admission import MemberMaker
 
 Instance = tuple[Model, IntExpr | None]
 
@@ -157,12 +157,12 @@ def first(build: Callable[[int], Instance], seed: int, **how: Any) -> float | No
 
 def without(build: Callable[[int], Instance], seed: int, **how: Any) -> float | None:
     """The same search without jumps."""
-    jumper = PortfolioRun._feasibility_jump
-    PortfolioRun._feasibility_jump = lambda self: None  # type: ignore[method-assign]
+    jumper = MemberMaker.local_search
+    MemberMaker.local_search = lambda self: "left out"  # type: ignore[method-assign]
     try:
         return first(build, seed, **how)
     finally:
-        PortfolioRun._feasibility_jump = jumper  # type: ignore[method-assign]
+        MemberMaker.local_search = jumper  # type: ignore[method-assign]
 
 
 def main() -> None:

@@ -23,7 +23,7 @@ import optimisation_choices as choices
 from optimisation_choices import Problem
 
 from constrint import Model, sum_
-from constrint.search.portfolio import PortfolioRun
+from constrint.search.portfolio import Portfolio
 
 
 def set_partitioning(elements: int, sets: int) -> Problem:
@@ -83,13 +83,13 @@ def main() -> None:
     parser.add_argument("--only", default="")
     options = parser.parse_args()
     wanted = [part for part in options.only.split(",") if part]
-    led = PortfolioRun._point
+    led = Portfolio._point
     solved("tour 40", 2.0)  # load what is compiled
     for name in INSTANCES:
         if wanted and not any(part in name for part in wanted):
             continue
         for way, point in (("with", led), ("without", lambda self: None)):
-            PortfolioRun._point = point  # type: ignore[method-assign]
+            Portfolio._point = point  # type: ignore[method-assign]
             row = solved(name, options.limit)
             print(
                 f"{name:28} {way:8} {row['status']:9} {row['objective']} bound {row['bound']} "

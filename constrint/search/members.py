@@ -6,49 +6,64 @@ converted to units by factors that were calibrated by time (`PortfolioSettings`)
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from math import inf
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
+from constrint.preparing.search_protocol import Search
 from constrint.search.depth_first import DepthFirstRun
 from constrint.search.sliced import WORK_OF_NODE
 
 if TYPE_CHECKING:
     from constrint.learning.session import LearningRun
-    from constrint.relaxation.lp_rows import LpRow, Relaxation
     from constrint.relaxation.point import Point
-    from constrint.search.feasibility_jump import FeasibilityJumpRun
     from constrint.search.relaxed import RelaxedRun
     from constrint.settings import PortfolioSettings
 
+MemberName: TypeAlias = Literal[
+    "tree search", "local search", "relaxation", "restarts", "neighbourhoods", "learning"
+]
+
 
 @dataclass
-class PortfolioMember:
-    """A search of a portfolio.
+class Member:
+    """A search of a portfolio; what a kind of members does not define, it does not do.
 
     Attributes:
-        weight: Its share of the work, relative to the other members.
+        name: Its name.
+        run: The search.
         rules: The settings.
+        weight: Its share of the work, relative to the other members.
+        half: Units of its own work after which its weight is half; infinite if it does not fade.
         merit: Its recent success.
         spent: Units of work in its turns, by which the next turn is assigned.
         found: The better solutions that it found in the present turn.
     """
 
-    weight: float
+    name: MemberName
+    run: Search
     rules: PortfolioSettings
+    weight: float
+    half: float = field(default=inf, kw_only=True)
     merit: float = field(default=0.0, init=False)
     spent: float = field(default=0.0, init=False)
     found: int = field(default=0, init=False)
 
     @property
-    def run(self) -> DepthFirstRun | LearningRun | RelaxedRun | FeasibilityJumpRun:
-        """The search."""
-        raise NotImplementedError
+    def present_weight(self) -> float:
+        """Its weight after the work of its turns."""
+        return self.weight / (1 + self.spent / self.half)
 
     @property
     def claim(self) -> float:
         """The key of scheduling: the member with the least claim gets the next turn."""
-        return self.spent / (self.weight * (1 + self.merit))
+        return self.spent / (self.present_weight * (1 + self.merit))
+
+    @property
+    def decided(self) -> Sequence[int]:
+        """The variables that it decides, whose values in the best solution may guide others."""
+        return ()
 
     def begin(self, work: int) -> None:
         """Begin a turn of `work` units."""
@@ -64,60 +79,54 @@ class PortfolioMember:
         self.merit = min(rules.most_merit, rules.fading * self.merit + 2 * (self.found > 0))
         self.found = 0
 
-    def follow(self, values: Mapping[int, int]) -> None:
-        """Use the values of the best solution, by variable, as a guide."""
+    def follow(self, value: Callable[[int], int]) -> None:
+        """Use the best solution, which has these values of variables, as a guide."""
+
+    def lead(self, point: Callable[[], Point | None]) -> None:
+        """Use the last optimum of the relaxation, if there is one, as a guide."""
 
 
 @dataclass
-class TreeSearchMember(PortfolioMember):
+class TreeSearchMember(Member):
     """A tree search, as a member.
 
     Attributes:
-        search: The search.
         price: Mean cost of its propagations, in units.
     """
 
-    search: DepthFirstRun
+    run: DepthFirstRun
     price: float = 1.0
     _until: int = field(default=0, init=False)
     _noted: int = field(default=0, init=False)
 
     @property
-    def run(self) -> DepthFirstRun:
-        """The search."""
-        return self.search
-
-    @property
     def decided(self) -> Sequence[int]:
-        """The variables whose values guide it."""
-        return self.search.decided
+        """The variables that it decides, whose values in the best solution may guide others."""
+        return self.run.decided
 
     @property
-    def _nodes(self) -> int:
-        return int(self.search.node_count)
+    def propagations(self) -> int:
+        """Units so far, without those for nodes."""
+        return int(self.price * self.run.propagations)
 
     @property
     def work(self) -> int:
         """Units so far."""
-        return int(self.price * self.search.propagations) + WORK_OF_NODE * self._nodes
+        return self.propagations + WORK_OF_NODE * self.run.node_count
 
     def begin(self, work: int) -> None:
         """Begin a turn of `work` units."""
         self._noted = self.work
         self._until = self.work + work
-        self.search.turn_ends = self._nodes + self.rules.nodes_of_turn
+        self.run.turn_ends = self.run.node_count + self.rules.nodes_of_turn
 
     def goes_on(self) -> bool:
         """Whether a pause is within the turn; otherwise the turn is over."""
         if self.work < self._until:
-            self.search.turn_ends = self._nodes + self.rules.nodes_of_turn
+            self.run.turn_ends = self.run.node_count + self.rules.nodes_of_turn
             return True
         self.spent += self.work - self._noted
         return False
-
-    def follow(self, values: Mapping[int, int]) -> None:
-        """Use the values of the best solution, by variable, as a guide."""
-        self.search.follow(values)
 
 
 @dataclass
@@ -130,54 +139,52 @@ class NeighbourhoodMember(TreeSearchMember):
         self._full = self.weight
 
     def over(self) -> None:
-        """End a turn, as `PortfolioMember.over`."""
+        """End a turn, as `Member.over`."""
         rules = self.rules
         faded = max(rules.least_of_lns, self.weight * rules.lns_fades)
         self.weight = self._full if self.found else faded
         super().over()
 
+    def follow(self, value: Callable[[int], int]) -> None:
+        """Search near the best solution from now on."""
+        self.run.follow({v: value(v) for v in self.run.decided})
 
-@dataclass
-class CountingMember(PortfolioMember):
-    """A member that counts its own work.
+    def lead(self, point: Callable[[], Point | None]) -> None:
+        """Choose neighbourhoods by the last optimum of the relaxation, too."""
+        if (optimum := point()) is not None:
+            self.run.lead(optimum)
+
+
+class CountingSearch(Search, Protocol):
+    """A search that counts its own work.
 
     Attributes:
-        search: The search.
+        allowed: Units of work after which `next` pauses, or None; a little more may be spent.
+    """
+
+    allowed: int | None
+
+
+@dataclass
+class CountingMember(Member):
+    """A member whose search counts its own work.
+
+    Attributes:
         units: Conversion factor from its counter to units.
     """
 
-    search: LearningRun | RelaxedRun | FeasibilityJumpRun
+    run: CountingSearch
     units: float
     _begun: int = field(default=0, init=False)
-
-    @property
-    def run(self) -> LearningRun | RelaxedRun | FeasibilityJumpRun:
-        """The search."""
-        return self.search
-
-    @property
-    def bound(self) -> int | None:
-        """The bound of the objective that its relaxation proves at the root; None if there is none."""
-        return getattr(self.search, "bound", None)
-
-    @property
-    def rows(self) -> tuple[Relaxation, Sequence[LpRow]] | None:
-        """Its relaxation, and the rows of that with cuts, once it has a bound; None if there is none."""
-        return getattr(self.search, "stated", None)
-
-    @property
-    def point(self) -> Point | None:
-        """The last optimum of its relaxation; None if there is none."""
-        return getattr(self.search, "point", None)
 
     def begin(self, work: int) -> None:
         """Begin a turn of so many units."""
         self._begun = max(1, int(work / self.units))
-        self.search.allowed = self._begun
+        self.run.allowed = self._begun
 
     def goes_on(self) -> bool:
         """Whether a pause is within the turn; otherwise the turn is over."""
-        self.spent += (self._begun - (self.search.allowed or 0)) * self.units
+        self.spent += (self._begun - (self.run.allowed or 0)) * self.units
         return False
 
 
@@ -185,4 +192,30 @@ class CountingMember(PortfolioMember):
 class LearningMember(CountingMember):
     """A learning search, as a member."""
 
-    search: LearningRun
+    run: LearningRun
+
+
+@dataclass
+class RelaxedMember(CountingMember):
+    """A search led by a relaxation, as a member.
+
+    Attributes:
+        proves: Whether the relaxation bounds the objective of the problem; otherwise it only leads.
+    """
+
+    run: RelaxedRun
+    proves: bool = True
+
+    def weigh(self, bound: int, best: int, trivial: int) -> None:
+        """Set the weight by the part of the gap that the relaxation closes.
+
+        Args:
+            bound: The bound that the relaxation proves.
+            best: The objective of the best solution.
+            trivial: The bound that propagation proves.
+        """
+        closed = abs(bound - trivial) / max(1, abs(best - trivial))
+        # A poor first solution does not show how good the bound is: the member gets time for better ones.
+        rules = self.rules
+        least = 1.0 if self.spent < rules.trial_of_relaxed else rules.least_weight
+        self.weight = max(least, rules.relaxed * min(1.0, closed) ** rules.steep)

@@ -8,7 +8,7 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 from constrint.preparing.search_protocol import Outcome, SearchStep
-from constrint.search.members import PortfolioMember
+from constrint.search.members import Member
 from constrint.support.deadline import Deadline, Stopped, until
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Turn:
         failure: The exception that ended it, or None.
     """
 
-    def __init__(self, member: PortfolioMember, asked: RoundGoal) -> None:
+    def __init__(self, member: Member, asked: RoundGoal) -> None:
         self.member = member
         self.found: FoundSolution | None = None
         self.end = SearchStep(Outcome.PAUSED)
@@ -104,7 +104,7 @@ class Turn:
 class Round:
     """Turns that run at the same time, each in a thread of its own."""
 
-    def __init__(self, members: Sequence[PortfolioMember], asked: RoundGoal) -> None:
+    def __init__(self, members: Sequence[Member], asked: RoundGoal) -> None:
         self.turns = [Turn(member, asked) for member in members]
         self._is_off = False
 

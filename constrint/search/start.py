@@ -12,7 +12,7 @@ from constrint.presolve import Root
 from constrint.presolve.breaking import without_symmetries
 from constrint.search.choose import Case, main_method, may_search_briefly
 from constrint.search.depth_first import DepthFirstRun
-from constrint.search.portfolio import PortfolioRun
+from constrint.search.portfolio import Portfolio
 
 if TYPE_CHECKING:
     from constrint.preparing.search_protocol import Search
@@ -88,7 +88,7 @@ def start_search(
     if options.sharing is not None:
         return options.sharing.start(prepared, root, options, started, goal, is_every)
     if method == "portfolio":
-        return PortfolioRun(prepared, root, options, started, goal, begun)
+        return Portfolio(prepared, root, options, started, goal, begun)
     if begun is not None:
         begun.go_on(options)
         return begun

@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING
 from constrint.errors import InternalError
 from constrint.learning.clause_exchange import exchange_clauses
 from constrint.preparing.search_protocol import Outcome, SearchStep
-from constrint.search.members import NeighbourhoodMember, TreeSearchMember
-from constrint.search.portfolio import PortfolioRun
+from constrint.search.admission import MemberMaker, may_learn
+from constrint.search.members import NeighbourhoodMember
+from constrint.search.portfolio import Portfolio
 from constrint.search.rounds import FoundSolution, Round, RoundGoal, Turn
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from constrint.presolve import Root
 
 
-class ThreadedPortfolio(PortfolioRun):
+class ThreadedPortfolio(Portfolio):
     """A portfolio whose members run at the same time; it follows the protocol `Search`."""
 
     def __init__(
@@ -74,12 +75,12 @@ class ThreadedPortfolio(PortfolioRun):
         if self._is_over:
             self._is_over = False
             return SearchStep(Outcome.PAUSED)
-        variables = {
-            v for member in self._members if isinstance(member, TreeSearchMember) for v in member.decided
-        }
+        variables = {v for member in self._members for v in member.decided}
         if self._goal is not None:
             variables.add(self._goal[0])
-        self._round[:] = [Round(self._playing, RoundGoal(self._goal, frozenset(variables), self._deadline))]
+        self._round[:] = [
+            Round(self._playing, RoundGoal(self._goal, frozenset(variables), self._task.deadline))
+        ]
         self._stop = self._round[0].run(self._watch)
         self._is_over = True
         return self._best_of(self._round[0].turns)
@@ -92,13 +93,13 @@ class ThreadedPortfolio(PortfolioRun):
             if turn.end.outcome in (Outcome.UNBOUNDED, Outcome.NEEDS_WIDER):
                 return turn.end
             if turn.end.outcome is Outcome.GAVE_UP:
-                self._members.remove(turn.member)
+                self._dismiss(turn.member, "it gave up")
             if turn.found is not None and turn.found.cost < before:
                 turn.member.found += 1
                 if best is None or turn.found.cost < best.cost:
                     best, self._finder = turn.found, turn.member
         self._is_exhausted = any(_is_proven(turn, before, best) for turn in turns)
-        exchange_clauses([learner.search for learner in self._learners])
+        exchange_clauses([learner.run for learner in self._learners])
         if best is not None:
             self._values = best.values
             return SearchStep(Outcome.FOUND, best.assignment)
@@ -112,19 +113,19 @@ class ThreadedPortfolio(PortfolioRun):
         """The value of the goal, negated where that is maximised."""
         return -value if self._goal is not None and self._goal[1] == "max" else value
 
-    def _join(self) -> None:
+    def _join(self, maker: MemberMaker) -> None:
         """Add the members whose time has come, and others of their kinds for idle workers."""
-        super()._join()
-        weight = sum(member.weight for member in self._members)
-        learners = round(self.workers * self._share / weight) if self._learners else 0
+        super()._join(maker)
+        weight = sum(member.present_weight for member in self._members)
+        learners = round(self.workers * maker.share / weight) if self._learners else 0
         while len(self._learners) < learners:
-            self._learner(self._seed())
+            self._admit(maker.learning(self._standing(), self._seed()))
         while len(self._members) < self.workers:
             near = sum(isinstance(member, NeighbourhoodMember) for member in self._members)
-            if self._learners and self._may_learn() and (near == 0 or len(self._learners) <= near):
-                self._learner(self._seed())
+            if self._learners and may_learn(maker) and (near == 0 or len(self._learners) <= near):
+                self._admit(maker.learning(self._standing(), self._seed()))
             elif near > 0:
-                self._neighbour(self._seed())
+                self._admit(maker.neighbourhoods(self._seed()))
             else:
                 break
 

@@ -11,7 +11,7 @@ Kind: TypeAlias = Literal["schedules", "tours", "products", "others"]
 
 
 class PortfolioSettings(Record):
-    """Settings of `search.portfolio`, `search.members` and `search.weights`.
+    """Settings of `search.portfolio`, `search.admission`, `search.members` and `search.weights`.
 
     Work is counted in units, propagations of the compiled engine, some 0.03 microseconds each. Weights are
     shares of the work relative to the tree search (1). "hard" is the set of 56 slow rows of families in

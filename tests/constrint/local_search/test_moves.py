@@ -28,7 +28,7 @@ from constrint.local_search.layout import (
 from constrint.local_search.separable_rows import SeparableRows
 from constrint.preparing.prepared import Prepared
 from constrint.preparing.search_protocol import Outcome
-from constrint.search import portfolio
+from constrint.search.admission import MemberMaker
 from constrint.search.feasibility_jump import FeasibilityJumpRun, feasibility_jump_run
 from constrint.settings import DEFAULT
 from constrint.support.deadline import Pace
@@ -230,13 +230,13 @@ def test_points_that_lead_nowhere_end_it():
 
 def test_the_portfolio_finds_first_solutions_with_it(monkeypatch, filled):
     made = []
-    plain = portfolio.PortfolioRun._feasibility_jump
+    plain = MemberMaker.local_search
 
     def noted(self):
         made.append(plain(self))
         return made[-1]
 
-    monkeypatch.setattr(portfolio.PortfolioRun, "_feasibility_jump", noted)
+    monkeypatch.setattr(MemberMaker, "local_search", noted)
     model, other = planted(150, 8), planted(150, 8)
     model.settings = other.settings = DEFAULT.with_fields(portfolio={"alone": 0})
     found = model.solve(learn="auto", seed=1)

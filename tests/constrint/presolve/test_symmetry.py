@@ -194,7 +194,7 @@ def test_a_proof_keeps_all_solutions(tmp_path, monkeypatch, with_proof):
 
 
 def test_the_portfolio_proves_by_symmetry(monkeypatch):
-    from constrint.search import portfolio
+    from constrint.search import admission
 
     asked = []
 
@@ -202,7 +202,7 @@ def test_the_portfolio_proves_by_symmetry(monkeypatch):
         asked.append(without_symmetries(*args))
         return asked[-1]
 
-    monkeypatch.setattr(portfolio, "without_symmetries", spied)
+    monkeypatch.setattr(admission, "without_symmetries", spied)
     squares = list(product(range(5), range(6)))
     m = Model()
     x = m.int_vars("x", 30, 0, 8)

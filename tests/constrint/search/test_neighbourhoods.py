@@ -21,7 +21,7 @@ from constrint.preparing.search_protocol import Outcome
 from constrint.relaxation.columns import Columns
 from constrint.relaxation.highs import has_highs
 from constrint.relaxation.point import Point
-from constrint.search import portfolio
+from constrint.search.admission import MemberMaker
 from constrint.search.depth_first import DepthFirstRun
 from constrint.search.lns import Neighbourhoods
 from constrint.search.relaxed import relaxed_run
@@ -303,12 +303,8 @@ def test_portfolios_with_led_neighbourhoods_against_brute_force(monkeypatch, tur
 def test_a_relaxation_that_had_no_turn_yet_stays(monkeypatch, turns):
     """The local search joins earlier, and its turn may come before that of the relaxation."""
     joined = []
-    run = portfolio.PortfolioRun._relaxation
-    monkeypatch.setattr(
-        portfolio.PortfolioRun,
-        "_relaxation",
-        lambda self, *goal: (joined.append(run(self, *goal)), joined[-1])[1],
-    )
+    run = MemberMaker.relaxation
+    monkeypatch.setattr(MemberMaker, "relaxation", lambda self: (joined.append(run(self)), joined[-1])[1])
     m, goal = cover(3)
     m.solve(minimize=goal, engine="interpreted")
     (member,) = joined

@@ -16,12 +16,12 @@ from constrint.learning import decompose
 from constrint.preparing.prepared import Prepared
 from constrint.propagators import LinearEq, LinearLe
 from constrint.relaxation.highs import has_highs
-from constrint.search.portfolio import PortfolioRun
+from constrint.search.admission import MemberMaker
 from constrint.settings import DEFAULT, using
 
 MODELS = int(os.environ.get("CONSTRINT_LOWERED", "120"))
 BLOCKS = 6
-MEMBERS = ["_learner", "_relaxation", "_restarter", "_feasibility_jump", "_neighbour"]
+MEMBERS = ["learning", "relaxation", "restarts", "local_search", "neighbourhoods"]
 
 
 @pytest.mark.timeout(900)  # the first use on a machine compiles
@@ -47,13 +47,13 @@ def joined(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """How often each kind of member was made."""
     count: Counter[str] = Counter()
     for name in MEMBERS:
-        made: Callable[..., Any] = getattr(PortfolioRun, name)
+        made: Callable[..., Any] = getattr(MemberMaker, name)
 
         def noted(self: Any, *given: Any, name: str = name, made: Callable[..., Any] = made) -> Any:
             count[name] += 1
             return made(self, *given)
 
-        monkeypatch.setattr(PortfolioRun, name, noted)
+        monkeypatch.setattr(MemberMaker, name, noted)
     return count
 
 
@@ -72,7 +72,7 @@ def test_all_members_join_in_small_models(joined: Counter[str]) -> None:
     best = solved(DEFAULT)
     assert not joined
     assert solved(SEARCHED) == best
-    expected = {*MEMBERS} - (set() if has_highs() else {"_neighbour"})
+    expected = {*MEMBERS} - (set() if has_highs() else {"neighbourhoods"})
     assert expected <= {*joined}
 
 

@@ -1,0 +1,143 @@
+"""The admission table of portfolios: a member takes part, or the portfolio says why it does not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from time import perf_counter
+from typing import Any
+
+from drawn_job_shops import draw_jobs, job_shop
+from lowered import hasty
+from random_models import build, draw_model
+
+from constrint import Model, sum_
+from constrint.modelling.objectives import as_goals
+from constrint.preparing.options import Options
+from constrint.preparing.prepared import Prepared
+from constrint.preparing.search_protocol import Outcome, SearchStep
+from constrint.relaxation.highs import has_highs
+from constrint.search.admission import ADMISSIONS, MemberMaker, PortfolioTask, Standing
+from constrint.search.members import CountingMember
+from constrint.search.portfolio import ONE_TURN, Portfolio
+from constrint.settings import DEFAULT, using
+
+MEMBERS = {row.member for row in ADMISSIONS}
+BEGUN = Standing(0, 0.0, None, has_best=False, has_point=False, rows=None, workers=1)
+
+
+def portfolio(m: Model, goals: list[Any]) -> Portfolio | None:
+    prepared = Prepared(m, as_goals(goals), ())
+    if prepared.root is None or prepared.root.exact:
+        return None
+    goal = prepared.goals[0] if goals else None
+    return Portfolio(prepared, prepared.root, Options(engine="interpreted"), perf_counter(), goal)
+
+
+def maker(m: Model, goals: list[Any], **options: Any) -> MemberMaker:
+    prepared = Prepared(m, as_goals(goals), ())
+    assert prepared.root is not None
+    task = PortfolioTask(prepared, prepared.root, Options(**options), perf_counter(), None)
+    return MemberMaker(task._replace(goal=prepared.goals[0] if goals else None))
+
+
+def reason(made: MemberMaker, member: str, now: Standing) -> str | None:
+    """Why a member does not join; None if a row lets it."""
+    reasons = [row.waits(made, now) for row in ADMISSIONS if row.member == member]
+    return None if None in reasons else reasons[-1]
+
+
+def cover() -> tuple[Model, Any]:
+    m = Model()
+    x = m.bool_vars("x", 8)
+    m.add(*(x[i] + x[(i + 3) % 8] + x[(2 * i + 1) % 8] >= 1 for i in range(8)))
+    return m, sum_((i + 2) * v for i, v in enumerate(x))
+
+
+def test_every_member_takes_part_or_has_a_reason_not_to():
+    ended = absent = 0
+    for seed in range(70_000, 70_060):
+        drawn = draw_model(seed)
+        with using(hasty()):
+            m = drawn.build()
+        goal = build(drawn.objective, {**m.variables, **m.lets})
+        for goals in ([], [(goal, "min")]):
+            run = portfolio(m, goals)
+            if run is None:
+                continue
+            assert run.absent == dict.fromkeys(MEMBERS, ONE_TURN)
+            while run.next().outcome is Outcome.FOUND and goals:
+                pass
+            joined = {member.name for member in run._members} - {"tree search"}
+            assert joined | set(run.absent) == MEMBERS, f"seed {seed}"
+            assert all(run.absent.values())
+            if ONE_TURN not in run.absent.values():
+                ended += 1
+                absent += len(run.absent)
+                assert "relaxation" not in joined or has_highs()
+    assert ended > 30
+    assert absent > ended
+
+
+def test_the_tree_search_is_alone_at_first():
+    m, goal = cover()
+    made = maker(m, [(goal, "min")])
+    rules = DEFAULT.portfolio
+    for member in ("restarts", "local search"):
+        assert reason(made, member, BEGUN) == (
+            f"the tree search has not done {rules.alone:,} units yet (portfolio.alone)"
+        )
+        assert reason(made, member, replace(BEGUN, tree=rules.alone)) is None
+        assert reason(made, member, replace(BEGUN, tree=rules.alone, has_best=True)) == "a solution is known"
+    assert reason(made, "relaxation", BEGUN) is None
+    assert "(portfolio.before_each_part)" in str(reason(made, "learning", BEGUN))
+    assert reason(made, "learning", replace(BEGUN, spent=made.alone)) is None
+
+
+def test_too_little_time_is_said():
+    m, goal = cover()
+    made = maker(m, [(goal, "min")], time_limit=0.1)
+    assert "too little time" in str(reason(made, "learning", replace(BEGUN, spent=made.alone)))
+
+
+def test_neighbourhoods_need_a_solution_or_a_relaxation():
+    m, goal = cover()
+    made = maker(m, [(goal, "min")])
+    now = replace(BEGUN, spent=made.alone)
+    assert reason(made, "neighbourhoods", now) == "there is no solution yet"
+    assert reason(made, "neighbourhoods", replace(now, has_best=True)) is None
+    assert reason(made, "neighbourhoods", replace(BEGUN, has_point=True)) is None
+    assert reason(maker(m, []), "neighbourhoods", now) == "there is no objective"
+
+
+def test_schedules_are_left_to_learning_at_first():
+    m = job_shop(draw_jobs(0, 3, 3))
+    m.settings = DEFAULT.with_fields(presolve={"least_tasks": 1 << 60})
+    made = maker(m, m.goals)
+    assert made.kind == "schedules"
+    now = Standing(10**9, 1e9, 0.0, has_best=True, has_point=False, rows=None, workers=1)
+    assert "relaxations are weak" in str(reason(made, "relaxation", now))
+    assert "(portfolio.lns_after)" in str(reason(made, "neighbourhoods", now))
+    later = replace(now, learned=float(made.rules.lns_after))
+    assert reason(made, "neighbourhoods", later) is None
+
+
+class Spent:
+    """A search that has given up."""
+
+    allowed = None
+
+    def next(self, checked: bool = True) -> SearchStep:
+        return SearchStep(Outcome.GAVE_UP)
+
+
+def test_a_member_that_gives_up_leaves_and_says_so():
+    m, goal = cover()
+    run = portfolio(m, [(goal, "min")])
+    assert run is not None
+    member = CountingMember("local search", Spent(), m.settings.portfolio, 1.0, 1.0)  # type: ignore[arg-type] # a part
+    run._admit(member)
+    assert "local search" not in run.absent
+    run._playing = [member]
+    assert run._play().outcome is Outcome.PAUSED
+    assert run.absent["local search"] == "it gave up"
+    assert member not in run._members
