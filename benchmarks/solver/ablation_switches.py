@@ -177,7 +177,7 @@ SWITCHES: dict[str, Switch] = {
     "way: portfolio with learning": Switch({"constrint.search.choose:MAIN": _without("MAIN", "portfolio")}),
     "way: compiled engine": Switch(INTERPRETED),
     "way: counting by diagrams": Switch({"constrint.diagrams.planner:count_planned": _nothing}),
-    "way: solutions near zero": Switch({"constrint.search.first:nearby_roots": lambda *_: []}),
+    "way: solutions near zero": Switch({"constrint.search.start:nearby_roots": lambda *_: []}),
     "way: probes of a goal's range": Switch(
         {"constrint.search.probes:Probes.run": lambda probes: probes.root}),
     "way: dual row": Switch({"constrint.search.branch_and_bound:is_linear": _no}),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from constrint.engine.background_compile import LOADING
 from constrint.learning.size import cost
@@ -23,42 +23,16 @@ from constrint.search.members import (
     Member,
     MemberName,
     NeighbourhoodMember,
+    PortfolioTask,
     RelaxedMember,
     TreeSearchMember,
 )
 from constrint.search.weights import alone, equated, kind_of, on_domains
-from constrint.support.deadline import Deadline
 
 if TYPE_CHECKING:
-    from constrint.preparing.options import Options
-    from constrint.preparing.prepared import Prepared
-    from constrint.presolve import Root
     from constrint.relaxation.lp_rows import LpRow, Relaxation
 
 LED_BY_FAILURES = Brancher("dom_w_deg", "best_so_far")
-
-
-class PortfolioTask(NamedTuple):
-    """The task of all members.
-
-    Attributes:
-        prepared: The prepared model.
-        root: The root of the search.
-        options: The search options.
-        started: Start of the call, by `perf_counter`.
-        goal: The objective that each further solution must improve, or None.
-    """
-
-    prepared: Prepared
-    root: Root
-    options: Options
-    started: float
-    goal: tuple[int, str] | None
-
-    @property
-    def deadline(self) -> Deadline:
-        """The end of the call."""
-        return Deadline(self.options.time_limit, self.started)
 
 
 @dataclass(slots=True)

@@ -11,10 +11,9 @@ from constrint.preparing.checks import Assignment, check
 from constrint.preparing.search_protocol import Outcome, SearchStep
 from constrint.presolve import Root, better_than, is_linear
 from constrint.search.depth_first import DepthFirstRun
-from constrint.search.first import nearby
 from constrint.search.polling import at_point, polled
 from constrint.search.probes import Probes
-from constrint.search.start import start_search
+from constrint.search.start import nearby, start_search
 from constrint.support.deadline import Stopped
 
 if TYPE_CHECKING:

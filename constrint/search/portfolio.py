@@ -17,9 +17,15 @@ from constrint.errors import InternalError
 from constrint.modelling.result import Statistics
 from constrint.preparing.checks import check
 from constrint.preparing.search_protocol import Outcome, SearchStep
-from constrint.search.admission import ADMISSIONS, MemberMaker, PortfolioTask, Standing
 from constrint.search.depth_first import DepthFirstRun
-from constrint.search.members import LearningMember, Member, MemberName, RelaxedMember, TreeSearchMember
+from constrint.search.members import (
+    LearningMember,
+    Member,
+    MemberName,
+    PortfolioTask,
+    RelaxedMember,
+    TreeSearchMember,
+)
 from constrint.support.deadline import Stopped
 
 if TYPE_CHECKING:
@@ -30,8 +36,7 @@ if TYPE_CHECKING:
     from constrint.presolve import Root
     from constrint.relaxation.lp_rows import LpRow, Relaxation
     from constrint.relaxation.point import Point
-
-ONE_TURN = "the tree search has not ended its first turn"
+    from constrint.search.admission import MemberMaker, Standing
 
 
 class Portfolio:
@@ -40,7 +45,7 @@ class Portfolio:
     Attributes:
         prepared: The prepared model.
         workers: How many members have a turn at the same time.
-        absent: Why members do not take part, by name; those that do are missing.
+        absent: Why members do not take part, by name; empty until the tree search ends its first turn.
     """
 
     workers = 1
@@ -59,7 +64,7 @@ class Portfolio:
             this = ref(self)  # a cycle would keep all of it until the garbage collector comes
             options = options.watched(lambda _: watch(present) if (present := this()) else None)
         self.prepared = prepared
-        self.absent: dict[MemberName, str] = {row.member: ONE_TURN for row in ADMISSIONS}
+        self.absent: dict[MemberName, str] = {}
         self._task = PortfolioTask(prepared, root, options, started, goal)
         self._rules = root.settings.portfolio
         self._maker: MemberMaker | None = None  # from the end of the first turn on
@@ -164,6 +169,8 @@ class Portfolio:
     def _take_turns(self) -> None:
         """End the present turn: choose who is next, and the amount of work."""
         if self._maker is None:
+            from constrint.search.admission import MemberMaker  # most searches do not come here
+
             self._maker = MemberMaker(self._task)
             self._tree_search.price = self._maker.price
         for member in self._playing:
@@ -221,6 +228,8 @@ class Portfolio:
 
     def _join(self, maker: MemberMaker) -> None:
         """Add the members whose time has come."""
+        from constrint.search.admission import ADMISSIONS
+
         for row in ADMISSIONS:
             if row.member in self._asked:
                 continue
@@ -236,6 +245,8 @@ class Portfolio:
             self.absent[row.member] = reason
 
     def _standing(self) -> Standing:
+        from constrint.search.admission import Standing
+
         learners = self._learners
         return Standing(
             self._tree_search.propagations,

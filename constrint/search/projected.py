@@ -16,8 +16,7 @@ from constrint.modelling.chosen import chosen_variables
 from constrint.preparing.checks import Assignment
 from constrint.preparing.search_protocol import Outcome
 from constrint.search.call import CallContext, WorkTotal
-from constrint.search.first import first_solution
-from constrint.search.start import start_search
+from constrint.search.start import first_solution, start_search
 from constrint.search.warm_start import restricted
 
 if TYPE_CHECKING:

@@ -24,8 +24,7 @@ from constrint.search.call import CallContext, WorkTotal
 from constrint.search.choose import Case, Choice, choose, first_methods
 from constrint.search.descent import answered_early
 from constrint.search.easy import EasyAnswer
-from constrint.search.first import first_solution
-from constrint.search.start import prepared_for
+from constrint.search.start import first_solution, prepared_for
 from constrint.search.warm_start import WarmStart, is_as_good, near_hints, restricted
 from constrint.support.deadline import Stopped, until
 

@@ -179,11 +179,11 @@ def test_solutions_are_counted_with_their_symmetric_ones():
 
 @pytest.mark.parametrize("with_proof", [False, True])
 def test_a_proof_keeps_all_solutions(tmp_path, monkeypatch, with_proof):
-    from constrint.search import start
+    from constrint.presolve import breaking
 
     asked = []
     monkeypatch.setattr(
-        start, "without_symmetries", lambda *args: asked.append(args) or without_symmetries(*args)
+        breaking, "without_symmetries", lambda *args: asked.append(args) or without_symmetries(*args)
     )
     m = Model()
     x = m.int_vars("x", 4, 0, 3)

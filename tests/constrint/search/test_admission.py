@@ -16,9 +16,9 @@ from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
 from constrint.preparing.search_protocol import Outcome, SearchStep
 from constrint.relaxation.highs import has_highs
-from constrint.search.admission import ADMISSIONS, MemberMaker, PortfolioTask, Standing
-from constrint.search.members import CountingMember
-from constrint.search.portfolio import ONE_TURN, Portfolio
+from constrint.search.admission import ADMISSIONS, MemberMaker, Standing
+from constrint.search.members import CountingMember, PortfolioTask
+from constrint.search.portfolio import Portfolio
 from constrint.settings import DEFAULT, using
 
 MEMBERS = {row.member for row in ADMISSIONS}
@@ -64,16 +64,17 @@ def test_every_member_takes_part_or_has_a_reason_not_to():
             run = portfolio(m, goals)
             if run is None:
                 continue
-            assert run.absent == dict.fromkeys(MEMBERS, ONE_TURN)
+            assert not run.absent
             while run.next().outcome is Outcome.FOUND and goals:
                 pass
+            if run._maker is None:
+                continue
             joined = {member.name for member in run._members} - {"tree search"}
             assert joined | set(run.absent) == MEMBERS, f"seed {seed}"
             assert all(run.absent.values())
-            if ONE_TURN not in run.absent.values():
-                ended += 1
-                absent += len(run.absent)
-                assert "relaxation" not in joined or has_highs()
+            ended += 1
+            absent += len(run.absent)
+            assert "relaxation" not in joined or has_highs()
     assert ended > 30
     assert absent > ended
 
