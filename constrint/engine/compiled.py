@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache as once
 from itertools import accumulate, chain
 from struct import pack_into
@@ -28,6 +28,7 @@ from constrint.store.state import (
     TRAIL,
     WORD_TRAIL,
     State,
+    StateScalar,
 )
 
 
@@ -92,7 +93,7 @@ _NUMBERS = {name: number for number, name in enumerate(State._fields)}
 
 # For each field with spare space, the scalar that tells how much of it is in use.
 _TOPS = [
-    {"trail": TRAIL, "level": LEVEL, "refuted": REFUTED}.get(name.partition("_")[0], -1)
+    {"trail": TRAIL, "level": LEVEL, "refuted": REFUTED}.get(name.partition("_")[0], StateScalar(-1))
     if name not in ("trail_word", "trail_bits", "trail_word_stamp")
     else WORD_TRAIL
     for name in State._fields
@@ -185,7 +186,8 @@ class CompiledSearch:
 
 def listed(state: State) -> State:
     """The state with lists instead of arrays."""
-    return State(*[cells if isinstance(cells, list) else cells.tolist() for cells in state])
+    columns: Iterable[Any] = state
+    return State._make(cells if isinstance(cells, list) else cells.tolist() for cells in columns)
 
 
 _AT_ROOT = {SOLUTION: STABLE, EXHAUSTED: FAILED, PAUSED: INTERRUPTED}

@@ -34,7 +34,9 @@ from constrint.store.state import (
     WEIGHING,
     WORD_TRAIL,
     Cells,
+    Scalars,
     State,
+    StateScalar,
     write,
 )
 from constrint.support.deadline import check_deadline
@@ -215,8 +217,8 @@ def queue_all(state: State) -> None:
     """Queue every propagator of a state with empty queues."""
     count = len(state.kind)
     scalar, queue = state.scalar, state.queue
-    write(scalar, HEAD, [0] * PRIORITIES)
-    write(scalar, TAIL, [0] * PRIORITIES)
+    for priority in range(PRIORITIES):
+        scalar[HEAD + priority] = scalar[TAIL + priority] = 0
     for c, priority in enumerate(state.priority):
         queue[priority * count + scalar[TAIL + priority]] = c
         scalar[TAIL + priority] += 1
@@ -225,7 +227,8 @@ def queue_all(state: State) -> None:
 
 def _scalars(count: int, branch: Branch, huge: int, leaves: int) -> Cells:
     """The scalars at the start."""
-    scalar = [0] * SCALARS
+    cells = [0] * SCALARS
+    scalar: Scalars[StateScalar] = cells
     scalar[NEXT_STAMP] = 1
     scalar[GOAL_VARIABLE] = -1
     scalar[HUGE] = huge if huge == LIMIT else 1 << (huge.bit_length() // 2)
@@ -236,7 +239,7 @@ def _scalars(count: int, branch: Branch, huge: int, leaves: int) -> Cells:
     scalar[LEAVES] = leaves
     scalar[PATIENCE] = PATIENCE_BASE + PATIENCE_OF_NODE * count
     scalar[RANDOM] = branch.seed % (1 << 31)
-    return scalar
+    return cells
 
 
 RANKING = ("rank_group", "rank_size", "rank_share", "rank_tree", "stale", "is_stale")

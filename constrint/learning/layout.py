@@ -8,7 +8,9 @@ decisions, premises and members of clauses are all atoms.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+
+from constrint.store.state import Scalars
 
 Cells: TypeAlias = list[int]
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -49,65 +51,75 @@ WATCH = 3  # first of its two watch nodes
 ACTIVITY = 4  # as of that conflict
 HEAD_CELLS = 5
 
+if TYPE_CHECKING:
+
+    class LearnScalar(int):
+        """The name of a cell of `Learner.scalar`."""
+
+        def __add__(self, other: int, /) -> LearnScalar: ...
+
+else:
+    LearnScalar = int  # so that machine code has plain numbers
+
 # Indices into Learner.scalar.
-TRAIL = 0  # entries on the trail
-NEXT = 1  # first entry that is not propagated
-LEVEL = 2
-QUEUE_HEAD = 3  # and 4: the queues of cheap and costly propagators
-QUEUE_TAIL = 5  # and 6
-ARENA = 7  # used cells
-WATCHES = 8  # used watch nodes
-HEAP = 9  # number of variables on the heap
-INCREMENT = 10  # what a bump adds to an activity
-CONFLICTS = 11
-DECISIONS = 12
-PROPAGATIONS = 13
-LEARNED = 14  # clauses learned
-KEPT = 15  # learned clauses in the arena
-KEEP = 16  # number of kept clauses at which to reduce
-RESTARTS = 17
-RESTART_AT = 18  # number of conflicts at which to restart
-HAS_SOLUTION = 19
-MUST = 20  # bound that must rise to MUST_TO at the root before search continues, or NOTHING
-MUST_TO = 21
-FAILED_BOUND = 22  # the atom that could not be made true, in conflicts of that form
-FAILED_TO = 23
-FAILED_WHY = 24  # reason
-PREMISES = 25  # number of atoms in `premise_*`
-OPEN = 26  # entries of the present level that analysis still has to resolve
-LITERALS = 27  # members of the clause under construction
-STAMP = 28  # of `seen` and of `level_seen`
-BUDGET = 29  # steps until the next pause: propagations, and what else takes as long as one
-IS_LOGGED = 30  # 1 if every learned clause is written to the log
-LOG = 31  # cells of the log in use
-FAULT = 32  # 1 if an inference cannot be explained
-GOAL = 33  # the bound of the objective that is proved, or NOTHING
-IS_BELOW = 34  # 1 in stretches that assume that the objective is close to that bound
-WITHIN = 35  # how close
-BELOW = 36  # conflicts of such a stretch
-ABOVE = 37  # conflicts of the present stretch of the other kind
-LEAST_ABOVE = 38
-SIDE_AT = 39  # number of conflicts at which the stretch ends
-BEGUN_AT = 40  # the proven bound when it began
-JOINS = 41  # stamp of `level_joined`
-FOLLOWS = 42  # 1 in a turn that follows the annotations
-FOLLOWED = 43  # conflicts of all such turns before the present one
-FOLLOWS_SINCE = 44  # number of conflicts when the present turn began
-MEMBERS = 45  # and 46: members of the clauses learned in turns of either kind, lately
-COUNTED = 47  # and 48: their number
-INBOX = 49  # cells of the inbox in use
-TAKEN = 50  # cells of it that are taken in
-CONSULT_AT = 51  # number of conflicts at which to pause at the next node at rest, to consult a relaxation
+TRAIL = LearnScalar(0)  # entries on the trail
+NEXT = LearnScalar(1)  # first entry that is not propagated
+LEVEL = LearnScalar(2)
+QUEUE_HEAD = LearnScalar(3)  # and 4: the queues of cheap and costly propagators
+QUEUE_TAIL = LearnScalar(5)  # and 6
+ARENA = LearnScalar(7)  # used cells
+WATCHES = LearnScalar(8)  # used watch nodes
+HEAP = LearnScalar(9)  # number of variables on the heap
+INCREMENT = LearnScalar(10)  # what a bump adds to an activity
+CONFLICTS = LearnScalar(11)
+DECISIONS = LearnScalar(12)
+PROPAGATIONS = LearnScalar(13)
+LEARNED = LearnScalar(14)  # clauses learned
+KEPT = LearnScalar(15)  # learned clauses in the arena
+KEEP = LearnScalar(16)  # number of kept clauses at which to reduce
+RESTARTS = LearnScalar(17)
+RESTART_AT = LearnScalar(18)  # number of conflicts at which to restart
+HAS_SOLUTION = LearnScalar(19)
+MUST = LearnScalar(20)  # bound that must rise to MUST_TO at the root before search continues, or NOTHING
+MUST_TO = LearnScalar(21)
+FAILED_BOUND = LearnScalar(22)  # the atom that could not be made true, in conflicts of that form
+FAILED_TO = LearnScalar(23)
+FAILED_WHY = LearnScalar(24)  # reason
+PREMISES = LearnScalar(25)  # number of atoms in `premise_*`
+OPEN = LearnScalar(26)  # entries of the present level that analysis still has to resolve
+LITERALS = LearnScalar(27)  # members of the clause under construction
+STAMP = LearnScalar(28)  # of `seen` and of `level_seen`
+BUDGET = LearnScalar(29)  # steps until the next pause: propagations, and what else takes as long as one
+IS_LOGGED = LearnScalar(30)  # 1 if every learned clause is written to the log
+LOG = LearnScalar(31)  # cells of the log in use
+FAULT = LearnScalar(32)  # 1 if an inference cannot be explained
+GOAL = LearnScalar(33)  # the bound of the objective that is proved, or NOTHING
+IS_BELOW = LearnScalar(34)  # 1 in stretches that assume that the objective is close to that bound
+WITHIN = LearnScalar(35)  # how close
+BELOW = LearnScalar(36)  # conflicts of such a stretch
+ABOVE = LearnScalar(37)  # conflicts of the present stretch of the other kind
+LEAST_ABOVE = LearnScalar(38)
+SIDE_AT = LearnScalar(39)  # number of conflicts at which the stretch ends
+BEGUN_AT = LearnScalar(40)  # the proven bound when it began
+JOINS = LearnScalar(41)  # stamp of `level_joined`
+FOLLOWS = LearnScalar(42)  # 1 in a turn that follows the annotations
+FOLLOWED = LearnScalar(43)  # conflicts of all such turns before the present one
+FOLLOWS_SINCE = LearnScalar(44)  # number of conflicts when the present turn began
+MEMBERS = LearnScalar(45)  # and 46: members of the clauses learned in turns of either kind, lately
+COUNTED = LearnScalar(47)  # and 48: their number
+INBOX = LearnScalar(49)  # cells of the inbox in use
+TAKEN = LearnScalar(50)  # cells of it that are taken in
+CONSULT_AT = LearnScalar(51)  # number of conflicts after which a node at rest consults a relaxation
 # Settings.
-RESTART_UNIT = 52
-LONGEST_ABOVE = 53
-TRIAL = 54
-LATELY = 55
-RARE = 56
-RECENT = 57
-CORE_LEVELS = 58
-MIDDLE_LEVELS = 59
-MOST_TRIED = 60
+RESTART_UNIT = LearnScalar(52)
+LONGEST_ABOVE = LearnScalar(53)
+TRIAL = LearnScalar(54)
+LATELY = LearnScalar(55)
+RARE = LearnScalar(56)
+RECENT = LearnScalar(57)
+CORE_LEVELS = LearnScalar(58)
+MIDDLE_LEVELS = LearnScalar(59)
+MOST_TRIED = LearnScalar(60)
 SCALARS = 61
 
 # Outcomes of `run`.
@@ -180,4 +192,4 @@ class Learner(NamedTuple):
     log: Cells
     inbox: Cells
     room: Cells
-    scalar: Cells
+    scalar: Scalars[LearnScalar]

@@ -48,12 +48,13 @@ from constrint.learning.layout import (
     WATCHES,
     Cells,
     Learner,
+    LearnScalar,
 )
 from constrint.learning.normal import Arcs, LearningNormalForm, Task, Terms
 from constrint.learning.resource import ROOM_OF_TASK
 from constrint.propagators import Propagator
 from constrint.settings import DEFAULT, LearningSettings
-from constrint.store.state import FIXED, LOWER, UPPER
+from constrint.store.state import FIXED, LOWER, UPPER, Scalars
 from constrint.support.deadline import check_deadline
 
 LOG_CELLS = 10_000
@@ -313,8 +314,8 @@ def _scratch(normal: LearningNormalForm) -> int:
     return max(ROOM_OF_TASK * tasks, ROOM_OF_NODE * nodes)
 
 
-def _first_scalars(rules: LearningSettings) -> Cells:
-    scalar = [0] * SCALARS
+def _first_scalars(rules: LearningSettings) -> Scalars[LearnScalar]:
+    scalar: Scalars[LearnScalar] = [0] * SCALARS
     scalar[INCREMENT] = FIRST_INCREMENT
     scalar[KEEP] = rules.first_keep
     scalar[RESTART_AT] = scalar[RESTART_UNIT] = rules.restart_unit

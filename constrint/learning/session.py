@@ -25,6 +25,7 @@ from constrint.learning.layout import (
     DECISIONS,
     EXHAUSTED,
     FULL,
+    GOAL,
     IS_LOGGED,
     LEARNED,
     LOG,
@@ -34,9 +35,6 @@ from constrint.learning.layout import (
     PROPAGATIONS,
     SOLUTION,
     TRAIL,
-)
-from constrint.learning.layout import (
-    GOAL as GOAL_CELL,
 )
 from constrint.learning.learner_arrays import NEVER_CONSULT, Guide, build, grow, units
 from constrint.learning.normal import ContradictoryRoot, LearningNormalForm, NormalTranslation, atom_of
@@ -62,7 +60,7 @@ if TYPE_CHECKING:
 
 # Tiers: 0/1 variables, other variables of the model, the objective, functions. Functions follow from the
 # model's variables; deciding them first would enumerate their ranges, which may be wide.
-NARROW, WIDE, GOAL, LAST = 0, 1, 2, 3
+NARROW, WIDE, TARGET, LAST = 0, 1, 2, 3
 
 
 def _load() -> None:
@@ -134,7 +132,7 @@ class LearningRun:
             self._ls.scalar[CONSULT_AT] = rules.before_programs
         self._ls.scalar[IS_LOGGED] = int(proof is not None or exchanges)
         if goal is not None:
-            self._ls.scalar[GOAL_CELL] = 2 * goal[0] + int(goal[1] == "max")
+            self._ls.scalar[GOAL] = 2 * goal[0] + int(goal[1] == "max")
         for b, k in units(self._normal):
             self._is_over = self._is_over or not raise_bound(self._ls, self._state, b, k, DECISION)
         if proof is not None and self._is_over:
@@ -164,7 +162,7 @@ class LearningRun:
             phase[v] = min(max(value, lo[v]), hi[v])
             rule[v] = decide.AS_BEFORE
         if self._goal:
-            tier[self._goal[0]] = GOAL if self._goal[0] in branch.variables else LAST
+            tier[self._goal[0]] = TARGET if self._goal[0] in branch.variables else LAST
         random = Random(self._options.seed)
         activity = [random.randrange(16) if self._options.seed else 0 for _ in lo]
         first = len(self.prepared.preferences)

@@ -6,7 +6,9 @@ lower end is above the upper one, if the sum differs from the lower one.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from constrint.store.state import Scalars
 
 PART = "jumps"  # of the machine code
 # Kinds of a function of a variable x.
@@ -14,9 +16,19 @@ PLAIN = 0  # factor * x
 MEMBERS = 1  # a number for each of some values, else 0: `parts[first:second]` has pairs
 TABLE = 2  # a number for each value from the least: `parts[first + x - least]`
 THRESHOLD = 3  # `second` if x <= `first`, else 0
+
+if TYPE_CHECKING:
+
+    class JumpScalar(int):
+        """The name of a cell of `Jumps.scalar`."""
+
+else:
+    JumpScalar = int  # so that machine code has plain numbers
+
 # Places in `scalar`.
-VIOLATED, RANDOM, STEPS, CHOSEN, WORK, HEAVIEST = range(6)
-ROWS_OF_STEP, VARIABLES_OF_ROW, VALUES_OF_WIDE, WORK_OF_STEP, ANYWAY, SCATTERED = range(6, 12)
+VIOLATED, RANDOM, STEPS, CHOSEN, WORK, HEAVIEST = map(JumpScalar, range(6))
+ROWS_OF_STEP, VARIABLES_OF_ROW, VALUES_OF_WIDE = map(JumpScalar, range(6, 9))
+WORK_OF_STEP, ANYWAY, SCATTERED = map(JumpScalar, range(9, 12))
 SCALARS = 12
 WIDTH = 128  # a variable of fewer values in its range is tried with all of them
 UNLIMITED = 1 << 60  # the size of an end that is none
@@ -53,7 +65,7 @@ class Jumps(NamedTuple):
         score: The change of the weighted violation for each value of a variable that is tried.
     """
 
-    scalar: Cells
+    scalar: Scalars[JumpScalar]
     value: Cells
     least: Cells
     most: Cells

@@ -255,7 +255,7 @@ class _ShareSearch(SubtreeSearch):
             is_there = cache.is_loaded() or (has_time and cache.is_filled())
             engine = "compiled" if is_there and not common.exact else "interpreted"
         cells = common.arrays if engine == "compiled" and not common.exact else common.root
-        state = State(*[copy(column) for column in cells])
+        state = State._make(map(copy, cells))
         super().__init__(state, engine, common.exact, SearchLimits(deadline))
         self._common = common
         self._share = share

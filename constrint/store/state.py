@@ -7,7 +7,7 @@ Compiled, every field is an array of int64. Functions decorated with `propagator
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 Cells: TypeAlias = list[int]
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -40,46 +40,67 @@ ANY = 15  # every change: FIXED never comes without one of these
 BITS = 62  # bits in a word of a bitset; a word fits a positive int64
 PRIORITIES = 3  # number of queues; the cheapest propagators come first
 
+Index = TypeVar("Index", bound=int, contravariant=True)
+
+
+class Scalars(Protocol[Index]):
+    """A field whose cells have names: only indices of its own type fit, so a wrong import is a type error."""
+
+    def __getitem__(self, index: Index, /) -> int: ...
+
+    def __setitem__(self, index: Index, value: int, /) -> None: ...
+
+
+if TYPE_CHECKING:
+
+    class StateScalar(int):
+        """The name of a cell of `State.scalar`."""
+
+        def __add__(self, other: int, /) -> StateScalar: ...
+
+else:
+    StateScalar = int  # so that machine code has plain numbers
+
 # Indices into State.scalar.
-TRAIL = 0
-WORD_TRAIL = 1
-STAMP = 2  # stamp of the current level
-NEXT_STAMP = 3
-LEVEL = 4
-CHANGED = 5
-HEAD = 6  # … HEAD + PRIORITIES - 1
-TAIL = 9  # … TAIL + PRIORITIES - 1
-NODES = 12
-FAILURES = 13
-PROPAGATIONS = 14
-GOAL = 15  # 0 none, 1 minimise, 2 maximise
-GOAL_VARIABLE = 16
-HAS_BOUND = 17
-BOUND = 18  # the objective must be at most this (minimise) or at least this (maximise)
-RANDOM = 19
-HUGE = 20  # a bound of at least this size means "no bound"
-CAP = 21  # powers are computed up to this value
-PHASE = 22
-CULPRIT = 23  # the propagator that failed last; -1 if none
-UNBOUNDED = 24  # the variable without finite bounds that search could not branch on
-WIDER = 25  # 1 if a bound left the range that stands for all integers: later failures prove nothing
-SPENT = 26  # propagations at the present node
-PATIENCE = 27  # a node that takes more propagations is split before its fixpoint: its bounds may be creeping
-SETTLED = 28  # 1: running the present propagator again at once would change nothing
-WEIGHING = 29  # how `score` is updated: 0 (not at all), COUNT_FAILURES or COUNT_CHANGES
-UNIT = 30  # the amount by which a change raises `score`
-NOTED = 31  # top of the trail at the start of the present node
-FAILURE_LIMIT = 32  # `run` returns CUT after this many failures; 0: no limit
-FLOOR = 33  # search ends instead of leaving a level below this one
-GUIDED = 34  # 1: the values of every solution are written to `phase`
-HAS_PHASE = 35
-ASKED_FROM = 36  # entries of `branch` from here on are decided by the caller (`run` returns ASK)
-TO_DECIDE = 37  # the entry of `branch` that the caller is asked to decide
-RECORDING = 38  # 1: refuted decisions are noted, for nogoods
-REFUTED = 39  # number of refuted decisions
-NOGOODS = 40  # number of paths that are kept
-LEAVES = 41  # leaves of the tree that ranks the entries of `branch`, a power of two; 0: there is none
-STALE = 42  # number of entries to rank again; -1: all of them
+TRAIL = StateScalar(0)
+WORD_TRAIL = StateScalar(1)
+STAMP = StateScalar(2)  # stamp of the current level
+NEXT_STAMP = StateScalar(3)
+LEVEL = StateScalar(4)
+CHANGED = StateScalar(5)
+HEAD = StateScalar(6)  # … HEAD + PRIORITIES - 1
+TAIL = StateScalar(9)  # … TAIL + PRIORITIES - 1
+NODES = StateScalar(12)
+FAILURES = StateScalar(13)
+PROPAGATIONS = StateScalar(14)
+GOAL = StateScalar(15)  # 0 none, 1 minimise, 2 maximise
+GOAL_VARIABLE = StateScalar(16)
+HAS_BOUND = StateScalar(17)
+BOUND = StateScalar(18)  # the objective must be at most this (minimise) or at least this (maximise)
+RANDOM = StateScalar(19)
+HUGE = StateScalar(20)  # a bound of at least this size means "no bound"
+CAP = StateScalar(21)  # powers are computed up to this value
+PHASE = StateScalar(22)
+CULPRIT = StateScalar(23)  # the propagator that failed last; -1 if none
+UNBOUNDED = StateScalar(24)  # the variable without finite bounds that search could not branch on
+WIDER = StateScalar(25)  # 1 if a bound left the range of all integers: later failures prove nothing
+SPENT = StateScalar(26)  # propagations at the present node
+PATIENCE = StateScalar(27)  # a node that takes more propagations is split early: bounds may be creeping
+SETTLED = StateScalar(28)  # 1: running the present propagator again at once would change nothing
+WEIGHING = StateScalar(29)  # how `score` is updated: 0 (not at all), COUNT_FAILURES or COUNT_CHANGES
+UNIT = StateScalar(30)  # the amount by which a change raises `score`
+NOTED = StateScalar(31)  # top of the trail at the start of the present node
+FAILURE_LIMIT = StateScalar(32)  # `run` returns CUT after this many failures; 0: no limit
+FLOOR = StateScalar(33)  # search ends instead of leaving a level below this one
+GUIDED = StateScalar(34)  # 1: the values of every solution are written to `phase`
+HAS_PHASE = StateScalar(35)
+ASKED_FROM = StateScalar(36)  # entries of `branch` from here on are decided by the caller (`run` returns ASK)
+TO_DECIDE = StateScalar(37)  # the entry of `branch` that the caller is asked to decide
+RECORDING = StateScalar(38)  # 1: refuted decisions are noted, for nogoods
+REFUTED = StateScalar(39)  # number of refuted decisions
+NOGOODS = StateScalar(40)  # number of paths that are kept
+LEAVES = StateScalar(41)  # leaves of the tree that ranks `branch`, a power of two; 0: there is none
+STALE = StateScalar(42)  # number of entries to rank again; -1: all of them
 SCALARS = 43
 
 # How `score` is updated.
@@ -176,4 +197,4 @@ class State(NamedTuple):
     path_decision: Cells
     path_value: Cells
     path_refuted: Cells
-    scalar: Cells
+    scalar: Scalars[StateScalar]
