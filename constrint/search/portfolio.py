@@ -230,16 +230,17 @@ class Portfolio:
         """Add the members whose time has come."""
         from constrint.search.admission import ADMISSIONS
 
+        now = self._standing()
         for row in ADMISSIONS:
             if row.member in self._asked:
                 continue
-            now = self._standing()
             reason = row.waits(maker, now)
             if reason is None:
                 self._asked.add(row.member)
                 made = row.make(maker, now)
                 if not isinstance(made, str):
                     self._admit(made)
+                    now = self._standing()
                     continue
                 reason = made
             self.absent[row.member] = reason
@@ -271,7 +272,8 @@ class Portfolio:
     def _dismiss(self, member: Member, reason: str) -> None:
         """Remove a member."""
         self._members.remove(member)
-        self.absent[member.name] = reason
+        if all(one.name != member.name for one in self._members):
+            self.absent[member.name] = reason
 
     def statistics(self) -> Statistics:
         """The work of all members so far; the caller adds seconds and solutions."""
