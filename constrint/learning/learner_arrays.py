@@ -319,8 +319,7 @@ def _first_scalars(rules: LearningSettings) -> Scalars[LearnScalar]:
     scalar[INCREMENT] = FIRST_INCREMENT
     scalar[KEEP] = rules.first_keep
     scalar[RESTART_AT] = scalar[RESTART_UNIT] = rules.restart_unit
-    scalar[MUST] = NOTHING
-    scalar[GOAL] = NOTHING
+    scalar[MUST] = scalar[GOAL] = NOTHING
     scalar[CONSULT_AT] = NEVER_CONSULT
     scalar[BELOW] = rules.stretch_below
     scalar[ABOVE] = scalar[SIDE_AT] = scalar[LEAST_ABOVE] = rules.stretch_above
