@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
     Node: TypeAlias = Tree[Token]
 
+Place: TypeAlias = "Node | Token | Span"
+"""A part of a text: its tree, or its place where it has none."""
+
 BITS_OF_DIGIT = 3.33
 LONGER = 10
 """Computed constants may have this many times the digits of a written number."""
@@ -38,51 +41,50 @@ class ConstantReader:
     Attributes:
         source: The text.
         budget: The limits of reading.
-        begin: Offset in the text from which positions of trees and tokens count.
     """
 
     def __init__(self, source: Source, budget: Budget) -> None:
         self.source = source
         self.budget = budget
-        self.begin = 0
         self._constants = SharedValues({})
 
     def position(self, tree: Node) -> Position:
         """The source position of a tree."""
         return self.span(tree).resolve()
 
-    def span(self, tree: Node) -> Span:
+    def span(self, tree: Place) -> Span:
         """The place of a tree, resolved later."""
-        begin, made = self.begin, cast("Made", tree)  # trees are typed as lark's, and made by `nodes`
+        if isinstance(tree, Span):
+            return tree
+        made = cast("Made", tree)  # trees are typed as lark's, and made by `nodes`
         first, last = made.first, made.last
         if first is None or last is None:
-            return Span(self.source, begin, begin)
-        return Span(self.source, begin + (first.start_pos or 0), begin + (last.end_pos or 0))
+            return Span(self.source, 0, 0)
+        return Span(self.source, first.start_pos, last.end_pos)
 
-    def _start(self, place: Node | Token) -> Position:
+    def _start(self, place: Place) -> Position:
         """The position where a tree or token begins."""
         at: Any = getattr(place, "meta", place)
-        start = self.begin + (at.start_pos or 0)
+        start = place.start if isinstance(place, Span) else at.start_pos or 0
         return Span(self.source, start, start).resolve()
 
-    def where(self, place: Node | Token) -> str:
-        """A place as limits name it; none for a statement that lark will read again."""
-        is_statement = not hasattr(place, "data") and not hasattr(place, "start_pos")
-        return "" if is_statement else str(self._start(place))
+    def where(self, place: Place) -> str:
+        """A place as limits name it."""
+        return str(self._start(place))
 
-    def error(self, place: Node | Token, message: str, hint: str = "") -> ParseError:
+    def error(self, place: Place, message: str, hint: str = "") -> ParseError:
         """An error at a tree or token."""
         where = self._start(place)
         return self.source.error(where.line, where.column, message, hint)
 
-    def value_of(self, tree: Node, expr: IntExpr) -> int:
+    def value_of(self, tree: Place, expr: IntExpr) -> int:
         """The value of an expression without variables; raises `Undefined` if there is none."""
         try:
             return expr.evaluate(self._constants)
         except ModelError as error:
             raise self.error(tree, str(error)) from None
 
-    def too_large(self, tree: Node, limit: int) -> LimitExceeded:
+    def too_large(self, tree: Place, limit: int) -> LimitExceeded:
         """The error for a computed constant with too many digits."""
         return LimitExceeded("digits", limit, self.where(tree))
 
@@ -125,7 +127,7 @@ class ConstantReader:
         inner = tree.children[1] if len(tree.children) == 3 else None
         return None if inner is None or hasattr(inner, "data") else inner
 
-    def check_power(self, tree: Node, base: IntExpr, exponent: IntExpr) -> None:
+    def check_power(self, tree: Place, base: IntExpr, exponent: IntExpr) -> None:
         """Refuse a constant power that would have too many digits."""
         digits, low, high = (
             _times(self.budget.limits.digits),
@@ -137,7 +139,9 @@ class ConstantReader:
         if (abs(low).bit_length() - 1) * max(high, 0) > digits * BITS_OF_DIGIT:
             raise self.too_large(tree, digits)
 
-    def check_bits(self, tree: Node, parts: Sequence[IntExpr], total: Callable[[Sequence[int]], int]) -> None:
+    def check_bits(
+        self, tree: Place, parts: Sequence[IntExpr], total: Callable[[Sequence[int]], int]
+    ) -> None:
         """Refuse constants that would have too many digits; their value is not computed."""
         digits = _times(self.budget.limits.digits)
         if digits is None or len(parts) < 2:
@@ -147,7 +151,7 @@ class ConstantReader:
         if bits > digits * BITS_OF_DIGIT and 0 not in values:
             raise self.too_large(tree, digits)
 
-    def known(self, tree: Node, expr: IntExpr) -> int | None:
+    def known(self, tree: Place, expr: IntExpr) -> int | None:
         """The value of an expression without variables; None if it has variables, or is undefined."""
         if type(expr) is Const:
             return expr.value
@@ -161,7 +165,7 @@ class ConstantReader:
         except Undefined:
             return None
 
-    def moderate(self, tree: Node, expr: IntExpr) -> IntExpr:
+    def moderate(self, tree: Place, expr: IntExpr) -> IntExpr:
         """The expression, after a check that its coefficients are not too long."""
         if type(expr) is not Sum:
             return expr

@@ -8,8 +8,8 @@ Steps that only pass a value on, as from an operand through all levels of preced
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from constrint.frontends.nodes import Node, Token
 
@@ -17,8 +17,11 @@ if TYPE_CHECKING:
     from lark import Lark
 
 END = "$END"
-Filter: TypeAlias = Callable[[Iterator[Any]], Iterable[Any]]
-Make: TypeAlias = Callable[[list[Any]], Any]
+_NAMED = re.compile(r"\(\?P<\w+>")
+SEPARATOR = "_SEP"
+"""The kind of what stands between statements; within one it is a newline in brackets."""
+MOST_KEPT = 200_000
+"""The most words in all statements whose shapes are kept: some 50 MB."""
 
 
 def described(parser: Lark) -> dict[str, Any]:
@@ -78,20 +81,21 @@ class Tables:
 
     Args:
         kept: What `described` gave; raises `ValueError` and the like for anything else.
-        joins: What changes the stream of tokens before they are parsed.
     """
 
-    def __init__(self, kept: dict[str, Any], joins: Filter | None = None) -> None:
+    def __init__(self, kept: dict[str, Any]) -> None:
         self._scanner: Any = re.compile(kept["pattern"])  # its method `scanner` has no types
+        self._plain: Any = re.compile(_NAMED.sub("(?:", kept["pattern"]))
         self._ignored = frozenset(kept["ignored"])
         self._words: dict[str, dict[str, str]] = kept["words"]
-        self._joins = joins
         self._start, self._end = int(kept["start"]), int(kept["end"])
         states: dict[int, dict[str, int]] = {int(state): row for state, row in kept["states"].items()}
         if not all(type(target) is int for row in states.values() for target in row.values()):
             raise ValueError("a target of a table is not a number")
         self._states = states
         self._rules = [_Rule(*rule) for rule in kept["rules"]]
+        self._shapes: dict[tuple[str, ...], Shape] = {}
+        self._kept = 0  # tokens of them
         self._passed: dict[tuple[int, int, str], int] = {}  # see `_pass`
 
     def tokens(self, text: str) -> Iterator[Token]:
@@ -100,8 +104,10 @@ class Tables:
         for found in iter(self._scanner.scanner(text).match, None):
             kind, value = found.lastgroup, found[0]
             if kind not in ignored:
-                named = words.get(kind)
-                yield Token.at(value, kind if named is None else named.get(value, kind), place, line)
+                token = Token(value)
+                token.type = words[kind].get(value, kind) if kind in words else kind
+                token.start_pos, token.line = place, line
+                yield token
             if "\n" in value:
                 line += value.count("\n")
             place += len(value)
@@ -115,12 +121,9 @@ class Tables:
             text: The text.
             watch: Is shown each token before it is parsed.
         """
-        stream: Iterable[Token] = self.tokens(text)
-        if self._joins is not None:
-            stream = self._joins(iter(stream))
         states, values = [self._start], list[Any]()
         try:
-            for token in stream:
+            for token in self.tokens(text):
                 if watch is not None:
                     watch(token)
                 states.append(self._shift(token.type, states, values))
@@ -131,6 +134,47 @@ class Tables:
         tree = values[-1]
         assert isinstance(tree, Node)
         return tree
+
+    def words(self, text: str, begin: int, end: int) -> list[str]:
+        """The words of a part of a text: its tokens, blanks and comments; without what is none of them."""
+        found: list[str] = self._plain.findall(text, begin, end)
+        return found
+
+    def reach(self, text: str, begin: int) -> int:
+        """The place of the first character from an offset on that begins no word."""
+        for found in iter(self._scanner.scanner(text, begin).match, None):
+            begin = found.end()
+        return begin
+
+    def kind(self, word: str) -> str:
+        """The kind of a word, which may stand between brackets."""
+        found = self._scanner.match(word)
+        if found is None or found.end() < len(word):
+            found = self._scanner.match(f"[{word}]", 1)
+        kind = str(found.lastgroup)
+        return self._words[kind].get(word, kind) if kind in self._words else kind
+
+    def shape(self, kinds: tuple[str, ...]) -> Shape | None:
+        """The shape of a text whose words are of these kinds; None if there is a mistake in it.
+
+        Trees depend on the kinds alone, and many statements have the same.
+        """
+        found = self._shapes.get(kinds)
+        if found is None:
+            states, values = [self._start], list[Any]()
+            try:
+                for place, kind in enumerate(kinds):
+                    if kind not in self._ignored and kind != SEPARATOR:
+                        states.append(self._shift(kind, states, values))
+                        values.append(place)
+                self._shift(END, states, values)
+            except KeyError:
+                return None
+            found = Shape(values[-1], kinds)
+            self._kept += len(kinds)
+            if self._kept <= MOST_KEPT:
+                self._shapes[kinds] = found
+        return found
 
     def _shift(self, symbol: str, states: list[int], values: list[Any]) -> int:
         """Reduce until a symbol can be shifted; the next state. Raises `KeyError` where it cannot stand."""
@@ -166,6 +210,53 @@ class Tables:
             state = table[below][rules[~target].origin]
         self._passed[below, top, symbol] = state
         return state
+
+
+class Shape:
+    """How the tree of a statement is made of its words.
+
+    Args:
+        tree: A tree whose leaves are places of words, and whose child is the statement.
+        kinds: The kinds of the words.
+
+    Attributes:
+        kinds: The kinds of the words.
+        steps: The nodes, inner ones first: the name, the places of the children among the words and the
+            steps before, and those of the first and last word; None where there is none.
+        plan: What a reader notes of the shape.
+    """
+
+    __slots__ = ("kinds", "plan", "steps")
+
+    def __init__(self, tree: Node, kinds: tuple[str, ...]) -> None:
+        self.kinds = kinds
+        self.plan: object = None
+        self.steps: list[tuple[str, list[int], int | None, int | None]] = []
+        places: dict[int, int] = {}
+        for node in tree.children[0].iter_subtrees() if tree.children else ():
+            places[id(node)] = len(kinds) + len(self.steps)
+            inner = [child if type(child) is int else places[id(child)] for child in node.children]
+            self.steps.append((node.data, inner, node.first, node.last))
+
+    def tree(self, words: Sequence[str], begin: int, line: int) -> Node:
+        """The tree of some words of these kinds, from an offset and a line on."""
+        parts: list[Any] = []
+        for word, kind in zip(words, self.kinds, strict=True):
+            token = Token(word)
+            token.type, token.start_pos, token.line = kind, begin, line
+            parts.append(token)
+            begin += len(word)
+            line += word.count("\n")
+        for data, inner, first, last in self.steps:
+            node = Node.__new__(Node)
+            node.data = data
+            node.children = [parts[place] for place in inner]
+            node.first = None if first is None else parts[first]
+            node.last = None if last is None else parts[last]
+            parts.append(node)
+        tree = parts[-1]
+        assert isinstance(tree, Node)
+        return tree
 
 
 class _Rule:

@@ -27,14 +27,13 @@ if TYPE_CHECKING:
 def tables_of(name: str, postlex: type[PostLex] | None = None) -> Tables:
     """The tables of the grammar `<name>.lark`, which parse without lark; from the cache, or made by lark."""
     place, grammar = _place(f"{name.replace('/', '-')}-tables"), _grammar(name)
-    joins = None if postlex is None else postlex().process
     with suppress(OSError, ValueError, TypeError, LookupError, AttributeError):
         kept = json.loads(place.read_bytes())
         if kept["grammar"] == grammar:
-            return Tables(kept["tables"], joins)
+            return Tables(kept["tables"])
     tables = described(parser_of(name, postlex, positions=False))
     _write(place, json.dumps({"grammar": grammar, "tables": tables}))
-    return Tables(tables, joins)
+    return Tables(tables)
 
 
 def _grammar(name: str) -> str:

@@ -11,7 +11,7 @@ from constrint.expr import FUNCTIONS, And, BoolExpr, Const, FloorDiv, IntExpr, I
 from constrint.expr.build import product
 from constrint.expr.domain import Domain
 from constrint.expr.walk import Depths
-from constrint.frontends.constants import name_of, nearest, subtrees
+from constrint.frontends.constants import Place, name_of, nearest, subtrees
 from constrint.frontends.text import global_calls
 from constrint.frontends.text.indexing import IndexReader
 from constrint.frontends.text.meanings import Array, EnumerationType, Items, Template, Value, kind_of
@@ -70,8 +70,12 @@ class CallReader(IndexReader):
                     for place, argument in enumerate(arguments)
                 ]
             )
+        return self.applied(tree, function, parts)
+
+    def applied(self, place: Place, function: type[IntFunction], parts: tuple[IntExpr, ...]) -> IntExpr:
+        """A function of these arguments, whose number is right."""
         if function.grows:
-            self.check_bits(tree, parts, sum)
+            self.check_bits(place, parts, sum)
         return function.of(parts)
 
     def spread(self, arguments: Sequence[Node]) -> list[IntExpr]:
@@ -155,7 +159,7 @@ class CallReader(IndexReader):
             self.note_depth(tree, found)
         return found
 
-    def note_depth(self, tree: Node, expr: IntExpr) -> None:
+    def note_depth(self, tree: Place, expr: IntExpr) -> None:
         """Refuse an expression that is nested too deeply by what its names stand for."""
         try:
             self.depths.note(expr)

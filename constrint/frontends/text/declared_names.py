@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from constrint.frontends.constants import as_tree, name_of
 from constrint.frontends.text.declaring import is_membership
-from constrint.frontends.text.pieces import Compared, Declared, Worded
-from constrint.frontends.text.simple import Statement
+from constrint.frontends.text.syntax import Statement
 
 if TYPE_CHECKING:
     from lark import Token, Tree
@@ -17,12 +16,6 @@ if TYPE_CHECKING:
 
 def declared_by(statement: Statement) -> list[str]:
     """The names that a statement gives a meaning, where it is the first to do so; a function ends in `(`."""
-    if isinstance(statement, Declared):
-        return [name.strip() for name in statement.names]
-    if isinstance(statement, Compared):
-        return []
-    if isinstance(statement, Worded):
-        return [statement.name] if statement.is_definition and statement.name is not None else []
     tree = statement.tree
     if tree.data == "template":
         return [f"{name_of(as_tree(tree.children[0]).children[0])}("]

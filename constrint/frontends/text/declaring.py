@@ -13,6 +13,7 @@ from constrint.expr.domain import Domain
 from constrint.expr.position import Span
 from constrint.frontends.constants import as_tree, name_of, subtrees
 from constrint.frontends.text.calls import AGGREGATES, CALLED
+from constrint.frontends.text.expressions import ExpressionReader
 from constrint.frontends.text.global_calls import NAMES
 from constrint.frontends.text.meanings import (
     Array,
@@ -24,7 +25,7 @@ from constrint.frontends.text.meanings import (
     kind_of,
     names_of_elements,
 )
-from constrint.frontends.text.simple import SimpleReader
+from constrint.modelling.declarations import Declarations
 
 if TYPE_CHECKING:
     from lark import Token, Tree
@@ -35,14 +36,16 @@ Head: TypeAlias = "list[tuple[str | None, Axis]]"
 """The index sets of an array, each with the name that stands for its indices, if there is one."""
 
 
-class DeclaringReader(SimpleReader):
+class DeclaringReader(ExpressionReader):
     """Declares what statements name.
 
     Attributes:
+        model: The model.
         places: Where each name is declared.
         enumerations: The enumerations, in order.
     """
 
+    model: Declarations
     places: dict[str, Span]
     enumerations: list[EnumerationType]
 
@@ -220,7 +223,7 @@ class DeclaringReader(SimpleReader):
             raise self.error(call, "each parameter needs a name of its own")
         self.check_names(body, set(names))
         self.check_calls(body, word)
-        self.names[word] = Template(word, tuple(names), body, self.source, self.begin)
+        self.names[word] = Template(word, tuple(names), body, self.source)
 
     def check_calls(self, tree: Node, name: str) -> None:
         """Refuse calls of functions that are not defined yet, such as the one that is being defined."""

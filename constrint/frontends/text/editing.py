@@ -25,8 +25,7 @@ from constrint.frontends.text.global_calls import NAMES
 from constrint.frontends.text.includes import Folders
 from constrint.frontends.text.meanings import Array, EnumerationType, Items, Template, Value, kind_of
 from constrint.frontends.text.parameters import GivenNames
-from constrint.frontends.text.simple import Parsed, Statement, statements, whole
-from constrint.frontends.text.syntax import LONGEST_KNOWN
+from constrint.frontends.text.syntax import Statement, statements
 from constrint.frontends.text.text import TextReader
 from constrint.globals import GLOBALS
 from constrint.support.limits import Budget, LimitExceeded, recursion_room
@@ -98,8 +97,7 @@ class Survey:
             return GivenNames()
 
     def _read(self, budget: Budget) -> None:
-        is_short = len(self._source.text) <= LONGEST_KNOWN
-        self._statements = list((whole if is_short else statements)(self._source, budget))
+        self._statements = statements(self._source, budget)
         self._lines = [statement.line for statement in self._statements]
         reader = self._reader
         reader.expect(self._statements)
@@ -146,7 +144,7 @@ class Survey:
             return None
         local = self._local(word[0], line, word[1])
         if local is not None:
-            begin = local.begin + local.tree.meta.start_pos
+            begin = local.meta.start_pos
             found = re.compile(rf"`?{re.escape(word[0])}\b").search(self._source.text, begin)
             start = begin if found is None else found.start()
             return Span(self._source, start, start + len(word[0])).resolve()
@@ -167,31 +165,28 @@ class Survey:
             return _code(described(name, value))
         return _of_the_language(name)
 
-    def _text_of(self, binding: Parsed) -> str:
+    def _text_of(self, binding: Node) -> str:
         """The text of a generator, or of the head of a function or array."""
-        meta, begin = binding.tree.meta, binding.begin
-        return self._source.text[begin + meta.start_pos : begin + meta.end_pos]
+        return self._source.text[binding.meta.start_pos : binding.meta.end_pos]
 
     def _at(self, line: int) -> list[Statement]:
         """The statements that may reach a line: those that begin last before its end."""
         end = bisect_right(self._lines, line)
         return self._statements[bisect_left(self._lines, self._lines[end - 1]) : end] if end else []
 
-    def _local(self, name: str, line: int, column: int) -> Parsed | None:
+    def _local(self, name: str, line: int, column: int) -> Node | None:
         """The generator, or the head of a function or array, that binds a name at a place."""
         offset = self._source.lines[line - 1] + column - 1
         found = None
         for statement in self._at(line):
-            if not isinstance(statement, Parsed):
-                continue
             for tree in _inside(statement.tree):
                 if tree.data not in ("comprehension", "template", "let_array", "chain"):
                     continue
                 meta = tree.meta
-                if statement.begin + meta.start_pos <= offset < statement.begin + meta.end_pos:
+                if meta.start_pos <= offset < meta.end_pos:
                     for one in _bindings(tree):
                         if name in _bound(one):
-                            found = statement._replace(tree=one)
+                            found = one
                             break
         return found
 
@@ -219,7 +214,7 @@ def described(name: str, value: Value) -> str:
         return f"{head} := {_short(value.entries)}"
     if isinstance(value, Template):
         meta = value.body.meta
-        body = value.source.text[value.begin + meta.start_pos : value.begin + meta.end_pos]
+        body = value.source.text[meta.start_pos : meta.end_pos]
         return f"{name}({', '.join(value.parameters)}) := {_cut(body)}"
     if isinstance(value, EnumerationType):
         return f"enum {name} := {{{_cut(', '.join(value.labels))}}}"

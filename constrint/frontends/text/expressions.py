@@ -29,7 +29,9 @@ from constrint.expr import (
     linear,
 )
 from constrint.expr.build import product
-from constrint.frontends.constants import as_token, as_tree
+from constrint.expr.domain import Domain
+from constrint.expr.position import Span
+from constrint.frontends.constants import Place, as_token, as_tree
 from constrint.frontends.text.calls import CallReader
 from constrint.frontends.text.meanings import Value
 from constrint.frontends.text.sequences import plain_value, unusable
@@ -41,6 +43,9 @@ if TYPE_CHECKING:
 
     Node: TypeAlias = Tree[Token]
 
+Part: TypeAlias = "IntExpr | Domain | str"
+"""An operand, the set after `in`, or a token between them."""
+
 
 class ExpressionReader(CallReader):
     """Turns trees into expressions, sets and constants, given the meanings of names."""
@@ -50,6 +55,10 @@ class ExpressionReader(CallReader):
 
     # ------------------------------------------------------------ expressions
 
+    def nest(self, more: int, place: Place) -> None:
+        """Refuse an expression that is nested deeper by some levels than the limit allows."""
+        self.budget.depth(self._depth + more, partial(self.where, place))
+
     def value(self, tree: Node) -> Value:
         """The meaning of any argument: an expression, a list, a set or an array."""
         self.budget.node(1, partial(self.where, tree))
@@ -57,9 +66,23 @@ class ExpressionReader(CallReader):
         self._depth += nests
         if nests:
             self.budget.depth(self._depth, partial(self.where, tree))
-        found = _VALUES[tree.data](self, tree)
+        rule = RULES.get(tree.data)
+        found = _VALUES[tree.data](self, tree) if rule is None else rule(self, tree, self._parts(tree))
         self._depth -= nests
         return found.at(self.span(tree)) if isinstance(found, IntExpr) else found
+
+    def _parts(self, tree: Node) -> list[Part]:
+        """The operands of an operator, with its tokens between them."""
+        read = self.boolean if tree.data in LOGICAL else self.integer
+        parts: list[Part] = []
+        for child in tree.children:
+            if not hasattr(child, "data"):
+                parts.append(as_token(child))
+            elif parts and getattr(parts[-1], "type", "") == "IN":
+                parts.append(self.members(as_tree(child)))
+            else:
+                parts.append(read(as_tree(child)))
+        return parts
 
     def expression(self, tree: Node) -> IntExpr:
         """An integer or a condition."""
@@ -115,84 +138,91 @@ class ExpressionReader(CallReader):
     def _truth(self, tree: Node) -> IntExpr:
         return BoolConst(tree.children[0] == "true")
 
-    def _sum(self, tree: Node) -> IntExpr:
-        first, *rest = tree.children
-        terms = [(1, self.integer(as_tree(first)))]
-        for sign, term in zip(rest[::2], rest[1::2], strict=True):
-            terms.append((1 if sign == "+" else -1, self.integer(as_tree(term))))
-        return self.moderate(tree, linear(terms))
-
-    def _product(self, tree: Node) -> IntExpr:
-        first, *rest = tree.children
-        factors = [self.integer(as_tree(first))]
-        quotients, remainder = 0, False
-        for i in range(0, len(rest), 2):
-            operator, factor = rest[i], self.integer(as_tree(rest[i + 1]))
-            if operator == "/":
-                hint = "integers have no '/': write a // b (rounds down) or ceildiv(a, b) (rounds up)"
-                raise self.error(as_token(operator), "'/' stands in objectives only", hint)
-            if operator == "*":
-                if remainder:
-                    raise self._ambiguous_remainder(tree, i)
-                factors.append(factor)
-                continue
-            quotients += 1
-            remainder = remainder or operator == "%"
-            self.budget.depth(self._depth + quotients, partial(self.where, tree))
-            kind = FloorDiv if operator == "//" else Mod
-            factors = [kind(self.multiplied(tree, factors), factor)]
-        return self.multiplied(tree, factors)
-
-    def multiplied(self, tree: Node, factors: list[IntExpr]) -> IntExpr:
+    def multiplied(self, place: Place, factors: list[IntExpr]) -> IntExpr:
         """The product of factors, after a check that constants in it do not grow too long."""
-        self.check_bits(tree, factors, sum)
+        self.check_bits(place, factors, sum)
         result = factors[0]
         for factor in factors[1:]:
             result = product(result, factor)
-        return self.moderate(tree, result)
+        return self.moderate(place, result)
 
-    def _ambiguous_remainder(self, tree: Node, i: int) -> ParseError:
-        def text(first: int, last: int) -> str:
-            start, end = (
-                as_tree(tree.children[first]).meta.start_pos,
-                as_tree(tree.children[last]).meta.end_pos,
-            )
-            return self.source.text[self.begin + start : self.begin + end]
 
-        before, after = text(0, i), text(i + 2, i + 2)
-        remainder = max(j for j in range(1, i + 1, 2) if tree.children[j] == "%")
-        other = f"{text(0, remainder - 1)} % ({text(remainder + 1, i + 2)})"
-        message = "'%' followed by '*' is ambiguous for readers"
-        return self.error(
-            cast("Token", tree.children[i + 1]), message, f"write ({before}) * {after} or {other}"
-        )
+def _sum(reader: ExpressionReader, place: Place, parts: list[Part]) -> IntExpr:
+    terms = [(1, cast("IntExpr", parts[0]))]
+    for i in range(1, len(parts), 2):
+        terms.append((1 if parts[i] == "+" else -1, cast("IntExpr", parts[i + 1])))
+    return reader.moderate(place, linear(terms))
 
-    def _unary(self, tree: Node) -> IntExpr:
-        operand = self.integer(as_tree(tree.children[1]))
-        return linear([(-1 if tree.children[0] == "-" else 1, operand)])
 
-    def _power(self, tree: Node) -> IntExpr:
-        base, exponent = [self.integer(as_tree(child)) for child in tree.children]
-        self.check_power(tree, base, exponent)
-        return Pow(base, exponent)
+def _product(reader: ExpressionReader, place: Place, parts: list[Part]) -> IntExpr:
+    factors = [cast("IntExpr", parts[0])]
+    quotients, remainder = 0, False
+    for i in range(1, len(parts), 2):
+        operator, factor = parts[i], cast("IntExpr", parts[i + 1])
+        if operator == "/":
+            hint = "integers have no '/': write a // b (rounds down) or ceildiv(a, b) (rounds up)"
+            raise reader.error(_operator(place, i), "'/' stands in objectives only", hint)
+        if operator == "*":
+            if remainder:
+                raise _ambiguous_remainder(reader, place, i)
+            factors.append(factor)
+            continue
+        quotients += 1
+        remainder = remainder or operator == "%"
+        reader.nest(quotients, place)
+        kind = FloorDiv if operator == "//" else Mod
+        factors = [kind(reader.multiplied(place, factors), factor)]
+    return reader.multiplied(place, factors)
 
-    def _chain(self, tree: Node) -> IntExpr:
-        children = tree.children
-        left = self.integer(as_tree(children[0]))
-        links: list[BoolExpr] = []
-        for i in range(1, len(children), 2):
-            operator = as_token(children[i])
-            if operator.type in ("IN", "NOT"):
-                inside: BoolExpr = Member(left, self.members(as_tree(children[-1])))
-                links.append(inside if operator.type == "IN" else Not(inside))
-                break
-            right = self.integer(as_tree(children[i + 1]))
-            links.append(compare(str(operator), left, right))
-            left = right
-        place = self.span(tree)
-        for link in links:
-            link.at(place)
-        return links[0] if len(links) == 1 else And(tuple(links))
+
+def _operator(place: Place, i: int) -> Place:
+    """The operator at place `i` of a tree; of a plain statement, whose tree is read next, the whole."""
+    return place if isinstance(place, Span) else as_token(as_tree(place).children[i])
+
+
+def _ambiguous_remainder(reader: ExpressionReader, place: Place, i: int) -> ParseError:
+    """The error for a `%` before the operator `*` at place `i` of a product."""
+    if isinstance(place, Span):
+        return reader.error(place, "'%' is followed by '*'")
+    children = as_tree(place).children
+
+    def text(first: int, last: int) -> str:
+        return reader.source.text[
+            as_tree(children[first]).meta.start_pos : as_tree(children[last]).meta.end_pos
+        ]
+
+    before, after = text(0, i - 1), text(i + 1, i + 1)
+    remainder = max(j for j in range(2, i, 2) if children[j - 1] == "%")
+    other = f"{text(0, remainder - 2)} % ({text(remainder, i + 1)})"
+    message = "'%' followed by '*' is ambiguous for readers"
+    return reader.error(as_token(children[i]), message, f"write ({before}) * {after} or {other}")
+
+
+def _unary(reader: ExpressionReader, place: Place, parts: list[Part]) -> IntExpr:
+    return linear([(-1 if parts[0] == "-" else 1, cast("IntExpr", parts[1]))])
+
+
+def _power(reader: ExpressionReader, place: Place, parts: list[Part]) -> IntExpr:
+    base, exponent = cast("list[IntExpr]", parts)
+    reader.check_power(place, base, exponent)
+    return Pow(base, exponent)
+
+
+def _chain(reader: ExpressionReader, place: Place, parts: list[Part]) -> IntExpr:
+    left = cast("IntExpr", parts[0])
+    links: list[BoolExpr] = []
+    for i in range(1, len(parts), 2):
+        operator, right = parts[i], parts[i + 1]
+        if operator in ("in", "not"):
+            inside: BoolExpr = Member(left, cast("Domain", parts[-1]))
+            links.append(inside if operator == "in" else Not(inside))
+            break
+        links.append(compare(str(operator), left, cast("IntExpr", right)))
+        left = cast("IntExpr", right)
+    where = reader.span(place)
+    for link in links:
+        link.at(where)
+    return links[0] if len(links) == 1 else And(tuple(links))
 
 
 def is_fractional(tree: Node) -> bool:
@@ -218,17 +248,29 @@ def compare(operator: str, left: IntExpr, right: IntExpr) -> BoolExpr:
 _NESTING = frozenset(["group", "call", "index", "not_", "unary", "power", "implies", "iff", "list"])
 """Nodes that add to the depth of an expression; a sum in brackets is as deep as the brackets."""
 
+
+def _conditions(parts: list[Part]) -> tuple[BoolExpr, ...]:
+    return tuple(cast("list[BoolExpr]", parts))
+
+
+LOGICAL = frozenset(["iff", "implies", "or_", "and_", "not_"])
+"""Operators whose operands are conditions."""
+
+RULES: dict[str, Callable[[ExpressionReader, Place, list[Part]], IntExpr]] = {
+    "iff": lambda reader, place, parts: Iff(*_conditions(parts)),
+    "implies": lambda reader, place, parts: Implies(*_conditions(parts)),
+    "or_": lambda reader, place, parts: Or(_conditions(parts)),
+    "and_": lambda reader, place, parts: And(_conditions(parts)),
+    "not_": lambda reader, place, parts: Not(_conditions(parts)[-1]),
+    "chain": _chain,
+    "sum": _sum,
+    "product": _product,
+    "unary": _unary,
+    "power": _power,
+}
+"""Operators: what they make of their place and their operands."""
+
 _VALUES: dict[str, Callable[[ExpressionReader, Node], Value]] = {
-    "iff": lambda reader, tree: Iff(*[reader.boolean(as_tree(child)) for child in tree.children]),
-    "implies": lambda reader, tree: Implies(*[reader.boolean(as_tree(child)) for child in tree.children]),
-    "or_": lambda reader, tree: Or(tuple([reader.boolean(as_tree(child)) for child in tree.children])),
-    "and_": lambda reader, tree: And(tuple([reader.boolean(as_tree(child)) for child in tree.children])),
-    "not_": lambda reader, tree: Not(reader.boolean(as_tree(tree.children[-1]))),
-    "chain": ExpressionReader._chain,
-    "sum": ExpressionReader._sum,
-    "product": ExpressionReader._product,
-    "unary": ExpressionReader._unary,
-    "power": ExpressionReader._power,
     "number": ExpressionReader._number,
     "decimal": ExpressionReader._decimal,
     "name": ExpressionReader.lookup,

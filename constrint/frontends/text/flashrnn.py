@@ -17,7 +17,7 @@ from constrint.errors import ParseError, Position
 from constrint.expr import And, BoolExpr, Comparison, Const, IntExpr, Member, Mod
 from constrint.expr.domain import Domain
 from constrint.expr.position import Span
-from constrint.frontends.text.expressions import ExpressionReader
+from constrint.frontends.text.expressions import RULES
 from constrint.frontends.text.flashrnn_bounds import with_bounds
 from constrint.frontends.text.flashrnn_plain import LONGEST_NUMBER, Plain, PlainReader
 from constrint.frontends.text.flashrnn_syntax import COMMENT, parse, trees
@@ -197,6 +197,14 @@ class _FlashrnnReader(PlainReader):
             raise self.error(tree, "a list cannot stand in a list", "write all values in one list")
         return self._chosen[id(tree)]
 
+    def _alternating(self, tree: Node) -> IntExpr:
+        """A sum or product: operands, with operators between them."""
+        parts = [child if place % 2 else self.integer(child) for place, child in enumerate(tree.children)]
+        return RULES[tree.data](self, tree, parts)
+
+    def _power(self, tree: Node) -> IntExpr:
+        return RULES["power"](self, tree, list(map(self.integer, tree.children)))
+
     def _remainder(self, tree: Node) -> IntExpr:
         dividend, divisor = map(self.integer, tree.children)
         return Mod(dividend, divisor)
@@ -301,7 +309,7 @@ _EXPRESSIONS: dict[str, Callable[[_FlashrnnReader, Any], IntExpr]] = {
     "chain": _FlashrnnReader._comparison,
     "or_": _FlashrnnReader._alternatives,
     "remainder": _FlashrnnReader._remainder,
-    "sum": ExpressionReader._sum,
-    "product": ExpressionReader._product,
-    "power": ExpressionReader._power,
+    "sum": _FlashrnnReader._alternating,
+    "product": _FlashrnnReader._alternating,
+    "power": _FlashrnnReader._power,
 }

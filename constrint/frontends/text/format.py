@@ -13,7 +13,7 @@ from constrint.frontends.text.syntax import (
     OPERAND_END,
     OPERAND_START,
     Source,
-    parse,
+    statements,
     tokens,
 )
 from constrint.support.limits import Budget
@@ -32,7 +32,7 @@ def format_text(text: str, *, filename: str = "<text>", budget: Budget | None = 
     """
     budget = budget or Budget()
     source = Source(text.removeprefix("\ufeff"), filename)
-    parse(source, budget)
+    statements(source, budget)
     layout = _Layout()
     for token in tokens(source, budget):
         layout.add(token)
@@ -53,8 +53,6 @@ class _Layout:
         self.semicolon = False  # a ';' that is written only before a following statement
 
     def add(self, token: Token) -> None:
-        if token.type == "BLANK":
-            return
         if token.type == "_SEP":
             self.semicolon = token.value == ";" or (self.semicolon and token.line == self.row)
             self.previous = None

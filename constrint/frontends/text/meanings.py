@@ -135,14 +135,12 @@ class Template:
         parameters: Names of its parameters.
         body: The tree of its body.
         source: The text that the tree is of.
-        begin: The place in that text from which the tree counts.
     """
 
     name: str
     parameters: tuple[str, ...]
     body: Node
     source: Source
-    begin: int
 
 
 Value: TypeAlias = IntExpr | tuple[int, ...] | Domain | Array | Items | EnumerationType | Template

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from constrint.errors import ParseError
 from constrint.expr import BoolConst, Const, IntExpr
 from constrint.expr.position import Span
-from constrint.frontends.constants import ConstantReader, name_of, nearest
+from constrint.frontends.constants import ConstantReader, Place, name_of, nearest
 from constrint.frontends.text.meanings import Template, Value
 from constrint.frontends.text.syntax import Source
 from constrint.support.limits import Budget
@@ -25,7 +25,6 @@ class _Caller(NamedTuple):
     """Where a function is called: what is set back when its body has been read."""
 
     source: Source
-    begin: int
     locals: dict[str, Value]
     call: Span
 
@@ -82,7 +81,7 @@ class NameReader(ConstantReader):
             hint = f"declare it first: {name} in 1..64, or {name} bool"
         return self.error(tree, f"'{name}' is not declared", hint)
 
-    def error(self, place: Node | Token, message: str, hint: str = "") -> ParseError:
+    def error(self, place: Place, message: str, hint: str = "") -> ParseError:
         """An error at a tree or token, with the values of generators around it and the callers."""
         shown = [f"{name} = {text}" for name in self.locals if (text := shown_value(self.locals[name]))]
         if shown:
@@ -99,13 +98,13 @@ class NameReader(ConstantReader):
 
     def enter(self, template: Template, arguments: list[Value], call: Node) -> None:
         """Begin to read the body of a function."""
-        self._callers.append(_Caller(self.source, self.begin, self.locals, self.span(call)))
-        self.source, self.begin = template.source, template.begin
+        self._callers.append(_Caller(self.source, self.locals, self.span(call)))
+        self.source = template.source
         self.locals = dict(zip(template.parameters, arguments, strict=True))
 
     def leave(self) -> None:
         """The end of a function's body."""
-        self.source, self.begin, self.locals, _ = self._callers.pop()
+        self.source, self.locals, _ = self._callers.pop()
 
 
 def shown_value(value: Value) -> str:

@@ -8,17 +8,15 @@ first parse, so that programs without text models do not load it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from functools import lru_cache, partial
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from constrint.errors import ParseError
 from constrint.expr.position import Source as Source
-from constrint.expr.position import Span
 from constrint.expr.written import KEYWORDS
 from constrint.frontends.nodes import Node
-from constrint.frontends.nodes import Token as Word
-from constrint.frontends.parse_tables import Tables
+from constrint.frontends.parse_tables import SEPARATOR, Shape
 from constrint.frontends.parsers import parser_of, tables_of
 from constrint.support.limits import Budget
 
@@ -34,7 +32,7 @@ OPERAND_START = frozenset(
 )
 
 LONGEST_KNOWN = 20_000
-"""Trees of shorter texts are cached: the same text is often read again, with other constants."""
+"""Statements of shorter texts are cached: the same text is often read again, with other constants."""
 
 _CHARACTER_HINTS = {
     "&": "write 'and'",
@@ -73,75 +71,141 @@ def parser() -> Lark:
     return parser_of("text/grammar", _JoinLines, positions=False, nodes=Node)
 
 
-def _tables() -> Tables:
-    return tables_of("text/grammar", _JoinLines)
+class Statement(NamedTuple):
+    """A statement of a text, which has no mistake of grammar; its tree is made where it is read.
+
+    Attributes:
+        shape: How its tree is made of its words.
+        words: Its tokens, and the blanks and comments between them.
+        begin: Where it begins in the text.
+        line: In which line.
+    """
+
+    shape: Shape
+    words: list[str]
+    begin: int
+    line: int
+
+    @property
+    def tree(self) -> Tree[Token]:
+        """Its tree."""
+        return cast("Tree[Token]", self.shape.tree(self.words, self.begin, self.line))
+
+
+def statements(source: Source, budget: Budget) -> list[Statement]:
+    """The statements of a text in order; raises `ParseError` for the first mistake of grammar in it."""
+    if len(source.text) > LONGEST_KNOWN:
+        found, mistake = _split(source.text, budget)
+    else:
+        found, mistake = _known(source.text)
+    if mistake is not None:
+        raise _explained(source, mistake)
+    return found
 
 
 @lru_cache(maxsize=32)
-def _known_tree(text: str) -> Tree[Token] | None:
-    return cast("Tree[Token] | None", _tables().parse(text))
+def _known(text: str) -> tuple[list[Statement], int | None]:
+    return _split(text, Budget())
 
 
-def parse_part(source: Source, begin: int, text: str, budget: Budget) -> Tree[Token] | None:
-    """The syntax tree of the part of a text from a place on; None where there is a mistake in it."""
-    if len(text) <= LONGEST_KNOWN:
-        return cast("Tree[Token] | None", _tables().parse(text))
-    return _watched_tree(source, budget, begin, text)
+class _Kinds(dict[str, str]):
+    """The kinds of words, found once for each."""
+
+    def __init__(self, kind: Callable[[str], str]) -> None:
+        self._kind = kind
+
+    def __missing__(self, word: str) -> str:
+        kind = self[word] = self._kind(word)
+        return kind
 
 
-def parse(source: Source, budget: Budget) -> Tree[Token]:
-    """The syntax tree of a text, which must not be changed; its children are the statements in order."""
-    is_short = len(source.text) <= LONGEST_KNOWN
-    tree = _known_tree(source.text) if is_short else _watched_tree(source, budget, 0, source.text)
-    return _explained(source) if tree is None else tree
+_OPEN, _SHUT = frozenset(OPENING), frozenset(CLOSING)
+_BLOCK = 50_000
+"""Characters that are divided into words at a time, between two checks of the clock."""
 
 
-def _explained(source: Source) -> Tree[Token]:
-    """The tree of a text, or lark's reason why there is none."""
+def _split(text: str, budget: Budget) -> tuple[list[Statement], int | None]:
+    """The statements of a text, and the line of the first that is wrong; None if none is."""
+    tables = tables_of("text/grammar", _JoinLines)
+    kind_of = _Kinds(tables.kind)
+    found: list[Statement] = []
+    begin, line, size = 0, 1, _BLOCK
+    while begin < len(text):
+        budget.check()
+        end = text.find("\n", begin + size) + 1 or len(text)
+        words = tables.words(text, begin, end)
+        has_all = sum(map(len, words)) == end - begin
+        if not has_all:
+            end = tables.reach(text, begin)
+            words = tables.words(text, begin, end)
+        kinds = [kind_of[word] for word in words]
+        start, after, first = 0, begin, line
+        for stop in _ends(words, kinds, is_last=not has_all or end == len(text)):
+            first, part = line, words[start:stop]
+            shape = tables.shape(tuple(kinds[start:stop]))
+            if shape is None:
+                return found, line
+            if shape.steps:
+                found.append(Statement(shape, part, after, line))
+            before, after = after, after + sum(map(len, part))
+            line += text.count("\n", before, after)
+            start = stop
+        if not has_all:
+            return found, first
+        size = _BLOCK if after > begin else 2 * size
+        begin = after
+    return found, None
+
+
+def _ends(words: list[str], kinds: list[str], is_last: bool) -> Iterator[int]:
+    """Where statements end: behind a separator outside brackets, and where the text ends."""
+    start = depth = 0
+    for stop in [place for place, kind in enumerate(kinds, 1) if kind == SEPARATOR]:
+        part = kinds[start:stop]
+        start = stop
+        if depth or not _OPEN.isdisjoint(part):
+            for kind in part:
+                if kind in _OPEN:
+                    depth += 1
+                elif kind in _SHUT:
+                    depth = max(0, depth - 1)
+            if depth and words[stop - 1] != ";":
+                continue
+            depth = 0
+        yield stop
+    if is_last:
+        yield len(kinds)
+
+
+def _explained(source: Source, line: int) -> ParseError:
+    """The mistake in the statement that begins in a line, by lark."""
     from lark.exceptions import UnexpectedCharacters, UnexpectedInput
 
+    # Statements before it need not be parsed again; those in its line are right.
+    only = Source("\n" * (line - 1) + source.text[source.lines[line - 1] :], source.filename)
     try:
-        return parser().parse(source.text)
+        parser().parse(only.text)
     except UnexpectedCharacters as error:
-        raise _explain_character(source, error) from None
+        return _explain_character(only, error)
     except UnexpectedInput as error:
-        raise _explain_token(source, error) from None
-
-
-def _watched_tree(source: Source, budget: Budget, begin: int, text: str) -> Tree[Token] | None:
-    """The tree of a long part of a text, with a check of the limits before each token."""
-    depth = 0
-
-    def watch(token: Word) -> None:
-        nonlocal depth
-        budget.count_steps()
-        if token.type in OPENING:
-            depth += 1
-            budget.depth(depth, partial(_place, source, begin, token))
-        elif token.type in CLOSING:
-            depth -= 1
-
-    return cast("Tree[Token] | None", _tables().parse(text, watch))
-
-
-def _place(source: Source, begin: int, token: Word) -> str:
-    """The place of a token in messages."""
-    return str(Span(source, begin + token.start_pos, begin + token.end_pos).resolve())
+        return _explain_token(only, error)
+    raise AssertionError(f"{source.filename}:{line}: lark finds no mistake here")
 
 
 def tokens(source: Source, budget: Budget | None = None) -> Iterator[Token]:
-    """All tokens of a valid text, comments included; newlines inside brackets are left out."""
+    """All tokens of a valid text, with comments, but without blanks and newlines inside brackets."""
     budget = budget or Budget()
     for token in parser().lex(source.text, dont_ignore=True):
         if token.type in LONG_LISTS:
             for part in _parts(token):
                 budget.count_steps()
                 yield part
-        else:
+        elif token.type not in _BLANKS:
             budget.count_steps()
             yield token
 
 
+_BLANKS = frozenset(["BLANK", "SPACE"])
 LONG_LISTS = frozenset(["NUMBERS", "ROWS"])
 _PIECES = re.compile(
     r"(?P<NUMBER>[0-9]+)|(?P<PLUS_MINUS>-)|(?P<COMMA>,)|(?P<LSQB>\[)|(?P<RSQB>\])|(?P<LINE>\n)"

@@ -23,9 +23,8 @@ from constrint.frontends.text.includes import Folders
 from constrint.frontends.text.meanings import Value
 from constrint.frontends.text.names import shown_value
 from constrint.frontends.text.parameters import Given, GivenNames, ParameterReader
-from constrint.frontends.text.pieces import LONGEST_SIMPLE, Chunk, Compared, Declared, Worded
-from constrint.frontends.text.simple import Parsed, Statement, parsed, statements, whole
-from constrint.frontends.text.syntax import LONGEST_KNOWN, Source, parse
+from constrint.frontends.text.plain import NotPlain, PlainPart, Plan, plan_of, values, word_place
+from constrint.frontends.text.syntax import Source, Statement, statements
 from constrint.modelling.declarations import Declarations
 from constrint.modelling.objectives import Direction, Target
 from constrint.support.garbage import uncollected
@@ -142,11 +141,11 @@ def read_condition(
     budget = Budget()
     reader = TextReader(source, GivenNames(constants), budget, Folders())
     reader.names.update({**model.variables, **model.lets, **(names or {})})
-    statements = [cast("Node", statement) for statement in parse(source, budget).children]
-    if len(statements) != 1 or statements[0].data in _STATEMENTS:
+    trees = [statement.tree for statement in statements(source, budget)]
+    if len(trees) != 1 or trees[0].data in _STATEMENTS:
         raise source.error(1, 1, "one condition is needed here", "such as x >= 3 and y in {1, 2}")
     with recursion_room(budget.frames):
-        return reader.boolean(statements[0])
+        return reader.boolean(trees[0])
 
 
 _STEPS_OF_FILE = 100
@@ -183,8 +182,7 @@ class TextReader(ParameterReader):
 
     def _read_source(self) -> None:
         self.given.note(self.source.text)
-        is_short = len(self.source.text) <= LONGEST_KNOWN or self._limits_digits()
-        self._statements = (whole if is_short else statements)(self.source, self.budget)
+        self._statements = statements(self.source, self.budget)
         for statement in self._statements:
             self.read_statement(statement)
 
@@ -194,16 +192,54 @@ class TextReader(ParameterReader):
 
     def recover(self, source: Source) -> None:
         """Forget what was being read when an error was raised, to go on with the next statement."""
-        self.source, self.begin, self.locals, self._depth = source, 0, {}, 0
+        self.source, self.locals, self._depth = source, {}, 0
         self._including.clear()
         self._callers.clear()
 
     def read_statement(self, statement: Statement) -> None:
         """Read one statement of the present text."""
-        if isinstance(statement, Parsed):
-            self._read_parsed(statement)
-        else:
-            self._read_simple(statement)
+        self.line = statement.line
+        plan = plan_of(statement.shape)
+        if plan is None or not self._read_plain(statement, plan):
+            self.statement(statement.tree)
+
+    def _read_plain(self, statement: Statement, plan: Plan) -> bool:
+        """Read a plain statement; False, without effect, where its tree must be read."""
+        try:
+            parts = values(self, statement, plan)
+        except NotPlain:
+            return False
+        if plan.kind in ("declare", "declare_bool"):
+            return self._declare_plain(statement, plan, parts)
+        name, expr = (str(parts[0]) if len(parts) > 1 else None), parts[-1]
+        if plan.kind == "let" and name is not None and isinstance(expr, IntExpr):
+            if name in self.names:
+                return False
+            place = self.places[name] = word_place(self.source, statement, plan.parts[0])
+            if expr.children:
+                self.note_depth(place, expr)
+            self.names[name] = self.model.let(name, expr)
+            return True
+        if plan.kind == "let" or not isinstance(expr, BoolExpr):
+            return False
+        self.model.add(expr, name=name)
+        return True
+
+    def _declare_plain(self, statement: Statement, plan: Plan, parts: list[PlainPart]) -> bool:
+        """Declare variables; False, and nothing is done, where a name is known already."""
+        domain = parts[-1] if isinstance(parts[-1], Domain) else None
+        if (plan.kind == "declare") != (domain is not None):
+            return False
+        names = cast("list[str]", parts if domain is None else parts[:-2])
+        if len(set(names)) < len(names) or not self.names.keys().isdisjoint(names):
+            return False
+        for name, word in zip(names, plan.parts, strict=False):
+            place = word_place(self.source, statement, word)
+            self.budget.variable(1, partial(self.where, place))
+            variable = self.model.bool_var(name) if domain is None else self.model.variable(name, domain)
+            self.places[name] = place
+            self.names[name] = variable.at(place)
+        return True
 
     def _include(self, tree: Node) -> None:
         """Read another file in place of the statement; one that has been read is not read again."""
@@ -231,55 +267,13 @@ class TextReader(ParameterReader):
             raise self.error(token, message, hint) from None
         self._characters += len(text)
         self.budget.size(self._characters, str(path))
-        before = self.source, self.begin, self.line, self._statements
+        before = self.source, self.line, self._statements
         self._including.append(key)
         self._included.add(key)
-        self.source, self.begin = Source(text, str(path)), 0
+        self.source = Source(text, str(path))
         self._read_source()
         self._including.pop()
-        self.source, self.begin, self.line, self._statements = before
-
-    def _limits_digits(self) -> bool:
-        """Whether numbers must be shorter than those of simple statements may be."""
-        limit = self.budget.limits.digits
-        return limit is not None and limit < LONGEST_SIMPLE
-
-    def _read_parsed(self, statement: Parsed) -> None:
-        self.begin, self.line = statement.begin, statement.line
-        self.statement(statement.tree)
-
-    def _read_simple(self, statement: Declared | Compared | Worded) -> None:
-        if isinstance(statement, Declared):
-            if self.declares(statement):
-                return
-        elif isinstance(statement, Worded):
-            if self._reads(statement):
-                return
-        elif (condition := self.compares(statement)) is not None:
-            self.model.add(condition)
-            return
-        # What lark makes of it is right, or says what is wrong.
-        text = self.source.text[statement.begin : statement.end]
-        for one in parsed(self.source, self.budget, Chunk(statement.begin, statement.line, text)):
-            self._read_parsed(one)
-
-    def _reads(self, piece: Worded) -> bool:
-        """Add what a plain statement defines or requires; False, without effect, where lark must read it."""
-        expr = None if piece.is_definition and piece.name in self.names else self.worded(piece)
-        if expr is None:
-            return False
-        if piece.is_definition and piece.name is not None:
-            try:
-                self.depths.note(expr)
-            except LimitExceeded:
-                return False
-            self.names[piece.name] = self.model.let(piece.name, expr)
-            self.places[piece.name] = Span(self.source, piece.begin, piece.begin + len(piece.name))
-        elif isinstance(expr, BoolExpr):
-            self.model.add(expr, name=piece.name)
-        else:
-            return False
-        return True
+        self.source, self.line, self._statements = before
 
     def statement(self, tree: Node) -> None:
         """Read one statement."""

@@ -1,18 +1,19 @@
-"""Texts that are read statement by statement come to what lark makes of the whole text."""
+"""Plain statements, which are read without their trees, come to what their trees do."""
 
 from __future__ import annotations
 
 import pytest
+from fuzz.format_long_text import by_trees as read_trees
 from fuzz.format_text import grammar
-from fuzz.harness import corpus, named_in
+from fuzz.harness import NAME, corpus, named_in
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from constrint import Limits, Model
 from constrint.errors import ConstrintError
-from constrint.frontends.text import text as reader
-from constrint.frontends.text.lines import pieces
-from constrint.frontends.text.pieces import Chunk
+from constrint.frontends.text.plain import plan_of
+from constrint.frontends.text.syntax import Source, statements
+from constrint.support.limits import Budget
 
 CONSTANTS = {"L": [16, 32], "N": 48}
 
@@ -20,18 +21,22 @@ CONSTANTS = {"L": [16, 32], "N": 48}
 def read(text: str, **options) -> tuple[object, ...]:
     """What a text comes to: its model with all places, or its error."""
     try:
-        model = Model.from_text(text, filename="t", constants=named_in(text, CONSTANTS), **options)
+        return described(Model.from_text(text, filename=NAME, constants=named_in(text, CONSTANTS), **options))
     except ConstrintError as error:
         return type(error), str(error)
+
+
+def described(model) -> tuple[object, ...]:
+    """A model with all places."""
     variables = [(name, variable.position) for name, variable in model.variables.items()]
     constraints = [(one.name, repr(one.expr), one.position) for one in model.constraints]
     return repr(variables), repr(constraints), repr(model.goals), repr(list(model.lets.items()))
 
 
-def by_statements(text: str, **options) -> tuple[object, ...]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reader, "LONGEST_KNOWN", -1)
-        return read(text, **options)
+def by_trees(text: str, limits: Limits | None = None) -> tuple[object, ...]:
+    """What a text comes to if the trees of all statements are read."""
+    found = read_trees(text, named_in(text, CONSTANTS), limits)
+    return (type(found), str(found)) if isinstance(found, ConstrintError) else described(found)
 
 
 DECLARED = [
@@ -180,9 +185,9 @@ ENDS = ["\n", "\n", "\r\n", ";", " ; ", "\n\n", " # comment\n", "\t\n", "\\\n", 
         max_size=9,
     )
 )
-def test_statements_are_what_the_whole_is(parts):
+def test_statements_are_what_their_trees_are(parts):
     text = "".join(statement + end for statement, end in parts)
-    assert by_statements(text) == read(text)
+    assert by_trees(text) == read(text)
 
 
 TOKENS = [
@@ -240,20 +245,20 @@ TOKENS += [
 @given(st.lists(st.sampled_from(TOKENS), max_size=14), st.sampled_from(["", " "]))
 def test_any_tokens(tokens, between):
     text = "x, y in 0..9\nb bool\n" + between.join(tokens)
-    assert by_statements(text) == read(text)
+    assert by_trees(text) == read(text)
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(grammar())
 def test_texts_that_are_nearly_right(text):
-    assert by_statements(str(text)) == read(str(text))
+    assert by_trees(str(text)) == read(str(text))
 
 
 def test_corpus():
     for each in corpus("text"):
         text = each.decode("utf-8", "replace")
         if len(text) < 5_000:
-            assert by_statements(text) == read(text)
+            assert by_trees(text) == read(text)
 
 
 LIMITS = [("variables", 2), ("values", 2), ("nodes", 4), ("digits", 2), ("depth", 1)]
@@ -263,10 +268,10 @@ LIMITS = [("variables", 2), ("values", 2), ("nodes", 4), ("digits", 2), ("depth"
 def test_limits_are_told_at_their_place(name, limit):
     text = "x, y in 0..9\nw in {1, 2}\nz in {3, 5}\nx + 2 * y <= 3\n(y == 100) -> (x == (1))"
     limits = Limits(**{name: limit})
-    assert by_statements(text, limits=limits)[0] is read(text, limits=limits)[0]
+    assert by_trees(text, limits=limits) == read(text, limits=limits)
 
 
-def test_simple_statements_need_no_grammar():
+def test_plain_statements_need_no_trees():
     text = "\n".join(
         [
             *(f"x{i} in 0..9 # {i}" for i in range(50)),
@@ -274,15 +279,15 @@ def test_simple_statements_need_no_grammar():
             *(f"y{i} := x{i} // 2" for i in range(50)),
         ]
     )
-    assert not [piece for piece in pieces(text) if isinstance(piece, Chunk)]
+    assert all(plan_of(statement.shape) for statement in statements(Source(text), Budget()))
 
 
 @pytest.mark.parametrize(
     "mistake", ["x7 == ", "x7 == zz", "x3 in 0..1; x1 x2", "x in (1", "zz == 1\nzz bool"]
 )
-def test_mistakes_in_long_texts_have_their_place(mistake, monkeypatch):
+def test_mistakes_in_long_texts_have_their_place(mistake):
     text = "\n".join([*(f"x{i} in 0..9" for i in range(2_000)), mistake, "x1 <= 3"])
     found = read(text)
     assert ":200" in found[1]
-    monkeypatch.setattr(reader, "LONGEST_KNOWN", len(text))
-    assert read(text) == found
+    short = "\n".join([*(f"x{i} in 0..9" for i in range(10)), *[""] * 1_990, mistake, "x1 <= 3"])
+    assert read(short) == found

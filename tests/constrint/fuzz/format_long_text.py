@@ -1,27 +1,27 @@
-"""Long texts of many simple lines in the `.constrint` language, which are read statement by statement.
+"""Long texts of many simple lines in the `.constrint` language.
 
-Each is read twice, statement by statement and by the grammar as a whole: the models, the places and the
-errors must be the same.
+Each is read twice, with and without the trees of plain statements: the models, the places and the errors must
+be the same.
 """
 
 from __future__ import annotations
 
 from random import Random
 from typing import Any
-from unittest.mock import patch
 
 from constrint import Model
 from constrint.errors import ConstrintError
-from constrint.frontends.text import text as reader
 from constrint.frontends.text.format import format_text
-from constrint.frontends.text.lines import pieces
-from constrint.frontends.text.pieces import Chunk
-from constrint.frontends.text.syntax import LONGEST_KNOWN
-from constrint.support.limits import Limits, decoded
+from constrint.frontends.text.includes import Folders
+from constrint.frontends.text.parameters import GivenNames
+from constrint.frontends.text.syntax import Source, statements
+from constrint.frontends.text.text import TextReader
+from constrint.modelling.declarations import Declarations
+from constrint.support.limits import Budget, Limits, decoded
 from fuzz.format_text import WORDS
 from fuzz.harness import NAME, Format
 
-WHOLE = 6_000  # characters of a text that the grammar reads as a whole, too
+SHORT = 20_000  # characters of a text that is formatted, too
 LIMITS = Limits(nodes=20_000, values=20_000, variables=2_000)
 
 _DECLARATIONS = (
@@ -47,16 +47,12 @@ _ENDS = ("\n",) * 40 + ("\r\n", ";", " ;\n", "\n\n", "\t\n", "\v\n", "\r", "\\\n
 def read(data: bytes) -> tuple[Model, str]:
     """A model, and its text; both ways of reading agree."""
     text = decoded(data, NAME)
-    with patch.object(reader, "LONGEST_KNOWN", -1):
-        by_statements = _outcome(text)
-    if len(text) <= WHOLE:
-        with patch.object(reader, "LONGEST_KNOWN", len(text)):
-            whole = _outcome(text)
-        if _described(by_statements) != _described(whole):
-            raise AssertionError(f"read in two ways: {_described(by_statements)} and {_described(whole)}")
-    if isinstance(by_statements, ConstrintError):
-        raise by_statements
-    return by_statements, text
+    found, other = _outcome(text), by_trees(text, {}, LIMITS)
+    if _described(found) != _described(other):
+        raise AssertionError(f"read in two ways: {_described(found)} and {_described(other)}")
+    if isinstance(found, ConstrintError):
+        raise found
+    return found, text
 
 
 def _outcome(text: str) -> Model | ConstrintError:
@@ -66,21 +62,36 @@ def _outcome(text: str) -> Model | ConstrintError:
         return error
 
 
-def _described(outcome: Model | ConstrintError) -> tuple[str, ...]:
+def by_trees(text: str, constants: dict[str, Any], limits: Limits | None) -> Declarations | ConstrintError:
+    """What a text comes to if the trees of all statements are read."""
+    budget = Budget(limits)
+    source = Source(text.removeprefix("\ufeff"), NAME)
+    try:
+        budget.size(len(source.text), NAME)
+        reader = TextReader(source, GivenNames(constants), budget, Folders())
+        reader.given.note(text)
+        budget.here = reader.statement_place
+        reader.expect(found := statements(source, budget))
+        for statement in found:
+            reader.line = statement.line
+            reader.statement(statement.tree)
+        reader.check_given()
+    except ConstrintError as error:
+        return error
+    return reader.model
+
+
+def _described(outcome: Declarations | ConstrintError) -> tuple[str, ...]:
     if isinstance(outcome, ConstrintError):
         return type(outcome).__name__, str(outcome)
     places = [str(one.position) for one in (*outcome.variables.values(), *outcome.constraints)]
-    return outcome.to_json(), *places
+    return repr((outcome.constraints, outcome.goals, outcome.lets)), *places
 
 
 def use(given: tuple[Model, str]) -> None:
-    """No statement is lost between the pieces, and what is written is read again."""
+    """It can be formatted, and what is written is read again."""
     model, text = given
-    for piece in pieces(text):
-        end = piece.begin + len(piece.text) if isinstance(piece, Chunk) else piece.end
-        if not piece.begin <= end <= len(text):
-            raise AssertionError(f"a piece ends outside of the text: {piece}")
-    if len(text) <= LONGEST_KNOWN:
+    if len(text) <= SHORT:
         format_text(text, filename=NAME)
     if Model.from_json(model.to_json()).to_json() != model.to_json():
         raise AssertionError("what is written as JSON is another model")
