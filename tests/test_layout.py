@@ -164,11 +164,8 @@ def _numbers(path: Path) -> Iterator[str]:
                             yield part.id
 
 
-PATCHED = {
-    "CHUNK", "FEW", "FIRST", "LEAST_ROWS", "LONGEST_KNOWN",
-    "MANY", "MOST_LOSSES", "PARAMS", "SECONDS",
-}  # fmt: skip
-"""Constants that tests of constrint replace: of layers without settings, and of clocks."""
+PATCHED = {"FIRST", "PARAMS", "SECONDS"}
+"""Constants that tests of constrint replace: of clocks, and of their own."""
 
 
 def test_tests_hand_in_settings() -> None:

@@ -16,8 +16,6 @@ from constrint.diagrams.evaluate import Frame, Parts
 from constrint.diagrams.term_bounds import bounds
 from constrint.diagrams.terms import BOOL, FLOAT, INT64, OBJECT, Array, Term, Terms, Unsupported, peak_of_sum
 
-FEW = 4096  # for this few rows, trying all values is quickest
-
 
 @dataclass
 class Join:
@@ -64,6 +62,7 @@ class Step:
         nodes: Number of nodes.
         closing: Conditions whose last variable is v.
         touched: Conditions with v that stay open.
+        few: Rows for which all values are tried.
     """
 
     terms: Terms
@@ -74,6 +73,7 @@ class Step:
     nodes: int
     closing: Sequence[Term]
     touched: Sequence[Term]
+    few: int
 
     def frame(self) -> Frame:
         """The nodes as rows."""
@@ -83,7 +83,7 @@ class Step:
 def join(step: Step) -> Join:
     """The join with the fewest rows."""
     values = step.terms.domains[step.v]
-    if values is not None and step.nodes * len(values) <= FEW:
+    if values is not None and step.nodes * len(values) <= step.few:
         return _all(step, values)
     solved = _solved(step)
     if solved is not None:

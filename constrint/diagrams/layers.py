@@ -20,10 +20,10 @@ from constrint.diagrams.evaluate import Frame, Parts
 from constrint.diagrams.joins import Join, Step, join, number_rows
 from constrint.diagrams.term_bounds import bounds
 from constrint.diagrams.terms import BOOL, FLOAT, Array, Term, Terms, Unsupported
+from constrint.settings import BuildingSettings, of_new_models
 from constrint.support.deadline import Deadline, Stopped, check_deadline, until
 from constrint.support.limits import recursion_room
 
-CHUNK = 1 << 17  # rows that are processed together: more than fit a core's cache take twice as long
 EDGE_BYTES = 36  # bytes for each edge, including temporary arrays at the end
 ROW_BYTES = 90  # bytes for each row of a layer while equal states are found,
 STATE_BYTES = 16  # and for each part of its state
@@ -109,6 +109,7 @@ class LayerBuilder:
         mapper: Runs the chunks of a layer.
         layers: The layers built so far.
         nodes: Number of nodes after them.
+        settings: How they are built.
     """
 
     terms: Terms
@@ -120,6 +121,7 @@ class LayerBuilder:
     mapper: Mapper = map
     layers: list[Layer] = field(default_factory=list)
     nodes: int = 1
+    settings: BuildingSettings = field(default_factory=lambda: of_new_models().building)
     _columns: dict[Term, Array] = field(default_factory=dict)
 
     def build(self) -> Diagram:
@@ -177,7 +179,9 @@ class LayerBuilder:
         closing = [c for c in opened if not c.mask & ~after]
         frontiers, kept = self._frontiers(after)
         touched = [c for c in frontiers if c.mask >> v & 1]
-        step = Step(self.terms, self.parts, v, before, columns, nodes, closing, touched)
+        step = Step(
+            self.terms, self.parts, v, before, columns, nodes, closing, touched=touched, few=self.settings.few
+        )
         tried = join(step)
         self.kinds.append(tried.kind)
         forgettable = _forgettable(touched, frontiers)
@@ -187,7 +191,7 @@ class LayerBuilder:
 
         pieces = []
         found = 0
-        runs = _chunks(tried, nodes)
+        runs = _chunks(tried, nodes, self.settings.chunk)
         for (begin, end), piece in zip(runs, self.mapper(rows, runs), strict=True):
             self.budget.spend(len(piece[0]), int(tried.count[begin:end].sum()))
             found += len(piece[0])
@@ -279,15 +283,15 @@ def _forgettable(
     ]
 
 
-def _chunks(tried: Join, nodes: int) -> list[tuple[int, int]]:
-    """Runs of nodes with at most CHUNK rows each, unless a single node has more."""
-    if tried.total <= CHUNK:
+def _chunks(tried: Join, nodes: int, most: int) -> list[tuple[int, int]]:
+    """Runs of nodes with at most so many rows each, unless a single node has more."""
+    if tried.total <= most:
         return [(0, nodes)]
     ends = np.cumsum(tried.count)
     cuts = [0]
     while cuts[-1] < nodes:
         done = int(ends[cuts[-1] - 1]) if cuts[-1] else 0
-        cuts.append(max(int(np.searchsorted(ends, done + CHUNK, "right")), cuts[-1] + 1))
+        cuts.append(max(int(np.searchsorted(ends, done + most, "right")), cuts[-1] + 1))
     return list(zip(cuts, [min(cut, nodes) for cut in cuts[1:]], strict=False))
 
 

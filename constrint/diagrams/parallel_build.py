@@ -36,8 +36,6 @@ from constrint.support.deadline import Deadline
 
 SHARES = 4
 """Shares for each worker, because some take longer than others."""
-LEAST_ROWS = 1_000_000
-"""Components with fewer expected rows are built here: sending them takes longer."""
 SLOW = 100
 """Relative time of a row of Python's integers, compared with numpy's numbers."""
 
@@ -86,7 +84,7 @@ def _alone(builder: LayerBuilder, estimate: float) -> Diagram:
 
 
 def _by_threads(pool: Executor, workers: int, builder: LayerBuilder, estimate: float) -> Diagram:
-    if _work(builder, estimate) >= LEAST_ROWS:
+    if _work(builder, estimate) >= builder.settings.least_rows:
         builder.mapper = lambda function, items: ordered(pool, function, items, AHEAD * workers)
     return builder.build()
 
@@ -140,7 +138,7 @@ class _Shares:
 
     def __call__(self, builder: LayerBuilder, estimate: float) -> Diagram:
         shares = SHARES * self.workers
-        if _work(builder, estimate) < LEAST_ROWS:
+        if _work(builder, estimate) < builder.settings.least_rows:
             return builder.build()
         while builder.nodes < shares and len(builder.layers) < len(builder.order) - 1:
             builder.advance()

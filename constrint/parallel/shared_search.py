@@ -313,7 +313,7 @@ class SharedSearches:
     ) -> SharedRun:
         """Start a search; see `SearchFactory.start`."""
         if self._workers is None:
-            self._workers = Workers(self._count, self._executor)
+            self._workers = Workers(self._count, self._executor, root.settings.search.most_losses)
         return SharedRun(prepared, root, options, started, self._workers, goal, is_every)
 
     def close(self) -> None:

@@ -17,13 +17,11 @@ from time import perf_counter
 from typing import NamedTuple, TypeVar
 
 from constrint.errors import ConstrintError, InternalError, LimitError, ModelError
+from constrint.settings import SearchSettings
 from constrint.support.version import version
 
 AHEAD = 2
 """Tasks that are handed out for each worker before an answer is awaited."""
-
-MOST_LOSSES = 3
-"""Workers that may end before their answer in one call; after that, the work itself is taken to end them."""
 
 CLUSTER_CHECK = 2.0
 """Seconds between two checks of a cluster that has not answered."""
@@ -101,12 +99,15 @@ class Workers:
         count: Number of workers.
     """
 
-    def __init__(self, count: int, executor: Executor | None) -> None:
+    def __init__(
+        self, count: int, executor: Executor | None, most_losses: int = SearchSettings.most_losses
+    ) -> None:
         self.count = count
         self._executor = executor
         self._own: Executor | None = None
         self._running: dict[Future[str], _Handed] = {}
         self._losses = 0
+        self._most_losses = most_losses
         self._has_taken = False  # a share
 
     @property
@@ -193,7 +194,7 @@ class Workers:
                 "processes of this machine take its place\n"
             )
             sys.stderr.flush()
-        return self._losses <= MOST_LOSSES
+        return self._losses <= self._most_losses
 
     def dismiss(self) -> None:
         """Cancel the submitted shares that have no answer yet."""

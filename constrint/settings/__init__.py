@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Self
 
-from constrint.settings.diagrams import DiagramSettings
+from constrint.settings.diagrams import BuildingSettings, DiagramSettings
 from constrint.settings.enumeration import EnumerationSettings
 from constrint.settings.learning import LearningSettings
 from constrint.settings.local_search import LocalSearchSettings
@@ -25,6 +25,7 @@ from constrint.settings.search import SearchSettings
 
 __all__ = [
     "DEFAULT",
+    "BuildingSettings",
     "DiagramSettings",
     "EnumerationSettings",
     "LearningSettings",
@@ -53,6 +54,7 @@ class Settings(Record):
         neighbourhoods: Of large-neighbourhood search.
         local_search: Of the local search for a first solution.
         diagrams: Of diagrams beside a search.
+        building: Of building diagrams, and of listing their solutions.
         enumeration: Of optima by enumeration in tables of rows.
     """
 
@@ -64,6 +66,7 @@ class Settings(Record):
     neighbourhoods: NeighbourhoodSettings = NeighbourhoodSettings()
     local_search: LocalSearchSettings = LocalSearchSettings()
     diagrams: DiagramSettings = DiagramSettings()
+    building: BuildingSettings = BuildingSettings()
     enumeration: EnumerationSettings = EnumerationSettings()
 
     def with_fields(self, **records: Mapping[str, Any]) -> Self:

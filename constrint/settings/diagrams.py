@@ -1,4 +1,4 @@
-"""`DiagramSettings`: when layered diagrams are tried beside a search for any solution."""
+"""`DiagramSettings`: when diagrams are tried beside a search; `BuildingSettings`: how they are built."""
 
 from __future__ import annotations
 
@@ -21,3 +21,13 @@ class DiagramSettings(Record):
     )
     memory: int = 256 << 20  # bytes that they may take
     share: int = 4  # with a limit, search gets one part in so many before, and building at most one
+
+
+class BuildingSettings(Record):
+    """Settings of building layered diagrams and of listing their solutions; the solutions depend on none."""
+
+    few: int = 4096  # rows of a layer for which trying all values is quickest
+    chunk: int = 1 << 17  # rows processed together: more than fit a core's cache take twice as long
+    # Components with fewer expected rows are built here: sending them takes longer.
+    least_rows: int = 1_000_000
+    listed: int = 1 << 20  # solutions that a worker lists at a time

@@ -13,6 +13,7 @@ from constrint.diagrams.diagram import smallest_type
 from constrint.diagrams.listing import fill, without_collection
 from constrint.diagrams.terms import FLOAT, OBJECT, Array
 from constrint.errors import ModelError
+from constrint.settings import of_new_models
 from constrint.solutions.numbered import Numbered, Solution
 from constrint.support.optional import needed
 
@@ -96,7 +97,8 @@ class Listed(Numbered):
         if executor is None and len(self._diagrams) > 1 and not (self._labels or self.sets):
             fill_by_threads(table, self._diagrams, workers)
         else:
-            write_runs(self._diagrams, list(self._runs(MANY)), partial(self._write, table), executor, workers)
+            runs = list(self._runs(of_new_models().building.listed))
+            write_runs(self._diagrams, runs, partial(self._write, table), executor, workers)
         return table
 
     def to_tuples(self) -> list[tuple[Any, ...]]:

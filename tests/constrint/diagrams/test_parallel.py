@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from constrint import LimitError, Model, ModelError, divides
-from constrint.diagrams import layers
 from constrint.diagrams import parallel_build as parallel
+from constrint.settings import DEFAULT, using
 from constrint.tuning.spaces import from_tune_params
 
 PARAMS = {
@@ -32,9 +32,9 @@ TEXTS = [
 
 
 @pytest.fixture(autouse=True)
-def everything_is_large(monkeypatch):
-    monkeypatch.setattr(parallel, "LEAST_ROWS", 0)
-    monkeypatch.setattr(layers, "CHUNK", 200)
+def everything_is_large():
+    with using(DEFAULT.with_fields(building={"least_rows": 0, "chunk": 200, "listed": 500})):
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -127,10 +127,7 @@ def test_spaces_in_processes_and_threads(processes):
     same(from_tune_params(PARAMS, TEXTS, executor=processes, workers=2), alone)
 
 
-def test_listing_by_many_is_listing_alone(processes, monkeypatch):
-    from constrint.solutions import listed
-
-    monkeypatch.setattr(listed, "MANY", 500)
+def test_listing_by_many_is_listing_alone(processes):
     for solutions in (tiles().solutions(), from_tune_params(PARAMS, TEXTS), random_model(3).solutions()):
         alone = solutions.to_numpy()
         for given in ({"workers": 1}, {"workers": 3}, {"executor": processes}):

@@ -12,8 +12,8 @@ import pytest
 from random_models import draw_model
 
 from constrint import LimitError, Model, divides, element, max_, sum_
-from constrint.diagrams import joins, layers
 from constrint.diagrams.planner import solve_all
+from constrint.settings import DEFAULT, using
 
 BLOCK = 60
 
@@ -35,18 +35,17 @@ def test_random_models_against_brute_force(block):
         assert [found.index(solution) for solution in found] == list(range(found.size)), f"seed {seed}"
 
 
-def test_random_models_through_every_join_in_small_chunks(monkeypatch):
+def test_random_models_through_every_join_in_small_chunks():
     """400 models with joins for every layer, however small, and chunks of 50 rows."""
-    monkeypatch.setattr(joins, "FEW", 0)
-    monkeypatch.setattr(layers, "CHUNK", 50)
     kinds: Counter[str] = Counter()
-    for seed in range(60_000, 60_400):
-        drawn = draw_model(seed)
-        model = drawn.build()
-        for component in solve_all(model)[0]:
-            kinds.update(component.kinds)
-        names = list(model.variables)
-        assert rows_of(model.solutions(), names) == rows_of(drawn.solutions(), names), f"seed {seed}"
+    with using(DEFAULT.with_fields(building={"few": 0, "chunk": 50})):
+        for seed in range(60_000, 60_400):
+            drawn = draw_model(seed)
+            model = drawn.build()
+            for component in solve_all(model)[0]:
+                kinds.update(component.kinds)
+            names = list(model.variables)
+            assert rows_of(model.solutions(), names) == rows_of(drawn.solutions(), names), f"seed {seed}"
     assert set(kinds) == {"all", "range", "table", "solved"}
 
 

@@ -16,6 +16,7 @@ from shared_models import Here, endless, improving, queens
 import constrint as ci
 from constrint.modelling.result import Status
 from constrint.parallel import share, workers
+from constrint.settings import of_new_models, using
 
 pytestmark = pytest.mark.timeout(900)  # the first use on a machine compiles the engine
 
@@ -233,15 +234,15 @@ def test_what_a_shut_down_executor_still_has_is_handed_out_again(monkeypatch):
     assert sorted(told) == ["a", "b", "c"]
 
 
-def test_optimisation_loses_nothing_with_shares_that_are_cancelled(shares, children, monkeypatch):
+def test_optimisation_loses_nothing_with_shares_that_are_cancelled(shares, children):
     wanted = optimised(executor=Here())
-    monkeypatch.setattr(workers, "MOST_LOSSES", 1000)
     cancelling = Cancelling()
-    assert optimised(executor=cancelling) == wanted
+    with using(of_new_models().with_fields(search={"most_losses": 1000})):
+        assert optimised(executor=cancelling) == wanted
     assert cancelling.handed > 6
     assert not children
-    monkeypatch.setattr(workers, "MOST_LOSSES", 1)
-    with pytest.raises(ci.LimitError, match=r"a worker ended before its answer \(CancelledError\)"):
+    few = using(of_new_models().with_fields(search={"most_losses": 1}))
+    with few, pytest.raises(ci.LimitError, match=r"a worker ended before its answer \(CancelledError\)"):
         optimised(executor=Cancelling())
 
 
