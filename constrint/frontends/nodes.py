@@ -23,13 +23,6 @@ class Token(str):
     start_pos: int
     line: int
 
-    @staticmethod
-    def at(value: str, kind: str, start: int, line: int) -> Token:
-        """A token of a kind at an offset and on a line."""
-        token = Token(value)
-        token.type, token.start_pos, token.line = kind, start, line
-        return token
-
     @property
     def end_pos(self) -> int:
         """The offset behind it."""

@@ -50,7 +50,7 @@ class Plan:
         steps: What is done for each other node, inner ones first: the rule, the places of its parts among
             the words and earlier steps, and its first and last word.
         parts: The places of the parts of the statement.
-        depth: How deep it may be nested.
+        depth: How deep it is nested at most.
         count: How many operators and operands it has, but for the numbers of a domain.
     """
 
@@ -65,6 +65,7 @@ class Plan:
         self.depth = sum([kind in _NESTING for kind, *_ in shape.steps])
         if self.depth > MOST_NESTING:
             raise NotPlain
+        self.depth += kinds.count("TIMES")  # a quotient is as deep as those before it
         targets = set(root[: _TARGETS[self.kind]] if self.kind in _TARGETS else ())
         targets.update([inner[0] for kind, inner, *_ in shape.steps if kind == "call"])
         listed = {one for kind, inner, *_ in shape.steps if kind in ("bound", "braces") for one in inner}

@@ -271,6 +271,12 @@ def test_limits_are_told_at_their_place(name, limit):
     assert by_trees(text, limits=limits) == read(text, limits=limits)
 
 
+def test_quotients_count_as_deep_in_brackets():
+    text = "x in 0..9\n((x // 2 // 2 // 2)) == 1"
+    for depth in range(1, 8):
+        assert by_trees(text, Limits(depth=depth)) == read(text, limits=Limits(depth=depth))
+
+
 def test_plain_statements_need_no_trees():
     text = "\n".join(
         [
