@@ -27,8 +27,7 @@ REPEATED_CLASSES = {
     },
     "kerneltune": {
         **dict.fromkeys(("GRU", "LSTM", "sLSTM"), "the public layers of PyTorch and of JAX"),
-        **dict.fromkeys(("Case", "Launcher", "Outcome", "Plan", "Trial"), "for own and for users' kernels"),
-        "Strategy": "a template of kernels, and a search over configurations",
+        **dict.fromkeys(("Outcome", "Trial"), "for own and for users' kernels"),
         "_Loaded": "a kernel loaded for JAX, for recurrent layers, and for scans",
     },
 }

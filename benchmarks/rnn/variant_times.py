@@ -19,7 +19,7 @@ import numpy as np
 
 from kerneltune.inputs.descriptions import discover
 from kerneltune.inputs.problem import Problem
-from kerneltune.running.case import Case, random_case
+from kerneltune.running.case import LayerCase, random_case
 from kerneltune.tiling.candidate import Candidate
 
 VERIFIED_STEPS = 12
@@ -48,7 +48,7 @@ def main() -> None:
         time_variants(keeping_runner(), case, about["variants"], ends)
 
 
-def time_variants(runner: Any, case: Case, variants: Sequence[dict[str, Any]], ends: float) -> None:
+def time_variants(runner: Any, case: LayerCase, variants: Sequence[dict[str, Any]], ends: float) -> None:
     """Print the median time of each variant in each round; rounds go to and fro."""
     found = [Candidate.from_json(variant["candidate"]) for variant in variants]
     for turn in range(ROUNDS):
@@ -79,7 +79,7 @@ def keeping_runner() -> Any:
     return KeepingRunner()
 
 
-def timed_case(problem: Problem) -> Case:
+def timed_case(problem: Problem) -> LayerCase:
     """Input of a short sequence of few batch rows, again and again until it has the problem's size.
 
     It has no reference.

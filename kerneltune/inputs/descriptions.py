@@ -93,7 +93,7 @@ class CellSpec(Record, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True)
-class Strategy:
+class KernelStrategy:
     """A strategy's description and its folder."""
 
     spec: KernelSpec
@@ -198,9 +198,9 @@ class Kernels:
     """
 
     root: Path
-    strategies: dict[str, Strategy] = field(default_factory=dict)
+    strategies: dict[str, KernelStrategy] = field(default_factory=dict)
     cells: dict[str, Cell] = field(default_factory=dict)
-    backward: dict[str, Strategy] = field(default_factory=dict)
+    backward: dict[str, KernelStrategy] = field(default_factory=dict)
 
     def for_pass(self, direction: str) -> Kernels:
         """A copy whose strategies are those of a pass; training uses the strategies of the forward pass."""
@@ -212,7 +212,7 @@ class Kernels:
             raise InputError(f"unknown cell '{name}': {nearest(name, self.cells)}")
         return self.cells[name]
 
-    def strategy(self, name: str) -> Strategy:
+    def strategy(self, name: str) -> KernelStrategy:
         """The strategy of that name or alias; raises `InputError` if there is none."""
         name = FORMER_NAMES.get(name, name)
         if name not in self.strategies:
@@ -239,7 +239,7 @@ def read_cells(root: Path, kind: type[SpecOfCell]) -> list[tuple[SpecOfCell, Pat
     return found
 
 
-def read_strategies(root: Path, direction: str, description: str) -> dict[str, Strategy]:
+def read_strategies(root: Path, direction: str, description: str) -> dict[str, KernelStrategy]:
     """The strategies below a folder that have the named description file, by name."""
     found = {}
     for path in sorted(root.glob(f"strategies/*/{description}")):
@@ -249,7 +249,7 @@ def read_strategies(root: Path, direction: str, description: str) -> dict[str, S
             raise InputError(
                 f"{path}: pass: is '{spec.direction}', but this file describes the {direction} pass"
             )
-        found[spec.name] = Strategy(spec, path.parent, description)
+        found[spec.name] = KernelStrategy(spec, path.parent, description)
     return found
 
 

@@ -14,7 +14,7 @@ from typing import Any, TextIO
 from kerneltune.errors import KernelTuneError, MissingExtraError, RunError
 from kerneltune.measuring.case import Case
 from kerneltune.measuring.loaded import Backend
-from kerneltune.measuring.measure import Plan
+from kerneltune.measuring.measure import MeasuringPlan
 from kerneltune.measuring.nvml import Gauge
 from kerneltune.measuring.serving import Server
 from kerneltune.messages import REQUESTS, Facts, Failed, Finals, Request, SetUp, required
@@ -56,7 +56,7 @@ def _served(set_up: SetUp) -> tuple[Server, Facts]:
     gauge = Gauge(getattr(backend, "bus", None)) if set_up.kind != "callable" else None
     observers = [_made(reference) for reference in set_up.observers]
     plan: dict[str, Any] = set_up.plan
-    return Server(backend, Plan(**plan), observers, gauge), backend.facts
+    return Server(backend, MeasuringPlan(**plan), observers, gauge), backend.facts
 
 
 def backend_of(kind: str, case: Case) -> Backend:

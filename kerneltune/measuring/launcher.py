@@ -19,7 +19,7 @@ from kerneltune.sources.arguments import NUMBER, Argument
 LARGE = 48 * 1024  # bytes of dynamic shared memory that need no permission
 
 
-class Launcher:
+class KernelLauncher:
     """A compiled kernel; called with its arguments and a stream.
 
     Args:

@@ -28,7 +28,7 @@ RACED, HOPELESS = 3, 1.25  # times after which a candidate may be given up, and 
 
 
 @dataclass(frozen=True)
-class Plan:
+class MeasuringPlan:
     """The work on each candidate.
 
     Attributes:
@@ -59,7 +59,7 @@ class Plan:
         return asdict(self)
 
 
-def verified(loaded: Loaded, plan: Plan) -> float:
+def verified(loaded: Loaded, plan: MeasuringPlan) -> float:
     """Run and check the candidate; returns its relative error.
 
     Raises:
@@ -84,7 +84,7 @@ def verified(loaded: Loaded, plan: Plan) -> float:
     return error
 
 
-def timed(loaded: Loaded, plan: Plan, best: float | None) -> Timing:
+def timed(loaded: Loaded, plan: MeasuringPlan, best: float | None) -> Timing:
     """Time the candidate; only until it is hopeless beside the best time so far."""
     times: list[float] = []
     known = [] if best is None or not plan.patience else [best]

@@ -9,7 +9,7 @@ from typing import Any
 
 from kerneltune.errors import KernelTuneError, RunError
 from kerneltune.measuring.loaded import Backend, Loaded
-from kerneltune.measuring.measure import Plan, summary, timed, verified
+from kerneltune.measuring.measure import MeasuringPlan, summary, timed, verified
 from kerneltune.measuring.nvml import Gauge
 from kerneltune.messages import Answer, Failed, Finals, Request, Timing, Turns
 
@@ -28,7 +28,7 @@ class Server:
     """
 
     def __init__(
-        self, backend: Backend, plan: Plan, observers: Sequence[Any] = (), gauge: Gauge | None = None
+        self, backend: Backend, plan: MeasuringPlan, observers: Sequence[Any] = (), gauge: Gauge | None = None
     ) -> None:
         self._backend, self._plan = backend, plan
         self._observers = list(observers)

@@ -7,11 +7,11 @@ from typing import TypeAlias
 from kerneltune.inputs.descriptions import Kernels
 from kerneltune.inputs.request import Request, kernels_for
 from kerneltune.inputs.scan_problem import ScanProblem
-from kerneltune.running.case import Case, made_case
+from kerneltune.running.case import LayerCase, made_case
 from kerneltune.running.reference import Arrays
 from kerneltune.running.scan_case import ScanCase
 
-AnyCase: TypeAlias = Case | ScanCase
+AnyCase: TypeAlias = LayerCase | ScanCase
 
 
 def made_of(request: Request, kernels: Kernels, arrays: Arrays, expected: Arrays) -> AnyCase:

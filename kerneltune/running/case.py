@@ -43,7 +43,7 @@ class Output:
 
 
 @dataclass(frozen=True)
-class Case:
+class LayerCase:
     """One launch: arrays by the field names of the kernel's argument struct.
 
     Attributes:
@@ -89,19 +89,19 @@ class Case:
             yield ((got_states[part], wanted_states[part]) for part in _blocks(wanted_states))
 
 
-def random_case(problem: Problem, cell: Cell, seed: int) -> Case:
+def random_case(problem: Problem, cell: Cell, seed: int) -> LayerCase:
     """A launch of the problem's pass with random input of realistic size."""
     arrays = random_arrays(problem, cell, seed)
     found = reference(problem, cell, arrays)
     return made_case(problem, cell, {**arrays, **found.inputs}, found.expected)
 
 
-def made_case(problem: Problem, cell: Cell, arrays: Arrays, expected: Arrays) -> Case:
+def made_case(problem: Problem, cell: Cell, arrays: Arrays, expected: Arrays) -> LayerCase:
     """A case from drawn arrays and the reference's results."""
     backward = problem.direction == "backward"
     left_out = {"input", "bias", "initial"} if backward else {"initial"}
     inputs = {name: array for name, array in arrays.items() if name not in left_out}
-    return Case(problem, cell, inputs, arrays["initial"], expected)
+    return LayerCase(problem, cell, inputs, arrays["initial"], expected)
 
 
 def _forward_outputs(problem: Problem, cell: Cell, initial: NDArray[Any]) -> dict[str, Output]:

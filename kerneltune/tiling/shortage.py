@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from constrint import IntExpr, Model, Result, Status, UnboundedError
-from kerneltune.inputs.descriptions import Strategy
+from kerneltune.inputs.descriptions import KernelStrategy
 from kerneltune.inputs.dtypes import DTYPES, SIGNIFICANT_BITS
 from kerneltune.inputs.hardware import MAX_GRID_BLOCKS, HardwareProfile
 from kerneltune.inputs.problem import HEAD_DIM_STEP, Problem
@@ -128,7 +128,7 @@ def _layer(space: TilingSpace) -> Problem:
     return space.problem
 
 
-def _shortage(space: TilingSpace, strategy: Strategy) -> str:
+def _shortage(space: TilingSpace, strategy: KernelStrategy) -> str:
     guarded = {constraint.name for constraint in space.model(strategy).constraints}
     known = [resource for resource in RESOURCES if guarded.intersection(resource.constraints)]
     for count in range(1, len(known) + 1):
@@ -142,7 +142,7 @@ def _shortage(space: TilingSpace, strategy: Strategy) -> str:
     return _weights_beside_the_chip(space) or "its constraints exclude each other for these sizes"
 
 
-def _needs(space: TilingSpace, strategy: Strategy, resources: tuple[Resource, ...]) -> list[str]:
+def _needs(space: TilingSpace, strategy: KernelStrategy, resources: tuple[Resource, ...]) -> list[str]:
     """The least need of ``resources`` with only their limits lifted; empty if that does not help."""
     model = space.model(strategy)
     lifted = {name for resource in resources for name in resource.constraints}

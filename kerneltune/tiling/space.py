@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING
 from constrint import ConstrintError, Model, Result
 from constrint.expr import BoolExpr, IntExpr
 from kerneltune.errors import InfeasibleError, InputError
-from kerneltune.inputs.descriptions import DESCRIPTIONS, FORMER_NAMES, RESULT_NAMES, Cell, Kernels, Strategy
+from kerneltune.inputs.descriptions import (
+    DESCRIPTIONS,
+    FORMER_NAMES,
+    RESULT_NAMES,
+    Cell,
+    Kernels,
+    KernelStrategy,
+)
 from kerneltune.inputs.hardware import MAX_GRID_BLOCKS, HardwareProfile
 from kerneltune.inputs.offered import named_in
 from kerneltune.inputs.request import Request
@@ -78,7 +85,7 @@ class TilingSpace:
             found = self._best_of(strategy, model, 1) or found
         return found
 
-    def best_with(self, strategy: Strategy, chosen: Mapping[str, int]) -> Candidate | None:
+    def best_with(self, strategy: KernelStrategy, chosen: Mapping[str, int]) -> Candidate | None:
         """The fastest tiling of one strategy in which the named variables have these values, or None."""
         model = self.model(strategy)
         for name, value in chosen.items():
@@ -86,7 +93,7 @@ class TilingSpace:
         result = self._solved(strategy, model)
         return self._candidate(strategy, result.values) if result else None
 
-    def draw(self, strategy: Strategy, count: int, seed: int = 0) -> list[Candidate]:
+    def draw(self, strategy: KernelStrategy, count: int, seed: int = 0) -> list[Candidate]:
         """Up to ``count`` distinct tilings of one strategy, drawn uniformly from all of them."""
         drawn = []
         for row in self.model(strategy).solutions().sample(count, seed=seed):
@@ -140,12 +147,12 @@ class TilingSpace:
             found = {s.name: found[s.name] or (None if s.spec.wide_states else reason) for s in strategies}
         return {name: reason for name, reason in found.items() if reason}
 
-    def applicable(self) -> list[Strategy]:
+    def applicable(self) -> list[KernelStrategy]:
         """The strategies that are not refused."""
         refused = self.refusals()
         return [strategy for strategy in self._strategies() if strategy.name not in refused]
 
-    def model(self, strategy: Strategy) -> Model:
+    def model(self, strategy: KernelStrategy) -> Model:
         """The strategy's constraint file for this request as a model, not yet solved."""
         path = strategy.constraints_path
         try:
@@ -171,7 +178,7 @@ class TilingSpace:
         """Whether the arrays fit the GPU's memory; if not, no tiling helps."""
         return self.array_bytes() <= self.profile.memory_bytes
 
-    def constants(self, strategy: Strategy) -> dict[str, int]:
+    def constants(self, strategy: KernelStrategy) -> dict[str, int]:
         """Every name that the strategy's constraint file may use without defining it."""
         return {
             **self.profile.constants(self.problem.dtype),
@@ -201,12 +208,12 @@ class TilingSpace:
         model.add(needed <= self.profile.memory_bytes, name="device_memory_fits")
         model.add(_named(model, "blocks") <= MAX_GRID_BLOCKS, name="grid_fits")
 
-    def _strategies(self) -> list[Strategy]:
+    def _strategies(self) -> list[KernelStrategy]:
         if self.strategy is not None:
             return [self.kernels.strategy(self.strategy)]
         return list(self.kernels.strategies.values())
 
-    def _all_of(self, strategy: Strategy, limit: int) -> Listed | Solved:
+    def _all_of(self, strategy: KernelStrategy, limit: int) -> Listed | Solved:
         """All tilings of a strategy; if they are too many to list, the best ``limit``."""
         from kerneltune.tiling.ranking import Listed, Solved, TooManyError
 
@@ -219,13 +226,13 @@ class TilingSpace:
         self.solve_seconds[strategy.name] = time.perf_counter() - started
         return found
 
-    def _read(self, strategy: Strategy) -> Model:
+    def _read(self, strategy: KernelStrategy) -> Model:
         started = time.perf_counter()
         model = self.model(strategy)
         self.read_seconds[strategy.name] = time.perf_counter() - started
         return model
 
-    def _best_of(self, strategy: Strategy, model: Model, limit: int) -> list[Candidate]:
+    def _best_of(self, strategy: KernelStrategy, model: Model, limit: int) -> list[Candidate]:
         self.solve_seconds[strategy.name] = 0.0
         found: list[Candidate] = []
         while len(found) < limit:
@@ -242,13 +249,13 @@ class TilingSpace:
             model.add(others)
         return found
 
-    def _solved(self, strategy: Strategy, model: Model) -> Result:
+    def _solved(self, strategy: KernelStrategy, model: Model) -> Result:
         try:
             return model.solve()
         except ConstrintError as error:
             raise InputError(f"{strategy.constraints_path}: {error}") from None
 
-    def _candidate(self, strategy: Strategy, values: Mapping[str, int]) -> Candidate:
+    def _candidate(self, strategy: KernelStrategy, values: Mapping[str, int]) -> Candidate:
         known = {**self.constants(strategy), **values}
         missing = [name for name in strategy.spec.parameters if name not in known]
         if missing:

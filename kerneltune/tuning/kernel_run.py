@@ -17,7 +17,7 @@ from kerneltune.errors import InputError, RunError
 from kerneltune.inputs import rules
 from kerneltune.inputs.rules import either, flag, number, optional, text, whole
 from kerneltune.measuring.case import Case
-from kerneltune.measuring.measure import Plan
+from kerneltune.measuring.measure import MeasuringPlan
 from kerneltune.measuring.serving import Server
 from kerneltune.messages import Built, Failed, Finals, SetUp
 from kerneltune.pipeline.elsewhere import InThisProcess, OnExecutor
@@ -91,7 +91,7 @@ class RunOptions:
         device: The device's name in the store, if it is not this machine's.
     """
 
-    plan: Plan = field(default_factory=Plan)
+    plan: MeasuringPlan = field(default_factory=MeasuringPlan)
     budget: Budget = field(default_factory=Budget)
     objective: str | Sequence[str] = TIME
     maximise: bool | None = None

@@ -105,9 +105,9 @@ def _is_valid(kernel: Kernel, configuration: Mapping[str, Any]) -> bool:
 
 def _launcher(kernel: Kernel, configuration: Configuration) -> Any:
     if kernel.kind in (CUDA, PTX):
-        from kerneltune.measuring.launcher import Launcher
+        from kerneltune.measuring.launcher import KernelLauncher
 
-        return Launcher(kernel.order(configuration), kernel.arguments)
+        return KernelLauncher(kernel.order(configuration), kernel.arguments)
     if kernel.kind == TRITON:
         from kerneltune.sources.references import resolved
 

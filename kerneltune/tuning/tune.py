@@ -11,7 +11,7 @@ from kerneltune.errors import InputError, MissingExtraError, RunError, nearest
 from kerneltune.inputs import rules
 from kerneltune.inputs.hardware import HardwareProfile, load_profile
 from kerneltune.measuring.case import Case, Reference, expected_outputs
-from kerneltune.measuring.measure import Plan
+from kerneltune.measuring.measure import MeasuringPlan
 from kerneltune.pipeline.run import Budget, Notice
 from kerneltune.pipeline.trial import TIME
 from kerneltune.searching.protocol import Strategy
@@ -24,7 +24,7 @@ from kerneltune.tuning.searches import earlier, search, with_own_model
 from kerneltune.tuning.tuned import TunedKernel
 
 DESCRIBED = {one.name for one in fields(Description)} - {"source"}
-PLANNED = {one.name for one in fields(Plan)}
+PLANNED = {one.name for one in fields(MeasuringPlan)}
 BUDGETED = {one.name for one in fields(Budget)}
 RUN = {one.name for one in fields(RunOptions)} - {"plan", "budget"}
 ENERGY_SECONDS = 0.3
@@ -59,8 +59,8 @@ def tune(
         seed: The search's seed.
         notice: Called with each trial and the progress.
         given: What `Description` has (`entry`, `params`, `constraints`, `sizes`, `arguments`, `grid`,
-            `block`, `shared_memory`, `timer`, …), what `Plan` has (`runs`, `timed`, `flush`, …), what
-            `Budget` has (`evaluations`, `seconds`, `no_gain`), and what `RunOptions` has (`objective`,
+            `block`, `shared_memory`, `timer`, …), what `MeasuringPlan` has (`runs`, `timed`, `flush`, …),
+            what `Budget` has (`evaluations`, `seconds`, `no_gain`), and what `RunOptions` has (`objective`,
             `metrics`, `finalists`, `devices`, `executor`, `store`, …).
 
     Returns:
@@ -90,7 +90,9 @@ def tune(
 def options_of(given: Mapping[str, Any]) -> RunOptions:
     """The options among some named values."""
     options = RunOptions(
-        plan=Plan(**_part(given, PLANNED)), budget=Budget(**_part(given, BUDGETED)), **_part(given, RUN)
+        plan=MeasuringPlan(**_part(given, PLANNED)),
+        budget=Budget(**_part(given, BUDGETED)),
+        **_part(given, RUN),
     )
     plan, names = options.plan, options.goals.names
     if "energy" in names and not plan.energy_seconds:

@@ -11,7 +11,7 @@ from kerneltune.compiling.arguments import STRUCTS
 from kerneltune.compiling.source import KERNEL_NAME, translation_unit
 from kerneltune.inputs.descriptions import Kernels
 from kerneltune.inputs.hardware import HardwareProfile
-from kerneltune.running.case import Case, random_case
+from kerneltune.running.case import LayerCase, random_case
 from kerneltune.tiling.candidate import Candidate
 
 from .arguments import struct_layout
@@ -26,7 +26,7 @@ def run_case(
     kernels: Kernels,
     profile: HardwareProfile,
     candidate: Candidate,
-    case: Case,
+    case: LayerCase,
     seed: int,
     blocks: int | None = None,
 ) -> dict[str, np.ndarray]:

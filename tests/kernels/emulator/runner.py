@@ -18,7 +18,7 @@ from emulator.passes import run_case
 from kerneltune.inputs.descriptions import discover
 from kerneltune.inputs.hardware import load_profile
 from kerneltune.running import child
-from kerneltune.running.case import Case
+from kerneltune.running.case import LayerCase
 from kerneltune.tiling.candidate import Candidate
 
 
@@ -33,7 +33,7 @@ class EmulatedRunner:
         self._emulator = Emulator(self._kernels.root, folder)
         self._order = 0
 
-    def prepare(self, candidate: Candidate, cubin: bytes, case: Case, *, cooperative: bool) -> None:
+    def prepare(self, candidate: Candidate, cubin: bytes, case: LayerCase, *, cooperative: bool) -> None:
         assert cubin[:4] == b"\x7fELF"
         self._candidate, self._case = candidate, case
 

@@ -14,7 +14,7 @@ from kerneltune import In, InOut, Out
 from kerneltune.errors import InputError, RunError
 from kerneltune.measuring.callable_backend import CallableBackend
 from kerneltune.measuring.case import Case, expected_outputs
-from kerneltune.measuring.measure import Plan, summary, timed
+from kerneltune.measuring.measure import MeasuringPlan, summary, timed
 from kerneltune.measuring.serving import Server
 from kerneltune.messages import Answer, Failed, Order, Request
 from kerneltune.sources.arguments import arguments_of
@@ -26,9 +26,9 @@ def case(reference: Any = None) -> Case:
     return Case(arguments, expected_outputs(arguments, reference))
 
 
-def answer(function: Any, plan: Plan | None = None, **configuration: Any) -> Any:
+def answer(function: Any, plan: MeasuringPlan | None = None, **configuration: Any) -> Any:
     whole = case(lambda a, c, factor: factor * a)
-    server = Server(CallableBackend(whole, function), plan or Plan())
+    server = Server(CallableBackend(whole, function), plan or MeasuringPlan())
     return server.answer(request(4, **configuration))
 
 
@@ -87,7 +87,7 @@ def test_integers_must_be_equal_and_written() -> None:
     def lazy(c: Any) -> None:
         """Writes nothing; the first poison looks like the result."""
 
-    server = Server(CallableBackend(Case(arguments, expected), lazy), Plan())
+    server = Server(CallableBackend(Case(arguments, expected), lazy), MeasuringPlan())
     found = server.answer(request(0))
     assert isinstance(found, Failed)
     assert "not written" in found.failure
@@ -100,7 +100,7 @@ def test_what_is_read_and_written_is_restored() -> None:
         a *= 2
 
     whole = Case(arguments, expected_outputs(arguments, lambda a: 2 * a))
-    found = Server(CallableBackend(whole, twice), Plan()).answer(request(0))
+    found = Server(CallableBackend(whole, twice), MeasuringPlan()).answer(request(0))
     assert isinstance(found, Answer)
     assert found.relative_error == 0
 
@@ -142,14 +142,14 @@ class Stepping:
 
 
 def test_hopeless_candidates_are_given_up() -> None:
-    plan = Plan(timed=5)
+    plan = MeasuringPlan(timed=5)
     given_up = timed(Stepping([9.0] * 9), plan, best=1.0)  # type: ignore[arg-type]
     assert (given_up.samples, given_up.stopped) == (1, True)
     assert timed(Stepping([2.0] * 9), plan, best=1.0).samples == 3  # type: ignore[arg-type]
     assert timed(Stepping([2.0, 1.1, 2.0, 2.0, 2.0]), plan, best=1.0).samples == 5  # type: ignore[arg-type]
     assert timed(Stepping([1.2] * 9), plan, best=1.0).samples == 5  # type: ignore[arg-type]
-    assert timed(Stepping([2.0] * 9), Plan(timed=3), best=1.0).samples == 3  # type: ignore[arg-type]
-    assert not timed(Stepping([9.0] * 9), Plan(timed=5, patience=0.0), best=1.0).stopped  # type: ignore[arg-type]
+    assert timed(Stepping([2.0] * 9), MeasuringPlan(timed=3), best=1.0).samples == 3  # type: ignore[arg-type]
+    assert not timed(Stepping([9.0] * 9), MeasuringPlan(timed=5, patience=0.0), best=1.0).stopped  # type: ignore[arg-type]
     with pytest.raises(RunError, match="no time"):
         timed(Stepping([math.nan]), plan, best=None)  # type: ignore[arg-type]
 

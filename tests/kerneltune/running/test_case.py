@@ -11,17 +11,17 @@ from kerneltune.compiling.arguments import FIELDS, STRUCTS, packed
 from kerneltune.compiling.halffloat import decode, encode
 from kerneltune.inputs.descriptions import discover
 from kerneltune.inputs.problem import Problem
-from kerneltune.running.case import Case, random_case
+from kerneltune.running.case import LayerCase, random_case
 
 KERNELS = discover()
 Results = dict[str, np.ndarray[Any, Any]]
 
 
-def case_of(cell: str, direction: str) -> Case:
+def case_of(cell: str, direction: str) -> LayerCase:
     return random_case(Problem(cell, 2, 16, 3, "fp16", 5, direction), KERNELS.cell(cell), seed=4)
 
 
-def right_results(case: Case) -> Results:
+def right_results(case: LayerCase) -> Results:
     """What a perfect kernel writes, by the reference."""
     module = KERNELS.cell(case.problem.cell).reference_module()
     forward = case_of(case.problem.cell, "forward")

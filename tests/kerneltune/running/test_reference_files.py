@@ -16,7 +16,7 @@ from kerneltune.errors import KernelTuneError, RunError
 from kerneltune.inputs.descriptions import Kernels, discover
 from kerneltune.inputs.problem import PASSES, Problem
 from kerneltune.running import case_files, case_maker, drawn_input, reference
-from kerneltune.running.case import Case, random_case
+from kerneltune.running.case import LayerCase, random_case
 from kerneltune.running.case_files import load_case
 from kerneltune.running.case_maker import blocks_of, case_bytes, make_case
 from kerneltune.running.drawn_input import random_arrays
@@ -29,7 +29,7 @@ def problem_of(cell: str, direction: str, **options: object) -> Problem:
     return Problem(cell, dtype="fp16", direction=direction, **{**SHAPE, **options})  # type: ignore[arg-type]
 
 
-def same(one: Case, other: Case, digits: float) -> None:
+def same(one: LayerCase, other: LayerCase, digits: float) -> None:
     assert one.inputs.keys() == other.inputs.keys()
     assert one.expected.keys() == other.expected.keys()
     np.testing.assert_array_equal(one.initial, other.initial)

@@ -16,7 +16,7 @@ from typing import Any
 from meeting import met
 
 from kerneltune.errors import RunError
-from kerneltune.measuring.measure import Plan
+from kerneltune.measuring.measure import MeasuringPlan
 from kerneltune.measuring.serving import Server
 from kerneltune.messages import REQUESTS, Built, Facts, Failed, Finals, Order, Request, SetUp, required
 from kerneltune.running.child_output import private_stdout, say
@@ -87,7 +87,7 @@ def main() -> None:
     if os.environ.get("CUDA_VISIBLE_DEVICES") == os.environ.get("KERNELTUNE_TEST_SLOW_DEVICE", ""):
         time.sleep(1.0)
     plan: dict[str, Any] = set_up.plan
-    server = Server(PretendedBackend(), Plan(**plan))
+    server = Server(PretendedBackend(), MeasuringPlan(**plan))
     say(answers, PretendedBackend.facts)
     for line in sys.stdin:
         request: Request | Finals = required(line, REQUESTS)

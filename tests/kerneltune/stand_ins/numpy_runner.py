@@ -7,7 +7,7 @@ from made import hand_made
 
 from kerneltune.compiling.halffloat import Bits
 from kerneltune.inputs.descriptions import Kernels
-from kerneltune.running.case import Case, random_case
+from kerneltune.running.case import LayerCase, random_case
 from kerneltune.running.measure import Measurement, TrialPlan, try_candidate
 from kerneltune.tiling.candidate import Candidate
 
@@ -22,7 +22,7 @@ class NumpyRunner:
         self.spoil = spoil
         self.count = 0
 
-    def prepare(self, candidate: Candidate, cubin: bytes, case: Case, *, cooperative: bool) -> None:
+    def prepare(self, candidate: Candidate, cubin: bytes, case: LayerCase, *, cooperative: bool) -> None:
         self.case = case
 
     def run_once(self) -> None:

@@ -45,7 +45,7 @@ def test_numbers_have_a_least(name: str, wrong: object, tmp_path: Path) -> None:
 
 
 def test_every_option_has_a_rule() -> None:
-    assert set(measure.RULES) == {one.name for one in fields(measure.Plan)}
+    assert set(measure.RULES) == {one.name for one in fields(measure.MeasuringPlan)}
     assert set(kernel_run.RULES) == {one.name for one in fields(kernel_run.RunOptions)} - {"plan", "budget"}
     assert set(description.RULES) == {one.name for one in fields(description.Description)} - {"source"}
     assert {one.name for one in fields(Budget)} == {"evaluations", "seconds", "no_gain"}
