@@ -6,7 +6,8 @@ Plain JSON is what travels, not msgspec's own: a parameter of a user's function 
 from __future__ import annotations
 
 import json
-from typing import Any, TypeVar
+import sys
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 
@@ -28,7 +29,7 @@ class Order(Message, frozen=True, tag=True):
     """All that children need for a configuration.
 
     Attributes:
-        kind: `cuda`, `ptx`, `triton` or `callable`.
+        kind: `cuda`, `ptx`, `triton`, `callable` or `tiling`.
         configuration: The values of the parameters.
         source: The text, or where children find a Python function; empty if machine code stands for it.
         entry: The kernel's name.
@@ -46,6 +47,8 @@ class Order(Message, frozen=True, tag=True):
         path: Folders where modules are found.
         timer: Where a callable's timer is found.
         tells: Whether a callable returns its time.
+        candidate: A tiling.
+        case: The folder of a tiling's input and reference.
     """
 
     kind: str
@@ -66,6 +69,8 @@ class Order(Message, frozen=True, tag=True):
     path: tuple[str, ...] = ()
     timer: str | None = None
     tells: bool = False
+    candidate: dict[str, Any] = {}
+    case: str = ""
 
 
 class Built(Message, frozen=True, tag=True):
@@ -120,16 +125,18 @@ class SetUp(Message, frozen=True, tag=True):
     """The first message to a measuring process.
 
     Attributes:
-        case: The folder of the arguments.
         kind: The kind of kernels.
         plan: The fields of the plan.
+        case: The folder of the arguments; of tilings, orders name theirs.
+        kernels_root: The kernels folder, of tilings.
         observers: Where observers are found.
         path: Folders where modules are found.
     """
 
-    case: str
     kind: str
     plan: dict[str, Value]
+    case: str = ""
+    kernels_root: str = ""
     observers: tuple[str, ...] = ()
     path: tuple[str, ...] = ()
 
@@ -155,6 +162,10 @@ class Request(Message, frozen=True, tag=True):
     best: float | None = None
 
 
+Time = Annotated[float, msgspec.Meta(gt=0, le=sys.float_info.max)]
+Distance = Annotated[float, msgspec.Meta(ge=0, le=sys.float_info.max)]
+
+
 class Timing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Times of a candidate in milliseconds.
 
@@ -166,10 +177,10 @@ class Timing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         stopped: Whether timing was given up because the candidate is far from the best.
     """
 
-    median: float
-    fastest: float
-    spread: float
-    samples: int
+    median: Time
+    fastest: Time
+    spread: Distance
+    samples: Annotated[int, msgspec.Meta(ge=1)]
     stopped: bool = False
 
 
@@ -177,17 +188,19 @@ class Answer(Message, frozen=True, tag=True):
     """A candidate that was measured.
 
     Attributes:
-        timing: Its times.
+        timing: Its times; None if the plan has none.
         seconds: Time that was spent.
         relative_error: Distance from the reference.
+        tolerance: The bound of that.
         objectives: What observers and the energy counter told.
         notes: What NVML told.
         built: What was built where it was measured, without the machine code.
     """
 
-    timing: Timing
+    timing: Timing | None
     seconds: float = 0.0
-    relative_error: float | None = None
+    relative_error: Distance | None = None
+    tolerance: Distance | None = None
     objectives: dict[str, float] = {}
     notes: dict[str, float] = {}
     built: Built | None = None
@@ -216,42 +229,6 @@ class Turns(Message, frozen=True, tag=True):
     seconds: float = 0.0
 
 
-class Probe(Message, frozen=True, tag=True):
-    """Asks a process that runs tilings which GPU it would run them on."""
-
-
-class TilingOrder(Message, frozen=True, tag=True):
-    """A compiled tiling to be tried.
-
-    Attributes:
-        kernels_root: The kernels folder.
-        candidate: The tiling.
-        cubin: The file of its machine code.
-        case: The folder of its input and reference.
-        cooperative: Whether the launch is cooperative.
-        compute_capability: What the GPU must have.
-        plan: The fields of the plan.
-    """
-
-    kernels_root: str
-    candidate: dict[str, Any]
-    cubin: str
-    case: str
-    cooperative: bool
-    compute_capability: str
-    plan: dict[str, int]
-
-
-class Started(Message, frozen=True, tag=True):
-    """A trial begins: its input is loaded."""
-
-
-class Measured(Message, frozen=True, tag=True):
-    """A tiling that was tried, by the fields of its measurement."""
-
-    measurement: dict[str, Any]
-
-
 class BlockOrder(Message, frozen=True, tag=True):
     """A block of a reference to be computed.
 
@@ -276,7 +253,6 @@ class Done(Message, frozen=True, tag=True):
     """A block of a reference is computed."""
 
 
-TILINGS: Any = Probe | TilingOrder  # what a process that runs tilings is asked
 REQUESTS: Any = Request | Finals  # what a measuring process is asked
 M = TypeVar("M", bound=Message)
 
@@ -296,10 +272,8 @@ def decoded(line: bytes, kind: type[M]) -> M | Failed:
     try:
         if not line.endswith(b"\n"):
             raise ValueError("it was cut off or has no end")
-        data = json.loads(line.decode("utf-8"))
-        if isinstance(data, dict) and data.get("message") == Failed.__name__:
-            return msgspec.convert(data, Failed)
-        return msgspec.convert(data, kind)
+        found: M | Failed = msgspec.convert(json.loads(line.decode("utf-8")), kind | Failed)
+        return found
     except (ValueError, RecursionError) as error:  # msgspec's and Unicode's errors are ValueErrors
         raise BadMessageError(f"{error}: {_shown(line)}") from None
 

@@ -27,7 +27,6 @@ REPEATED_CLASSES = {
     },
     "kerneltune": {
         **dict.fromkeys(("GRU", "LSTM", "sLSTM"), "the public layers of PyTorch and of JAX"),
-        **dict.fromkeys(("Outcome", "Trial"), "for own and for users' kernels"),
         "_Loaded": "a kernel loaded for JAX, for recurrent layers, and for scans",
     },
 }

@@ -38,8 +38,9 @@ from kerneltune.errors import KernelTuneError
 from kerneltune.inputs.descriptions import discover
 from kerneltune.inputs.hardware import load_profile
 from kerneltune.inputs.problem import Problem
-from kerneltune.running.measure import TrialPlan
-from kerneltune.running.trial import CHILD, Trial, require_gpu, run_trials
+from kerneltune.measuring.measure import tiling_plan
+from kerneltune.pipeline.stages import MEASURING_CHILD
+from kerneltune.pipeline.tilings import CompiledTiling, require_gpu, run_tilings
 from kerneltune.tiling.candidate import Candidate
 from kerneltune.tiling.space import TilingSpace
 
@@ -110,7 +111,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parsed(arguments)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", str(min(16, os.cpu_count() or 1)))
     started = time.monotonic()
-    child: Sequence[str] = CHILD
+    child: Sequence[str] = MEASURING_CHILD
     if options.emulated is not None:
         child = (sys.executable, str(EMULATOR), str(options.emulated), options.gpu)
     try:
@@ -238,26 +239,20 @@ def compiled(problem: Problem, gpu: str) -> list[Row]:
 
 def verify(rows: Sequence[Row], child: Sequence[str], options: argparse.Namespace, until: float) -> None:
     """Compare each variant with float64 on a short sequence; the same bits in three runs."""
-    profile, root = load_profile(options.gpu), discover().root
-    plan = TrialPlan(runs=3, timed=0, seed=SEED)
     ready = [row for row in rows if row.candidate is not None and row.failure is None]
-    trials = [
-        Trial(short(row.candidate), row.cubin, row.cooperative, profile.compute_capability, plan)
+    tilings = [
+        CompiledTiling(short(row.candidate), row.cubin, row.cooperative, SEED)
         for row in ready
         if row.candidate is not None
     ]
     limit = TRIAL_SECONDS if options.emulated is None else EMULATED_SECONDS
-    outcomes = run_trials(trials, root, timeout=limit, child=child)
+    trials = run_tilings(tilings, discover().root, tiling_plan(3, 0), timeout=limit, child=child)
     for row in ready:
         if time.monotonic() > until:
             row.failure = "not verified: no time was left"
             continue
-        outcome = next(outcomes)
-        row.passed, row.failure = outcome.passed, outcome.failure
-        if outcome.measurement is not None:
-            row.error = outcome.measurement.relative_error
-            if not outcome.passed:
-                row.failure = outcome.measurement.verdict
+        trial = next(trials)
+        row.passed, row.failure, row.error = trial.passed, trial.failure, trial.relative_error
         write(options.out, rows)
 
 

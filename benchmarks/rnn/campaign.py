@@ -16,8 +16,10 @@ from typing import Any
 import sanitizer
 from drawing import Drawing, Prepared, prepare
 
-from kerneltune.running.measure import TrialPlan
-from kerneltune.running.trial import CHILD, Outcome, Trial, run_trials
+from kerneltune.measuring.measure import tiling_plan
+from kerneltune.pipeline.stages import MEASURING_CHILD
+from kerneltune.pipeline.tiling_trial import TilingTrial
+from kerneltune.pipeline.tilings import CompiledTiling, run_tilings
 
 BATCH = 16  # cases for one child process
 WAITING = 256  # compiled cases that may wait for a child process
@@ -69,7 +71,7 @@ class Campaign:
     budget: Budget
     runs: int = 3
     backend: str = "nvrtc"
-    child: Sequence[str] = CHILD
+    child: Sequence[str] = MEASURING_CHILD
     preparation: Callable[[Drawing, int, str], Prepared] = prepare
     trial_seconds: float = field(default_factory=lambda: TRIAL_SECONDS)
     rows: list[dict[str, Any]] = field(default_factory=list)
@@ -215,11 +217,11 @@ class Campaign:
         return batch
 
     def _run(self, batch: Sequence[Prepared]) -> None:
-        trials = [self._trial(prepared, self.runs) for prepared in batch]
+        tilings = [self._tiling(prepared) for prepared in batch]
         done = 0
-        root = self.drawing.kernels.root
-        for outcome in run_trials(trials, root, timeout=self.trial_seconds, child=self.child):
-            self._note(self._row(batch[done], outcome))
+        root, plan = self.drawing.kernels.root, tiling_plan(self.runs, 0)
+        for trial in run_tilings(tilings, root, plan, timeout=self.trial_seconds, child=self.child):
+            self._note(self._row(batch[done], trial))
             done += 1
             if not self._time_for_a_case():
                 break
@@ -238,47 +240,41 @@ class Campaign:
             log = Path(folder, "log")
             command = sanitizer.command(tool, self.child, log, SANITIZED_SECONDS - 5)
             own = replace(prepared, cubin=prepared.cubins.get(tool, prepared.cubin))
-            trial = self._trial(own, 1)
-            (outcome,) = run_trials(
-                [trial], self.drawing.kernels.root, timeout=SANITIZED_SECONDS, child=command
-            )
+            root, plan = self.drawing.kernels.root, tiling_plan(1, 0)
+            tilings = [self._tiling(own)]
+            (trial,) = run_tilings(tilings, root, plan, timeout=SANITIZED_SECONDS, child=command)
             found = sanitizer.read(tool, log)
-        row = self._row(prepared, outcome, passed=outcome.passed and found.clean)
+        row = self._row(prepared, trial, passed=trial.passed and found.clean)
         self._note(row | {"tool": tool, "tool_errors": found.errors, "tool_text": found.text})
 
-    def _trial(self, prepared: Prepared, runs: int) -> Trial:
+    def _tiling(self, prepared: Prepared) -> CompiledTiling:
         candidate, number = prepared.drawn.candidate, prepared.drawn.number
         assert candidate is not None
         kernels = self.drawing.kernels.for_pass(candidate.problem.direction)
-        return Trial(
-            candidate,
-            prepared.cubin,
-            kernels.strategy(candidate.strategy).spec.cooperative,
-            self.drawing.profile.compute_capability,
-            TrialPlan(runs=runs, timed=0, seed=self.drawing.input_seed(number)),
-        )
+        cooperative = kernels.strategy(candidate.strategy).spec.cooperative
+        return CompiledTiling(candidate, prepared.cubin, cooperative, self.drawing.input_seed(number))
 
     def _row(
         self,
         prepared: Prepared,
-        outcome: Outcome | None = None,
+        trial: TilingTrial | None = None,
         *,
         failure: str | None = None,
         passed: bool | None = None,
     ) -> dict[str, Any]:
         """A row of the results; it has the whole candidate only if the case did not pass."""
-        drawn, measured = prepared.drawn, outcome.measurement if outcome else None
-        ok = outcome is not None and outcome.passed if passed is None else passed
+        drawn = prepared.drawn
+        ok = trial is not None and trial.passed if passed is None else passed
         row: dict[str, Any] = {"case": drawn.number, **asdict(drawn.kind), "passed": ok}
         if drawn.candidate is not None:
             row["problem"] = asdict(drawn.candidate.problem)
             row["parameters"] = dict(drawn.candidate.parameters)
-        if measured is not None:
-            found = measured.to_json()
+        if trial is not None and trial.passed:
+            found = trial.reported()["measurement"]
             row |= {
                 name: found[name] for name in ("relative_error", "runs", "runs_with_same_bits", "verdict")
             }
-        said = failure or (outcome.failure if outcome else None)
+        said = failure or (trial.failure if trial else None)
         if said:
             row["failure"] = said
         if prepared.broken:

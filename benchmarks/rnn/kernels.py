@@ -32,8 +32,9 @@ from kerneltune.errors import KernelTuneError
 from kerneltune.inputs.descriptions import discover
 from kerneltune.inputs.hardware import load_profile
 from kerneltune.inputs.problem import PASSES, Problem
-from kerneltune.running.measure import TrialPlan
-from kerneltune.running.trial import Outcome, Trial, require_gpu, run_trials
+from kerneltune.measuring.measure import tiling_plan
+from kerneltune.pipeline.tiling_trial import TilingTrial
+from kerneltune.pipeline.tilings import CompiledTiling, require_gpu, run_tilings
 from kerneltune.tiling.space import TilingSpace
 
 SHAPES = "12x64,6x128,3x256,1x512,1x768,1x1024"
@@ -43,10 +44,10 @@ CORRECTNESS_BATCHES = (1, 7, 16, 40)
 
 @dataclass(frozen=True)
 class Request:
-    """One row: a problem, and the number of candidates and runs."""
+    """One row: a problem, and the seed of its input."""
 
     problem: Problem
-    plan: TrialPlan
+    seed: int
 
 
 def main() -> int:
@@ -59,7 +60,7 @@ def main() -> int:
         print(error, file=sys.stderr)
         return error.exit_code
     compiler = Compiler(kernels, profile, backend=options.compiler)
-    trials: list[Trial] = []
+    tilings: list[CompiledTiling] = []
     failures: list[dict[str, str]] = []
     started = time.perf_counter()
     for request in requests(options):
@@ -69,21 +70,22 @@ def main() -> int:
             spaces = [TilingSpace(request.problem, profile, kernels, s.name) for s in applicable]
         for space in spaces:
             try:
-                trials += list(compiled_trials(space, compiler, options.top, request.plan))
+                tilings += list(compiled_tilings(space, compiler, options.top, request.seed))
             except KernelTuneError as error:
                 failures.append({"problem": request.problem.label, "failure": str(error)})
                 print(f"{request.problem.label}: {error}", file=sys.stderr)
-    print(f"{len(trials)} candidates compiled in {time.perf_counter() - started:.1f} s", file=sys.stderr)
-    outcomes: list[Outcome] = []
-    for outcome in run_trials(trials, kernels.root, timeout=options.timeout):
-        outcomes.append(outcome)
-        print(line(outcome), file=sys.stderr, flush=True)
-        write(options.out, outcomes, failures)
-    write(options.out, outcomes, failures)
-    print(table(outcomes))
-    passed = sum(outcome.passed for outcome in outcomes)
-    print(f"\n{passed} of {len(outcomes)} candidates passed, {len(failures)} requests without a tiling")
-    return 0 if outcomes and passed == len(outcomes) and not failures else 1
+    print(f"{len(tilings)} candidates compiled in {time.perf_counter() - started:.1f} s", file=sys.stderr)
+    trials: list[TilingTrial] = []
+    plan = tiling_plan(options.runs, 0 if options.correctness else options.timed)
+    for trial in run_tilings(tilings, kernels.root, plan, timeout=options.timeout):
+        trials.append(trial)
+        print(line(trial), file=sys.stderr, flush=True)
+        write(options.out, trials, failures)
+    write(options.out, trials, failures)
+    print(table(trials))
+    passed = sum(trial.passed for trial in trials)
+    print(f"\n{passed} of {len(trials)} candidates passed, {len(failures)} requests without a tiling")
+    return 0 if trials and passed == len(trials) and not failures else 1
 
 
 def parsed_options() -> argparse.Namespace:
@@ -111,9 +113,8 @@ def parsed_options() -> argparse.Namespace:
 def requests(options: argparse.Namespace) -> Iterator[Request]:
     steps = [int(word) for word in options.steps.split(",")]
     batches = [int(word) for word in options.batch.split(",")]
-    timed = options.timed
     if options.correctness:
-        steps, batches, timed = list(CORRECTNESS_STEPS), list(CORRECTNESS_BATCHES), 0
+        steps, batches = list(CORRECTNESS_STEPS), list(CORRECTNESS_BATCHES)
     for shape in options.shapes.split(","):
         heads, head_dim = (int(word) for word in shape.split("x"))
         for batch in batches:
@@ -122,10 +123,10 @@ def requests(options: argparse.Namespace) -> Iterator[Request]:
                 problem = Problem(
                     options.cell, heads, head_dim, batch, options.dtype, count, options.direction
                 )
-                yield Request(problem, TrialPlan(runs=options.runs, timed=timed, seed=seed))
+                yield Request(problem, seed)
 
 
-def compiled_trials(space: TilingSpace, compiler: Compiler, top: int, plan: TrialPlan) -> Iterator[Trial]:
+def compiled_tilings(space: TilingSpace, compiler: Compiler, top: int, seed: int) -> Iterator[CompiledTiling]:
     settled = settle(space, compiler)
     for turn in settled.tightenings:
         print(f"{space.problem.label}: {turn.sentence}", file=sys.stderr)
@@ -138,53 +139,50 @@ def compiled_trials(space: TilingSpace, compiler: Compiler, top: int, plan: Tria
             print(f"{space.problem.label}: left out: {'; '.join(broken)}", file=sys.stderr)
             continue
         spec = space.kernels.strategy(compiled.candidate.strategy).spec
-        capability = space.profile.compute_capability
-        yield Trial(compiled.candidate, compiled.cubin, spec.cooperative, capability, plan)
+        yield CompiledTiling(compiled.candidate, compiled.cubin, spec.cooperative, seed)
 
 
-def line(outcome: Outcome) -> str:
-    candidate, found = outcome.candidate, outcome.measurement
+def line(trial: TilingTrial) -> str:
+    candidate = trial.candidate
     name = f"{candidate.problem.label} T={candidate.problem.steps} {candidate.strategy}"
-    if found is None:
-        return f"{name}: LOST: {outcome.failure}"
-    timing = f" {found.milliseconds:.4f} ms" if found.milliseconds else ""
-    return f"{name}: {'ok' if outcome.passed else 'FAILED'}: {found.verdict},{timing}"
+    timing = f" {trial.time:.4f} ms" if trial.time else ""
+    return f"{name}: {'ok' if trial.passed else 'FAILED'}: {trial.verdict},{timing}"
 
 
-def table(outcomes: list[Outcome]) -> str:
+def table(trials: list[TilingTrial]) -> str:
     rows = [
         ("shape", "B", "T", "strategy", "error", "bits", "ms", "µs/step", "model", "ratio", "× FlashRNN", "")
     ]
-    for outcome in outcomes:
-        problem, found = outcome.candidate.problem, outcome.measurement
+    for trial in trials:
+        problem = trial.candidate.problem
         head = (
             f"{problem.heads}x{problem.head_dim}",
             problem.batch,
             problem.steps,
-            outcome.candidate.strategy,
+            trial.candidate.strategy,
         )
-        if found is None:
-            rows.append((*map(str, head), *[""] * 7, "LOST"))
+        if not trial.passed:
+            rows.append((*map(str, head), *[""] * 7, "FAILED"))
             continue
         peer = flashrnn_times.FUSED.get((problem.heads, problem.head_dim, problem.batch))
         known = (
             peer
-            and found.milliseconds
+            and trial.time
             and problem.direction == "forward"
-            and flashrnn_times.comparable(found.device, problem.cell, problem.steps, problem.dtype)
+            and flashrnn_times.comparable(trial.device, problem.cell, problem.steps, problem.dtype)
         )
-        parameters = " ".join(f"{name}={value}" for name, value in outcome.candidate.parameters.items())
+        parameters = " ".join(f"{name}={value}" for name, value in trial.candidate.parameters.items())
         rows.append(
             (
                 *map(str, head),
-                f"{found.relative_error:.1e}",
-                f"{found.runs_with_same_bits}/{found.runs}",
-                number(found.milliseconds),
-                number(found.microseconds_per_step),
-                number(found.predicted_microseconds_per_step),
-                number(found.ratio),
-                f"{peer[0] / found.milliseconds:.2f}" if known else "",
-                parameters if outcome.passed else "FAILED " + parameters,
+                f"{trial.relative_error or 0.0:.1e}",
+                f"{trial.notes['runs']:.0f}",
+                number(trial.time),
+                number(trial.microseconds_per_step),
+                number(trial.candidate.microseconds_per_step),
+                number(trial.ratio),
+                f"{peer[0] / trial.time:.2f}" if known else "",
+                parameters,
             )
         )
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
@@ -198,11 +196,11 @@ def number(value: float | None) -> str:
     return "" if value is None else f"{value:.3f}"
 
 
-def write(path: Path | None, outcomes: list[Outcome], failures: list[dict[str, str]]) -> None:
+def write(path: Path | None, trials: list[TilingTrial], failures: list[dict[str, str]]) -> None:
     if path is not None:
         data = {
             "environment": environment("pycuda", "cuda-bindings", "cuda-core", "nvidia-cuda-nvrtc", "numpy"),
-            "outcomes": [outcome.to_json() for outcome in outcomes],
+            "outcomes": [trial.reported() for trial in trials],
             "without_tiling": failures,
         }
         path.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -31,8 +31,9 @@ from kerneltune.errors import CompilationError, KernelTuneError
 from kerneltune.inputs.descriptions import discover
 from kerneltune.inputs.hardware import load_profile
 from kerneltune.inputs.problem import Problem
-from kerneltune.running.measure import TrialPlan
-from kerneltune.running.trial import CHILD, require_gpu
+from kerneltune.measuring.measure import tiling_plan
+from kerneltune.pipeline.stages import MEASURING_CHILD
+from kerneltune.pipeline.tilings import require_gpu
 from kerneltune.tiling.space import TilingSpace
 from kerneltune.tuning.report import make_report
 from kerneltune.tuning.store import Store
@@ -83,7 +84,7 @@ def tune_all(
     *,
     seconds: float,
     workers: int,
-    child: Sequence[str] = CHILD,
+    child: Sequence[str] = MEASURING_CHILD,
     clock: Callable[[], float] = time.monotonic,
 ) -> tuple[int, list[str]]:
     """Tune as many requests as time allows; returns how many are left, and the errors."""
@@ -110,13 +111,12 @@ def tune_all(
                 failures.append(f"{problem.label}: {error}")
             else:
                 choice = found.first_choice
-                best = found.ranked[0].measurement if found.ranked else None
-                shown = f"{best.milliseconds} ms" if best else "nothing passed"
+                shown = found.ranked[0].sentence if found.ranked else "nothing passed"
                 said = f"first choice {choice.rank} of {choice.of}, {choice.loss:+.1%}" if choice else ""
                 print(f"{problem.label}: {shown} {said}", flush=True)
                 failures += [f"{problem.label}: left out: {reason}" for reason in found.left_out]
                 failures += [
-                    f"{problem.label}: {o.failure or o.measurement}" for o in found.outcomes if not o.passed
+                    f"{problem.label}: {trial.failure}" for trial in found.trials if not trial.passed
                 ]
             done += 1
     finally:
@@ -134,7 +134,7 @@ def in_time(future: Future[int], seconds: float) -> bool:
     return True
 
 
-def main(arguments: Sequence[str] | None = None, child: Sequence[str] = CHILD) -> int:
+def main(arguments: Sequence[str] | None = None, child: Sequence[str] = MEASURING_CHILD) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--gpu", default="h100_sxm", help="profile")
     parser.add_argument("--store", type=Path, required=True, help="sqlite file of the trials")
@@ -152,8 +152,8 @@ def main(arguments: Sequence[str] | None = None, child: Sequence[str] = CHILD) -
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 2, help="processes that compile")
     parser.add_argument("--out", type=Path, default=None, help="JSON file of the report")
     options = parser.parse_args(arguments)
-    plan = TrialPlan(options.runs, options.timed, seed=int.from_bytes(os.urandom(4), "little"))
-    chosen = TuneOptions(options.top, options.each, plan=plan)
+    plan, seed = tiling_plan(options.runs, options.timed), int.from_bytes(os.urandom(4), "little")
+    chosen = TuneOptions(options.top, options.each, plan=plan, seed=seed)
     problems = list(requests(options.steps))[: options.requests]
     try:
         require_gpu(load_profile(options.gpu), child=child)
@@ -167,7 +167,7 @@ def main(arguments: Sequence[str] | None = None, child: Sequence[str] = CHILD) -
             workers=options.workers,
             child=child,
         )
-        report = make_report(store.trials(options.gpu), options.top)
+        report = make_report(store.tilings(options.gpu), options.top)
     except KernelTuneError as error:
         print(error, file=sys.stderr)
         return error.exit_code

@@ -13,17 +13,20 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from kerneltune.inputs.descriptions import discover
 from kerneltune.inputs.problem import Problem
+from kerneltune.messages import Built
+from kerneltune.pipeline.tilings import order_of
 from kerneltune.running.case import LayerCase, random_case
 from kerneltune.tiling.candidate import Candidate
 
 VERIFIED_STEPS = 12
 DRAWN_ROWS = 8  # batch rows of the input that is timed; the others are the same
+WARM_UP = 3
 TIMED = 10  # launches of a variant in a round
 ROUNDS = 2
 SEED = 3
@@ -45,10 +48,10 @@ def main() -> None:
     case = timed_case(Candidate.from_json(about["variants"][0]["candidate"]).problem)
     with open(about["lock"], "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # one process at a time measures
-        time_variants(keeping_runner(), case, about["variants"], ends)
+        time_variants(backend_with(case), about["variants"], ends)
 
 
-def time_variants(runner: Any, case: LayerCase, variants: Sequence[dict[str, Any]], ends: float) -> None:
+def time_variants(backend: Any, variants: Sequence[dict[str, Any]], ends: float) -> None:
     """Print the median time of each variant in each round; rounds go to and fro."""
     found = [Candidate.from_json(variant["candidate"]) for variant in variants]
     for turn in range(ROUNDS):
@@ -57,26 +60,20 @@ def time_variants(runner: Any, case: LayerCase, variants: Sequence[dict[str, Any
             if time.monotonic() > ends:
                 return
             variant = variants[number]
-            cubin = Path(variant["cubin"]).read_bytes()
-            runner.prepare(found[number], cubin, case, cooperative=variant["cooperative"])
-            times = runner.time(TIMED)
+            built = Built(cubin=Path(variant["cubin"]).read_bytes())
+            loaded = backend.load(order_of(found[number], variant["cooperative"]), built)
+            times = loaded.time(TIMED, flush=False, warm_up=WARM_UP)
+            loaded.close()
             print(json.dumps({"variant": number, "milliseconds": statistics.median(times)}), flush=True)
 
 
-def keeping_runner() -> Any:
-    """A runner that uploads each input once, for all kernels."""
-    from kerneltune.running.pycuda_runner import PycudaRunner
+def backend_with(case: LayerCase) -> Any:
+    """This machine's GPU with a case, whose input all kernels share."""
+    from kerneltune.measuring.tiling_backend import TilingBackend
 
-    class KeepingRunner(PycudaRunner):
-        kept: ClassVar[dict[int, Any]] = {}
-
-        def _upload(self, array: Any) -> Any:
-            if id(array) not in self.kept:
-                self.kept[id(array)] = super()._upload(array)
-                self._buffers.pop()  # not freed with the kernel
-            return self.kept[id(array)]
-
-    return KeepingRunner()
+    backend = TilingBackend(discover())
+    backend.use(case)
+    return backend
 
 
 def timed_case(problem: Problem) -> LayerCase:

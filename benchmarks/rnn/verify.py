@@ -32,7 +32,8 @@ from environment import environment
 
 from kerneltune.errors import KernelTuneError
 from kerneltune.inputs.problem import PASSES
-from kerneltune.running.trial import CHILD, require_gpu
+from kerneltune.pipeline.stages import MEASURING_CHILD
+from kerneltune.pipeline.tilings import require_gpu
 
 WRITTEN_EVERY = 10.0  # seconds
 EMULATOR = Path(__file__).resolve().parents[2] / "tests" / "kernels" / "emulator" / "runner.py"
@@ -43,7 +44,7 @@ FAILURES_SHOWN = 12
 COLUMNS = ("pass", "strategy", "dtype", "cases", "failed", "same_bits")
 
 
-def main(arguments: Sequence[str] | None = None, child: Sequence[str] = CHILD) -> int:
+def main(arguments: Sequence[str] | None = None, child: Sequence[str] = MEASURING_CHILD) -> int:
     options = parsed(arguments)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "2")  # for the references, which several processes compute
     limits = Limits(work=options.work)

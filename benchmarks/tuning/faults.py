@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "kerneltu
 
 from environment import environment
 
-from kerneltune.tuning.kernel_store import KernelStore
+from kerneltune.tuning.store import Store
 
 KINDS = (
     *("hang", "killed", "out_of_bounds", "nan", "wrong", "unsteady", "garbage"),
@@ -72,7 +72,7 @@ def main() -> None:
                 kills += 1
         time.sleep(1.0)
         left = subprocess.run(["pgrep", "-f", folder], capture_output=True, text=True, check=False).stdout
-        rows = KernelStore(store).rows()
+        rows = Store(store).rows()
         tried = Counter((r.trial.configuration["x"], r.trial.configuration["fault"]) for r in rows)
         passed = {r.trial.configuration["x"] for r in rows if r.trial.passed}
         failed = Counter(str(r.trial.configuration["fault"]) for r in rows if not r.trial.passed)

@@ -76,12 +76,8 @@ def _of_store(path: Path | None, gpu: str) -> list[Tiling]:
     from kerneltune.tiling.cost_model import Tiling
     from kerneltune.tuning.report import latest
 
-    outcomes = [outcome for group in latest(opened_store(path).trials(gpu)).values() for outcome in group]
-    return [
-        Tiling.of(outcome.candidate, outcome.measurement.milliseconds)
-        for outcome in outcomes
-        if outcome.passed and outcome.measurement and outcome.measurement.milliseconds
-    ]
+    trials = [trial for group in latest(opened_store(path).tilings(gpu)).values() for trial in group]
+    return [Tiling.of(trial.candidate, trial.time) for trial in trials if trial.time is not None]
 
 
 def _of_files(paths: Sequence[Path]) -> Iterator[Tiling]:

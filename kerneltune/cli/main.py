@@ -175,42 +175,39 @@ def run(
 ) -> None:
     """Run the fastest tilings on this machine's GPU: verify them, compare repeated runs, and time them."""
     with reporting(as_json):
-        from kerneltune.running.measure import TrialPlan
-        from kerneltune.running.trial import Trial, require_gpu, run_trials
+        from kerneltune.measuring.measure import tiling_plan
+        from kerneltune.pipeline.tilings import CompiledTiling, require_gpu, run_tilings
 
         space = asked.space()
         fresh = int.from_bytes(os.urandom(4), "little") if seed is None else seed
-        plan = TrialPlan(runs=runs, timed=timed, seed=fresh)
-        capability = space.profile.compute_capability
         space.best()  # reports an infeasible request even without a GPU
-        require_gpu(space.profile, timeout=timeout)
-        trials = [
-            Trial(
+        require_gpu(space.profile, space.kernels, timeout=timeout)
+        tilings = [
+            CompiledTiling(
                 compiled.candidate,
                 compiled.cubin,
                 space.kernels.strategy(compiled.candidate.strategy).spec.cooperative,
-                capability,
-                plan,
+                fresh,
             )
             for compiled in _best_compiled(space, compiler, top)
         ]
-        outcomes = list(run_trials(trials, space.kernels.root, timeout=timeout))
+        trials = list(run_tilings(tilings, space.kernels.root, tiling_plan(runs, timed), timeout=timeout))
         if as_json:
             print_json(
                 {
-                    "status": "passed" if all(outcome.passed for outcome in outcomes) else "failed",
+                    "status": "passed" if all(trial.passed for trial in trials) else "failed",
                     "gpu": space.profile.name,
                     "seed": fresh,
-                    "outcomes": [outcome.to_json() for outcome in outcomes],
+                    "outcomes": [trial.reported() for trial in trials],
                 }
             )
         else:
-            from kerneltune.cli.tables import show_outcomes, show_tiling
+            from kerneltune.cli.tables import show_tiling, show_trials
 
-            show_tiling(outcomes[0].candidate, space.profile, space.kernels)
+            show_tiling(trials[0].candidate, space.profile, space.kernels)
             click.echo("")
-            show_outcomes(outcomes)
-        if not any(outcome.passed for outcome in outcomes):
+            show_trials(trials)
+        if not any(trial.passed for trial in trials):
             raise Exit(RunError.exit_code)
 
 

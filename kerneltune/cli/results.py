@@ -60,9 +60,9 @@ def results(
 
 def _found(kernel: str | None, device: str | None, store: Path | None) -> list[TunedSummary]:
     from kerneltune.reporting.summary import summarised
-    from kerneltune.tuning.kernel_store import KernelStore
+    from kerneltune.tuning.store import Store
 
-    with closing(KernelStore(store)) as opened:
+    with closing(Store(store)) as opened:
         rows = opened.rows()
         path = opened.path
     if not rows:

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from kerneltune.cli.doctor import Finding
     from kerneltune.compiling.feedback import Settled
     from kerneltune.inputs.profile_checks import Difference
-    from kerneltune.running.measure import Measurement
-    from kerneltune.running.trial import Outcome
+    from kerneltune.pipeline.tiling_trial import TilingTrial
     from kerneltune.tiling.fit import Fit
     from kerneltune.tuning.report import Report
     from kerneltune.tuning.tuner import Tuned
@@ -87,46 +86,43 @@ def show_compilation(settled: Settled) -> None:
     _print(table)
 
 
-_MEASURED: dict[str, Callable[[Measurement], str]] = {
-    "result": lambda found: found.verdict if found.right else f"WRONG: {found.verdict}",
-    "same bits": lambda found: f"{found.runs_with_same_bits} of {found.runs} runs",
-    "µs per step": lambda found: _number(found.microseconds_per_step),
-    "predicted": lambda found: _number(found.predicted_microseconds_per_step),
-    "ratio": lambda found: _number(found.ratio),
-    "ms": lambda found: _number(found.milliseconds),
+_MEASURED: dict[str, Callable[[TilingTrial], str]] = {
+    "result": lambda trial: trial.verdict,
+    "same bits": lambda trial: f"{trial.notes.get('runs', 0):.0f} runs",
+    "µs per step": lambda trial: _number(trial.microseconds_per_step),
+    "predicted": lambda trial: _number(trial.candidate.microseconds_per_step if trial.time else None),
+    "ratio": lambda trial: _number(trial.ratio),
+    "ms": lambda trial: _number(trial.time),
 }
 """The columns of a run's table, after rank and strategy."""
 
 
-def show_outcomes(outcomes: Sequence[Outcome]) -> None:
-    """Print the outcomes of a run: correctness, time, and deviation from the prediction."""
+def show_trials(trials: Sequence[TilingTrial]) -> None:
+    """Print the trials of a run: correctness, time, and deviation from the prediction."""
     table = _table("", "strategy", *_MEASURED)
-    for rank, outcome in enumerate(outcomes, 1):
-        found = outcome.measurement
-        lost = [f"lost: {outcome.failure}"]
-        cells = lost if found is None else [cell(found) for cell in _MEASURED.values()]
-        table.add_row(str(rank), outcome.candidate.strategy, *cells)
+    for rank, trial in enumerate(trials, 1):
+        cells = [cell(trial) for cell in _MEASURED.values()] if trial.passed else [trial.sentence]
+        table.add_row(str(rank), trial.candidate.strategy, *cells)
     _print(table)
 
 
 def show_tuned(tuned: Tuned, store: Path) -> None:
     """Print the candidates that passed, the fastest first, and the rank of the model's first choice."""
     table = _table("", "strategy", "ms", "µs per step", "predicted", "ratio", "parameters")
-    for rank, outcome in enumerate(tuned.ranked, 1):
-        found = outcome.measurement
-        assert found is not None
-        parameters = " ".join(f"{name}={value}" for name, value in outcome.candidate.parameters.items())
+    for rank, trial in enumerate(tuned.ranked, 1):
+        candidate = trial.candidate
+        parameters = " ".join(f"{name}={value}" for name, value in candidate.parameters.items())
         table.add_row(
             str(rank),
-            outcome.candidate.strategy,
-            _number(found.milliseconds),
-            _number(found.microseconds_per_step),
-            _number(found.predicted_microseconds_per_step),
-            _number(found.ratio),
+            candidate.strategy,
+            _number(trial.time),
+            _number(trial.microseconds_per_step),
+            _number(candidate.microseconds_per_step),
+            _number(trial.ratio),
             parameters,
         )
     _print(table)
-    failed = len(tuned.outcomes) - len(tuned.ranked)
+    failed = len(tuned.trials) - len(tuned.ranked)
     _say(f"{len(tuned.ranked)} passed, {failed} failed, {tuned.from_store} known before; kept in {store}")
     choice = tuned.first_choice
     if choice is not None:
@@ -139,7 +135,7 @@ def show_report(report: Report, store: Path) -> None:
         "request", "steps", "pass", "GPU", "tried", "failed", "strategy", "ms", "first choice", "slower by"
     )
     for entry in report.problems:
-        best = entry.best.measurement if entry.best else None
+        best = entry.best
         choice = entry.choice
         table.add_row(
             entry.problem.label,
@@ -148,8 +144,8 @@ def show_report(report: Report, store: Path) -> None:
             entry.gpu,
             str(entry.tried),
             str(entry.failed),
-            entry.best.candidate.strategy if entry.best else "",
-            _number(best.milliseconds) if best else "",
+            best.candidate.strategy if best else "",
+            _number(best.time) if best else "",
             f"{choice.rank} of {choice.of}" if choice else "",
             f"{choice.loss:.1%}" if choice else "",
         )

@@ -24,7 +24,7 @@ from kerneltune.cli.options import (
 from kerneltune.errors import InputError, RunError
 
 if TYPE_CHECKING:
-    from kerneltune.running.trial import Outcome
+    from kerneltune.pipeline.tiling_trial import TilingTrial
     from kerneltune.tuning.store import Store
 
 store_path_option = store_option("The sqlite file of measured trials")
@@ -59,17 +59,16 @@ def tune(
     """Measure the best tilings on this machine's GPU, store the results, and print them ranked."""
     with reporting(as_json):
         from kerneltune.compiling.compile import Compiler
-        from kerneltune.running.measure import TrialPlan
-        from kerneltune.tuning.store import Store
+        from kerneltune.measuring.measure import tiling_plan
+        from kerneltune.tuning.store import Store, tilings_path
         from kerneltune.tuning.tuner import TuneOptions
         from kerneltune.tuning.tuner import tune as tuned
 
         space = asked.space()
         fresh = int.from_bytes(os.urandom(4), "little") if seed is None else seed
-        plan = TrialPlan(runs=runs, timed=timed, seed=fresh)
-        options = TuneOptions(top, each, again, timeout, plan)
+        options = TuneOptions(top, each, again, timeout, tiling_plan(runs, timed), fresh)
         made = Compiler(space.kernels, space.profile, backend=compiler)
-        kept = Store(store, notice=lambda sentence: click.echo(sentence, err=True))
+        kept = Store(store or tilings_path(), notice=lambda sentence: click.echo(sentence, err=True))
         found = tuned(space, made, kept, options, notice=_notice)
         for reason in found.left_out:
             click.echo(f"left out: {reason}", err=True)
@@ -86,15 +85,11 @@ def tune(
             raise Exit(RunError.exit_code)
 
 
-def _notice(outcome: Outcome, known: bool) -> None:
-    measured = outcome.measurement
-    if measured is None:
-        said = f"lost: {outcome.failure}"
-    elif not outcome.passed:
-        said = f"WRONG: {measured.verdict}"
-    else:
-        said = f"{measured.milliseconds} ms" + (" (from the store)" if known else "")
-    click.echo(f"{outcome.candidate.strategy} {outcome.candidate.cycles} cycles: {said}", err=True)
+def _notice(trial: TilingTrial) -> None:
+    known = " (from the store)" if trial.stored and trial.passed else ""
+    click.echo(
+        f"{trial.candidate.strategy} {trial.candidate.cycles} cycles: {trial.sentence}{known}", err=True
+    )
 
 
 @click.command(context_settings=HELP)
@@ -114,7 +109,7 @@ def report(*, store: Path | None, gpu: str | None, first: int, as_json: bool) ->
         from kerneltune.tuning.report import make_report
 
         opened = opened_store(store)
-        made = make_report(opened.trials(gpu), first)
+        made = make_report(opened.tilings(gpu), first)
         if as_json:
             print_json({"store": str(opened.path), **made.to_json()})
             return
@@ -125,8 +120,8 @@ def report(*, store: Path | None, gpu: str | None, first: int, as_json: bool) ->
 
 def opened_store(path: Path | None) -> Store:
     """The store to read: the user's own, or a file that must exist."""
-    from kerneltune.tuning.store import Store
+    from kerneltune.tuning.store import Store, tilings_path
 
     if path is not None and not path.is_file():
         raise InputError(f"--store: there is no file {path}")
-    return Store(path)
+    return Store(path or tilings_path())

@@ -79,28 +79,37 @@ class Compiler:
         self._lines = lines
         self._defines = defines
 
+    def key(self, candidate: Candidate) -> str:
+        """A hash of everything that the candidate's cubin depends on."""
+        return self._key(self._job(candidate))
+
     def compile(self, candidate: Candidate) -> Compiled:
         """The candidate's cubin and report. Raises `CompilationError` if the compiler refuses it."""
-        source = translation_unit(candidate, self._kernels, self._profile)
-        job = _Job(
-            source,
-            self._profile.target,
-            self._kernels.root,
-            candidate.registers,
-            self._lines,
-            self._defines,
-        )
-        options = [*PTXAS_OPTIONS, STANDARD, job.target, str(job.max_registers)]
-        options += [LINES_OPTION] if job.lines else []
-        options += [f"-D{name}" for name in job.defines]
-        key = content_key((self._version, *options, source), job.include)
+        job = self._job(candidate)
+        key = self._key(job)
         output = self._cache.load(key)
         if output is None:
             started = time.perf_counter()
             cubin, log = self._build(job)
             output = CompilerOutput(cubin, log, self._version, round(time.perf_counter() - started, 3))
             self._cache.store(key, output)
-        return Compiled(candidate, output.cubin, report(candidate, self._profile, output), source, key)
+        return Compiled(candidate, output.cubin, report(candidate, self._profile, output), job.source, key)
+
+    def _job(self, candidate: Candidate) -> _Job:
+        return _Job(
+            translation_unit(candidate, self._kernels, self._profile),
+            self._profile.target,
+            self._kernels.root,
+            candidate.registers,
+            self._lines,
+            self._defines,
+        )
+
+    def _key(self, job: _Job) -> str:
+        options = [*PTXAS_OPTIONS, STANDARD, job.target, str(job.max_registers)]
+        options += [LINES_OPTION] if job.lines else []
+        options += [f"-D{name}" for name in job.defines]
+        return content_key((self._version, *options, job.source), job.include)
 
 
 Build = Callable[[_Job], tuple[bytes, str]]

@@ -54,7 +54,7 @@ class CallableBackend:
         return CallableLoaded(self.case, function, order.configuration, timer, order.tells)
 
 
-class CallableLoaded(HostChecks):
+class CallableLoaded(HostChecks[Case]):
     """One configuration of a function.
 
     Args:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from kerneltune.errors import KernelTuneError, MissingExtraError, RunError
+from kerneltune.inputs.descriptions import discover
 from kerneltune.measuring.case import Case
 from kerneltune.measuring.loaded import Backend
 from kerneltune.measuring.measure import MeasuringPlan
@@ -52,25 +53,28 @@ def serve(server: Server, answers: TextIO) -> None:
 
 def _served(set_up: SetUp) -> tuple[Server, Facts]:
     sys.path += [folder for folder in set_up.path if folder not in sys.path]
-    backend = backend_of(set_up.kind, Case.load(Path(set_up.case)))
+    backend = backend_of(set_up)
     gauge = Gauge(getattr(backend, "bus", None)) if set_up.kind != "callable" else None
     observers = [_made(reference) for reference in set_up.observers]
     plan: dict[str, Any] = set_up.plan
     return Server(backend, MeasuringPlan(**plan), observers, gauge), backend.facts
 
 
-def backend_of(kind: str, case: Case) -> Backend:
+def backend_of(set_up: SetUp) -> Backend:
     """The backend for a kind of kernels.
 
     Raises:
         MissingExtraError: Its package is not installed.
         RunError: There is no GPU.
     """
-    if kind == "callable":
+    if set_up.kind == "tiling":
+        return _tilings(Path(set_up.kernels_root))
+    case = Case.load(Path(set_up.case))
+    if set_up.kind == "callable":
         from kerneltune.measuring.callable_backend import CallableBackend
 
         return CallableBackend(case)
-    if kind == "triton":
+    if set_up.kind == "triton":
         try:
             from kerneltune.measuring.triton_backend import TritonBackend
         except ImportError:
@@ -83,6 +87,18 @@ def backend_of(kind: str, case: Case) -> Backend:
             raise MissingExtraError("running kernels", "compile") from None
         raise RunError(f"the CUDA driver's bindings cannot be loaded: {error}") from None
     return DriverBackend(case)
+
+
+def _tilings(kernels_root: Path) -> Backend:
+    try:
+        from kerneltune.measuring.tiling_backend import TilingBackend
+    except ModuleNotFoundError:
+        raise MissingExtraError("running kernels", "gpu") from None
+    except ImportError as error:
+        raise RunError(f"pycuda cannot be loaded, is there a GPU driver? {error}") from None
+    except Exception as error:  # pycuda raises its own classes while it initialises the driver
+        raise RunError(f"no GPU can be used: {error}") from None
+    return TilingBackend(discover(kernels_root))
 
 
 def _made(reference: str) -> Any:

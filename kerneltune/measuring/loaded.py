@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Mapping
+from typing import Any, Generic, Protocol, TypeVar
 
+import numpy as np
 from numpy.typing import NDArray
 
 from kerneltune.errors import RunError
-from kerneltune.measuring.case import Case
 from kerneltune.messages import Built, Facts, Order
 from kerneltune.running.verify import Verdict
 
@@ -51,10 +52,20 @@ class Backend(Protocol):
         """Make a candidate ready; raises `RunError` if the device refuses it."""
 
 
-class HostChecks:
+class Judging(Protocol):
+    """A case, which knows the right outputs."""
+
+    def judge(self, results: Mapping[str, NDArray[Any]]) -> Verdict:
+        """The verdict on outputs by name."""
+
+
+JudgingT = TypeVar("JudgingT", bound=Judging)
+
+
+class HostChecks(Generic[JudgingT]):
     """Checks of outputs that are read to the host; a class of `Loaded` that has `read`."""
 
-    case: Case
+    case: JudgingT
     _kept: dict[str, NDArray[Any]]
 
     def read(self) -> dict[str, NDArray[Any]]:
@@ -72,7 +83,11 @@ class HostChecks:
     def same(self) -> bool:
         """Whether the outputs of the last run have the bits that were kept."""
         found = self.read()
-        return all(found[name].tobytes() == kept.tobytes() for name, kept in self._kept.items())
+        return all(np.array_equal(_bytes(found[name]), _bytes(kept)) for name, kept in self._kept.items())
+
+
+def _bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
 
 
 def guarded(text: str) -> RunError:

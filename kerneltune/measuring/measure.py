@@ -13,11 +13,12 @@ from kerneltune.inputs import rules
 from kerneltune.inputs.rules import flag, whole
 from kerneltune.measuring.loaded import POISONS, Loaded
 from kerneltune.messages import Timing
+from kerneltune.running.verify import Verdict
 from kerneltune.searching.racing import is_hopeless
 
 RULES = {
     "runs": whole(1),
-    "timed": whole(1),
+    "timed": whole(0),
     "warm_up": whole(0),
     "flush": flag,
     "patience": rules.number(0),
@@ -33,7 +34,7 @@ class MeasuringPlan:
 
     Attributes:
         runs: Verified runs, whose bits are compared.
-        timed: Timed runs.
+        timed: Timed runs; 0: candidates are verified only.
         warm_up: Runs before them.
         flush: Whether the L2 cache is overwritten before each timed run.
         patience: A candidate whose first time exceeds the best by this factor is timed no further, nor one
@@ -59,20 +60,25 @@ class MeasuringPlan:
         return asdict(self)
 
 
-def verified(loaded: Loaded, plan: MeasuringPlan) -> float:
-    """Run and check the candidate; returns its relative error.
+def tiling_plan(runs: int = 3, timed: int = 20) -> MeasuringPlan:
+    """The work on tilings: all are timed to the end, since their times are what cost models are fitted to."""
+    return MeasuringPlan(runs=runs, timed=timed, warm_up=3, patience=0.0)
+
+
+def verified(loaded: Loaded, plan: MeasuringPlan) -> Verdict:
+    """Run and check the candidate; returns the verdict on its first run.
 
     Raises:
         RunError: A result is wrong, is not written, or differs between runs.
     """
-    error = 0.0
+    first = Verdict(0.0, 0.0, 0)
     for number in range(plan.runs):
         loaded.run(POISONS[number % len(POISONS)])
         if number == 0:
             verdict = loaded.check()
             if not verdict.right:
                 raise RunError(f"wrong result: {verdict.sentence}")
-            error = verdict.relative_error
+            first = verdict
             loaded.keep()
         elif plan.needs_same_bits:
             if not loaded.same():
@@ -81,7 +87,7 @@ def verified(loaded: Loaded, plan: MeasuringPlan) -> float:
             verdict = loaded.check()
             if not verdict.right:
                 raise RunError(f"wrong result in run {number + 1}: {verdict.sentence}")
-    return error
+    return first
 
 
 def timed(loaded: Loaded, plan: MeasuringPlan, best: float | None) -> Timing:

@@ -49,10 +49,10 @@ class Server:
         started = time.perf_counter()
         loaded = self._backend.load(request.order, request.built)
         try:
-            error = verified(loaded, self._plan)
-            found, told = self._timed(loaded, request.best)
+            verdict = verified(loaded, self._plan)
+            found, told = self._timed(loaded, request.best) if self._plan.timed else (None, {})
             notes = {} if self._gauge is None else self._gauge.state()
-            if self._plan.energy_seconds and not found.stopped:
+            if self._plan.energy_seconds and found is not None and not found.stopped:
                 told = {**told, "energy": self._energy(loaded, found)}
         finally:
             loaded.close()
@@ -60,7 +60,8 @@ class Server:
             trial=request.trial,
             timing=found,
             seconds=round(time.perf_counter() - started, 6),
-            relative_error=error if error < math.inf else None,
+            relative_error=verdict.relative_error if verdict.relative_error < math.inf else None,
+            tolerance=verdict.tolerance,
             objectives=told,
             notes=notes,
         )

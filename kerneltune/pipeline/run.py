@@ -8,32 +8,30 @@ from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field, replace
 from time import perf_counter
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Protocol
 
 from kerneltune.errors import KernelTuneError, MissingExtraError
 from kerneltune.inputs.rules import check, number, optional, whole
-from kerneltune.messages import Failed
-from kerneltune.pipeline.stages import AnswerT, BuiltIn, BuiltT, Compiling, Measuring, OrderT, Timed
+from kerneltune.messages import Answer, Built, Failed, Order
+from kerneltune.pipeline.stages import Compiling, Measuring
 from kerneltune.pipeline.trial import TIME, Trial
 from kerneltune.searching.protocol import Configuration, Strategy, prediction
 
-AnswerIn = TypeVar("AnswerIn", bound=Timed, contravariant=True)
 
-
-class Work(Protocol[OrderT, BuiltIn, AnswerIn]):
+class Work(Protocol):
     """The subject of a run: it turns configurations into orders, and answers into trials."""
 
     @property
     def compiles(self) -> bool:
         """Whether a compiler runs before each candidate."""
 
-    def order(self, configuration: Configuration) -> OrderT:
+    def order(self, configuration: Configuration) -> Order:
         """The order of a configuration; raises `KernelTuneError` for one that cannot run here."""
 
-    def refused(self, order: OrderT, built: BuiltIn) -> str | None:
+    def refused(self, order: Order, built: Built) -> str | None:
         """Why what was built is not run, such as resources beyond what was promised; None if it is."""
 
-    def trial(self, order: OrderT, built: BuiltIn | None, answer: AnswerIn | Failed) -> Trial:
+    def trial(self, order: Order, built: Built | None, answer: Answer | Failed) -> Trial:
         """The result of an answer."""
 
 
@@ -90,7 +88,7 @@ class Progress:
 Notice = Callable[[Trial, Progress], None]
 
 
-class Pipeline(Generic[OrderT, BuiltT, AnswerT]):
+class Pipeline:
     """Runs a search.
 
     Args:
@@ -107,11 +105,11 @@ class Pipeline(Generic[OrderT, BuiltT, AnswerT]):
 
     def __init__(
         self,
-        work: Work[OrderT, BuiltT, AnswerT],
+        work: Work,
         strategy: Strategy,
         memory: Memory,
-        compilers: Compiling[OrderT, BuiltT] | None,
-        devices: Measuring[OrderT, BuiltT, AnswerT],
+        compilers: Compiling | None,
+        devices: Measuring,
         *,
         better: Callable[[Trial, Trial], bool] | None = None,
         gains: Callable[[Trial], bool] | None = None,
@@ -124,9 +122,9 @@ class Pipeline(Generic[OrderT, BuiltT, AnswerT]):
         self._notice = notice
         workers = 0 if compilers is None else compilers.workers
         self._ahead = ahead or workers + devices.depth
-        self._building: dict[Future[BuiltT | Failed], OrderT] = {}
-        self._ready: deque[tuple[OrderT, BuiltT | None]] = deque()
-        self._running: dict[Future[AnswerT | Failed], tuple[OrderT, BuiltT | None]] = {}
+        self._building: dict[Future[Built | Failed], Order] = {}
+        self._ready: deque[tuple[Order, Built | None]] = deque()
+        self._running: dict[Future[Answer | Failed], tuple[Order, Built | None]] = {}
         self.progress = Progress()
         self._asked = 0
 
@@ -156,8 +154,10 @@ class Pipeline(Generic[OrderT, BuiltT, AnswerT]):
             )
             done, _ = wait(waiting, timeout=left, return_when=FIRST_COMPLETED)
             for future in waiting:  # in the order of their starts: `done` is a set
-                if future in done:
-                    self._advance(future, started)
+                if future in self._building and future in done:
+                    self._after_building(future)
+                elif future in done:
+                    self._after_running(future, started)
         self.progress.seconds = perf_counter() - started
         return self.progress
 
@@ -210,33 +210,32 @@ class Pipeline(Generic[OrderT, BuiltT, AnswerT]):
         else:
             self._building[self._compilers.submit(order)] = order
 
-    def _measure(self, order: OrderT, built: BuiltT | None) -> None:
+    def _measure(self, order: Order, built: Built | None) -> None:
         best = self.progress.best
         number = len(self.progress.trials)
         future = self._devices.submit(number, order, built, None if best is None else best.time)
         self._running[future] = order, built
 
-    def _advance(self, future: Future[Any], started: float) -> None:
-        if future in self._building:
-            order = self._building.pop(future)
-            built: BuiltT | Failed = future.result()
-            if isinstance(built, Failed):
-                if built.exit_code == MissingExtraError.exit_code:
-                    raise MissingExtraError.said(built.failure)
-                self._end(self._work.trial(order, None, built), keep=True)
-                return
-            reason = self._work.refused(order, built)
-            if reason is None:
-                self._ready.append((order, built))
-            else:
-                self._end(self._work.trial(order, built, Failed(failure=reason)), keep=True)
+    def _after_building(self, future: Future[Built | Failed]) -> None:
+        order, built = self._building.pop(future), future.result()
+        if isinstance(built, Failed):
+            if built.exit_code == MissingExtraError.exit_code:
+                raise MissingExtraError.said(built.failure)
+            self._end(self._work.trial(order, None, built), keep=True)
             return
-        order, made = self._running.pop(future)
-        answer: AnswerT | Failed = future.result()  # a device that cannot work at all ends the run
+        reason = self._work.refused(order, built)
+        if reason is None:
+            self._ready.append((order, built))
+        else:
+            self._end(self._work.trial(order, built, Failed(failure=reason)), keep=True)
+
+    def _after_running(self, future: Future[Answer | Failed], started: float) -> None:
+        order, built = self._running.pop(future)
+        answer = future.result()  # a device that cannot work at all ends the run
         self.progress.measuring += answer.seconds
         if self.progress.first_result is None and not isinstance(answer, Failed):
             self.progress.first_result = perf_counter() - started
-        self._end(self._work.trial(order, made, answer), keep=True)
+        self._end(self._work.trial(order, built, answer), keep=True)
 
     def _end(self, trial: Trial, keep: bool = False) -> None:
         progress = self.progress

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 import msgspec
 
@@ -22,42 +22,27 @@ COMPILE_CHILD = (MODULE, "kerneltune.pipeline.compile_child")
 MEASURING_CHILD = (MODULE, "kerneltune.measuring.child")
 
 
-class Timed(Protocol):
-    """The result of a device; its further content is between the work and its devices."""
-
-    @property
-    def seconds(self) -> float:
-        """Of the device's work."""
-
-
-OrderT = TypeVar("OrderT")
-BuiltT = TypeVar("BuiltT")
-AnswerT = TypeVar("AnswerT", bound=Timed)
-OrderIn = TypeVar("OrderIn", contravariant=True)
-BuiltIn = TypeVar("BuiltIn", contravariant=True)
-
-
-class Compiling(Protocol[OrderIn, BuiltT]):
+class Compiling(Protocol):
     """The compiling stage: several orders at the same time."""
 
     workers: int
 
-    def submit(self, order: OrderIn) -> Future[BuiltT | Failed]:
+    def submit(self, order: Order) -> Future[Built | Failed]:
         """Start a compilation."""
 
     def close(self) -> None:
         """End its processes."""
 
 
-class Measuring(Protocol[OrderIn, BuiltIn, AnswerT]):
+class Measuring(Protocol):
     """The measuring stage: several devices at the same time."""
 
     slots: int  # devices
     depth: int  # requests that it takes at a time: the next waits beside a device
 
     def submit(
-        self, number: int, order: OrderIn, built: BuiltIn | None, best: float | None
-    ) -> Future[AnswerT | Failed]:
+        self, number: int, order: Order, built: Built | None, best: float | None
+    ) -> Future[Answer | Failed]:
         """Start one candidate.
 
         Args:
@@ -184,10 +169,20 @@ class Devices:
         with self._taken() as child:
             known = [time for time in (request.best, self._fastest) if time is not None]
             request = msgspec.structs.replace(request, best=min(known, default=None))
-            answer = measured(child, request, Answer, self._timeout)
-            if isinstance(answer, Answer):  # the next request is waiting, and should know
+            completed = self._completed(request)
+            if isinstance(completed, Failed):
+                return completed
+            request, loading = completed
+            answer = measured(child, request, Answer, self._timeout, loading)
+            if (
+                isinstance(answer, Answer) and answer.timing is not None
+            ):  # the next one waits, and should know
                 self._fastest = min(answer.timing.median, self._fastest or math.inf)
             return answer
+
+    def _completed(self, request: Request) -> tuple[Request, float] | Failed:
+        """A request with its input, and the seconds that reading it may take; or why there is no input."""
+        return request, 0.0
 
     @contextmanager
     def _taken(self) -> Iterator[Child]:
@@ -208,17 +203,19 @@ class Devices:
         self._pool.shutdown(wait=True)
 
 
-def measured(child: Child, request: Message, kind: type[M], timeout: float) -> M | Failed:
+def measured(
+    child: Child, request: Message, kind: type[M], timeout: float, loading: float = 0.0
+) -> M | Failed:
     """A child's answer; what failed after others ran in the same process is tried once more in a fresh one.
 
     A kernel may spoil another's memory without being noticed, so a failure counts only in a process that has
     run nothing else.
     """
     used = child.answered > 0
-    answer = child.ask(request, kind, timeout)
+    answer = child.ask(request, kind, timeout, loading)
     if used and isinstance(answer, Failed) and answer.lost and not answer.timed_out:
         child.end()
-        answer = child.ask(request, kind, timeout)
+        answer = child.ask(request, kind, timeout, loading)
     if isinstance(answer, Failed):
         return msgspec.structs.replace(answer, failure=hang_of_kernel(answer))
     return answer

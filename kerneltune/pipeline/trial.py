@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
+
+import msgspec
 
 from kerneltune.searching.protocol import Configuration, Outcome
 
@@ -28,7 +31,7 @@ class Trial:
         resources: Registers, static and dynamic shared memory, blocks per SM.
         notes: What NVML told: clocks, temperature, power, throttling.
         device: The name of the device.
-        died: Whether its process crashed, hung or gave no answer.
+        died: Whether its process crashed, hung or gave no answer; of a tiling, also whether it cannot go on.
         limit: The time limit that was exceeded, in seconds.
         predicted: What the search expected of its objective, or the model of its cost, before it was tried.
         stored: Whether it comes from the store.
@@ -49,7 +52,7 @@ class Trial:
     died: bool = False
     limit: float | None = None
     predicted: float | None = None
-    stored: bool = False
+    stored: bool = field(default=False, compare=False)
 
     @property
     def passed(self) -> bool:
@@ -74,20 +77,20 @@ class Trial:
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object; `from_json` is the inverse."""
-        return {name: value for name, value in asdict(self).items() if name != "stored"}
+        return {one.name: getattr(self, one.name) for one in fields(Trial) if one.name != "stored"}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Trial:
-        """The inverse of `to_json`; raises `ValueError`, `KeyError` or `TypeError` for anything else."""
-        known = {one.name for one in fields(cls)} - {"stored"}
-        if not isinstance(data, Mapping) or not isinstance(data["configuration"], dict):
-            raise ValueError("a trial needs a configuration")
+        """The inverse of `to_json`; raises `ValueError` for anything else."""
+        known = {one.name for one in fields(Trial)} - {"stored"}
         strange = sorted(set(data) - known)
         if strange:
             raise ValueError(f"unknown field {strange[0][:40]!r}")
-        objectives = data.get("objectives", {})
-        if not all(isinstance(v, int | float) and not isinstance(v, bool) for v in objectives.values()):
-            raise ValueError("an objective is no number")
-        if (data.get("failure") is None) != bool(objectives):
+        trial = msgspec.convert({**data, "stored": True}, Trial)
+        if trial.failure is not None and trial.objectives:
             raise ValueError("a trial has objectives or a failure")
-        return cls(**data, stored=True)
+        if not all(math.isfinite(value) for value in trial.objectives.values()):
+            raise ValueError("an objective is no number")
+        if trial.time is not None and trial.time <= 0:
+            raise ValueError("a time is not above 0")
+        return trial

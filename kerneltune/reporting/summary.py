@@ -8,7 +8,7 @@ from typing import Any
 
 from kerneltune.pipeline.trial import TIME, Trial
 from kerneltune.tuning.goals import MAXIMISED
-from kerneltune.tuning.kernel_store import StoredKernel
+from kerneltune.tuning.store import StoredTrial
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,9 @@ class TunedSummary:
         }
 
 
-def summarised(rows: Iterable[StoredKernel]) -> list[TunedSummary]:
+def summarised(rows: Iterable[StoredTrial]) -> list[TunedSummary]:
     """Stored rows gathered by kernel, device and sizes, in the order of their first trials."""
-    groups: dict[tuple[str, str, tuple[tuple[str, int], ...]], list[StoredKernel]] = {}
+    groups: dict[tuple[str, str, tuple[tuple[str, int], ...]], list[StoredTrial]] = {}
     for row in rows:
         groups.setdefault((row.kernel, row.device, tuple(sorted(row.sizes.items()))), []).append(row)
     return [

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from kerneltune.errors import KernelTuneError, MissingExtraError, RunError
-from kerneltune.messages import BadMessageError, Facts, Failed, M, Message, Started, decoded, encoded
+from kerneltune.messages import BadMessageError, Facts, Failed, M, Message, decoded, encoded
 from kerneltune.running.child_process import ChildProcess, SilentError
 
 LONGEST = 1 << 28  # bytes of an answer: machine code travels in it
@@ -26,7 +25,6 @@ class Child:
     Attributes:
         facts: What it answered to the set-up.
         answered: Requests since it was started.
-        announced: Whether it announced the last request that it was sent.
     """
 
     def __init__(
@@ -43,7 +41,6 @@ class Child:
         self._running: ChildProcess | None = None
         self.facts: Facts | None = None
         self.answered = 0
-        self.announced = False
 
     @property
     def is_running(self) -> bool:
@@ -80,8 +77,8 @@ class Child:
         Args:
             request: The request.
             kind: The kind of its answer.
-            timeout: Seconds for the answer; from when it is announced, if it is.
-            loading: Further seconds until then.
+            timeout: Seconds for the work.
+            loading: Further seconds, in which it reads its input.
 
         Raises:
             KernelTuneError: The process cannot be started.
@@ -95,28 +92,19 @@ class Child:
 
     def _exchange(self, request: Message, kind: type[M], timeout: float, loading: float) -> M | Failed:
         assert self._running is not None
-        self.announced = False
         self._running.send(encoded(request))
         try:
-            either: Any = kind | Started
-            answer: M | Started | Failed = self._read(request, either, timeout + loading)
-            if isinstance(answer, Started):
-                self.announced = True
-                answer = self._read(request, kind, timeout)
+            answer = decoded(self._running.line(timeout + loading), kind)
+            if answer.trial not in (None, request.trial):
+                raise BadMessageError(f"it answers request {answer.trial}, not {request.trial}")
         except SilentError as error:
             if not error.timed_out:
                 return Failed(failure=str(error), lost=True, died=True)
             reason = f"no answer within {timeout:g} s: the process was ended"
             return Failed(failure=reason, lost=True, died=True, timed_out=True, limit=timeout)
         except BadMessageError as error:
-            return unusable(error)
-        return answer
-
-    def _read(self, request: Message, kind: type[M], timeout: float) -> M | Failed:
-        assert self._running is not None
-        answer = decoded(self._running.line(timeout), kind)
-        if answer.trial not in (None, request.trial):
-            raise BadMessageError(f"it answers request {answer.trial}, not {request.trial}")
+            reason = f"the process that ran it gave no answer that can be used: {error}"
+            return Failed(failure=reason, lost=True, died=True)
         return answer
 
     def finish(self) -> None:
@@ -130,12 +118,6 @@ class Child:
         running, self._running = self._running, None
         if running is not None:
             running.end()
-
-
-def unusable(error: Exception) -> Failed:
-    """The failure of a process whose answer cannot be read."""
-    reason = f"the process that ran it gave no answer that can be used: {error}"
-    return Failed(failure=reason, lost=True, died=True)
 
 
 def hang_of_kernel(failed: Failed) -> str:

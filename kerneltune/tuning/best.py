@@ -12,7 +12,7 @@ from kerneltune.errors import KernelTuneError
 from kerneltune.inputs.hardware import load_profile
 from kerneltune.pipeline.trial import TIME
 from kerneltune.searching.protocol import Configuration
-from kerneltune.tuning.kernel_store import KernelStore, StoredKernel
+from kerneltune.tuning.store import Store, StoredTrial
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def best_known(
         objective: What counts; the least.
     """
     wanted = device or _device_of(gpu)
-    opened = KernelStore(store)
+    opened = Store(store)
     try:
         rows = [row for row in opened.rows(kernel) if row.trial.passed and objective in row.trial.objectives]
     finally:
@@ -76,7 +76,7 @@ def best_known(
         return None
     asked = None if sizes is None else dict(sizes)
 
-    def rank(row: StoredKernel) -> tuple[bool, float, float]:
+    def rank(row: StoredTrial) -> tuple[bool, float, float]:
         other = wanted is not None and not same_device(row.device, wanted)
         return other, 0.0 if asked is None else distance(row.sizes, asked), row.trial.objectives[objective]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from kerneltune.errors import InputError
 from kerneltune.pipeline.trial import TIME
 from kerneltune.sources.names import check_names, literal, quoted, type_of, unused
-from kerneltune.tuning.kernel_store import KernelStore, StoredKernel
+from kerneltune.tuning.store import Store, StoredTrial
 
 PUBLIC = ("Configuration", "Row", "best", "std")  # what a header names for its users, and what it uses
 
@@ -24,12 +24,12 @@ def header_text(kernel: str, store: Path | str | None = None) -> str:
     Raises:
         InputError: The store has no result of the kernel, or a name or value that C++ cannot have.
     """
-    opened = KernelStore(store)
+    opened = Store(store)
     try:
         rows = [row for row in opened.rows(kernel) if row.trial.time is not None]
     finally:
         opened.close()
-    best: dict[str, StoredKernel] = {}
+    best: dict[str, StoredTrial] = {}
     for row in rows:
         key = json.dumps([row.device, sorted(row.sizes.items())])
         if key not in best or row.trial.objectives[TIME] < best[key].trial.objectives[TIME]:
@@ -43,7 +43,7 @@ def header_text(kernel: str, store: Path | str | None = None) -> str:
     return _text(kernel, parameters, sizes, chosen)
 
 
-def _text(kernel: str, parameters: list[str], sizes: list[str], rows: list[StoredKernel]) -> str:
+def _text(kernel: str, parameters: list[str], sizes: list[str], rows: list[StoredTrial]) -> str:
     check_names(parameters, "parameter", PUBLIC)
     check_names(sizes, "size", PUBLIC)
     name = re.sub(r"[^A-Za-z0-9]+", "_", kernel)
@@ -94,7 +94,7 @@ constexpr Configuration best(std::string_view {device}{arguments}) {{
 """
 
 
-def _row(row: StoredKernel, types: Mapping[str, str], size_types: Mapping[str, str]) -> list[str]:
+def _row(row: StoredTrial, types: Mapping[str, str], size_types: Mapping[str, str]) -> list[str]:
     configuration = row.trial.configuration
     values = ", ".join(literal(configuration[one], type_) for one, type_ in types.items())
     sizes = [literal(row.sizes[one], type_) for one, type_ in size_types.items()]

@@ -33,8 +33,9 @@ from kerneltune.sources.kernel import CALLABLE, Kernel
 from kerneltune.sources.references import named
 from kerneltune.tuning.finals import Final, finalists, separated
 from kerneltune.tuning.goals import Gains, Goals, Minimising
-from kerneltune.tuning.kernel_store import KernelMemory, KernelStore
 from kerneltune.tuning.kernel_work import KernelWork, Metric
+from kerneltune.tuning.memory import KernelMemory
+from kerneltune.tuning.store import Store
 from kerneltune.tuning.tuned import TunedKernel
 
 OBSERVED = ("before_start", "after_finish", "get_results")  # what an observer may have
@@ -114,7 +115,7 @@ class RunOptions:
 
     def __post_init__(self) -> None:
         """Raise `InputError` for a value that breaks its rule."""
-        rules.check(self.__dict__, RULES)
+        rules.check({**self.__dict__, "timed": self.plan.timed}, {**RULES, "timed": whole(1)})
 
     @property
     def goals(self) -> Goals:
@@ -147,7 +148,7 @@ def run_kernel(
         json.dumps([kernel.identity(), asdict(options.plan)], sort_keys=True).encode()
     ).hexdigest()
     goals = options.goals
-    with scratch_folder() as folder, closing(KernelStore(options.store)) as store:
+    with scratch_folder() as folder, closing(Store(options.store)) as store:
         case.save(folder)
         memory = KernelMemory(
             *(store, kernel.name, identity, device, kernel.sizes),

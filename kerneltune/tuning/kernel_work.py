@@ -90,6 +90,8 @@ class KernelWork:
         if isinstance(answer, Failed):
             return Trial(**made, failure=answer.failure or "no reason", died=answer.died, limit=answer.limit)
         timing = answer.timing
+        if timing is None:
+            return Trial(**made, failure="it was not timed")
         made |= {
             "run_seconds": answer.seconds,
             "fastest": timing.fastest,

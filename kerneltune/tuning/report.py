@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from kerneltune.inputs.request import Request
-from kerneltune.running.trial import Outcome
-from kerneltune.tuning.store import StoredTrial
-from kerneltune.tuning.tuner import FirstChoice, first_choice, milliseconds, ranked
+from kerneltune.pipeline.tiling_trial import TilingTrial, ranked
+from kerneltune.tuning.store import StoredTiling
+from kerneltune.tuning.tuner import FirstChoice, first_choice
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class ProblemReport:
     problem: Request
     tried: int
     failed: int
-    best: Outcome | None
+    best: TilingTrial | None
     choice: FirstChoice | None
 
     def to_json(self) -> dict[str, Any]:
@@ -40,7 +40,7 @@ class ProblemReport:
             "problem": vars(self.problem),
             "tried": self.tried,
             "failed": self.failed,
-            "best": None if self.best is None else self.best.to_json(),
+            "best": None if self.best is None else self.best.reported(),
             "first_choice": None if self.choice is None else self.choice.to_json(),
         }
 
@@ -79,27 +79,22 @@ class Report:
         }
 
 
-def latest(trials: Iterable[StoredTrial]) -> dict[tuple[str, Request], list[Outcome]]:
-    """Outcomes by profile and request; of several trials of one tiling, the last."""
-    groups: dict[tuple[str, Request], dict[object, Outcome]] = {}
-    for trial in trials:
-        candidate = trial.candidate
+def latest(stored: Iterable[StoredTiling]) -> dict[tuple[str, Request], list[TilingTrial]]:
+    """Trials by profile and request; of several of one tiling, the last."""
+    groups: dict[tuple[str, Request], dict[object, TilingTrial]] = {}
+    for row in stored:
+        candidate = row.trial.candidate
         tiling = candidate.strategy, tuple(sorted(candidate.parameters.items())), candidate.blocks_per_sm
-        groups.setdefault((candidate.gpu, candidate.problem), {})[tiling] = trial.outcome
+        groups.setdefault((candidate.gpu, candidate.problem), {})[tiling] = row.trial
     return {request: list(found.values()) for request, found in groups.items()}
 
 
-def make_report(trials: Iterable[StoredTrial], first: int = 20) -> Report:
+def make_report(stored: Iterable[StoredTiling], first: int = 20) -> Report:
     """Summarise trials. The model is judged on its ``first`` best tilings of each request."""
-    groups = latest(trials)
+    groups = latest(stored)
     problems = [_of_problem(gpu, problem, found, first) for (gpu, problem), found in groups.items()]
     choices = [entry.choice for entry in problems if entry.choice is not None and entry.choice.of > 1]
-    logs = [
-        math.log(outcome.measurement.ratio)
-        for found in groups.values()
-        for outcome in found
-        if milliseconds(outcome) and outcome.measurement and outcome.measurement.ratio
-    ]
+    logs = [math.log(trial.ratio) for found in groups.values() for trial in ranked(found) if trial.ratio]
     return Report(
         problems=tuple(problems),
         compared=len(choices),
@@ -110,14 +105,14 @@ def make_report(trials: Iterable[StoredTrial], first: int = 20) -> Report:
     )
 
 
-def _of_problem(gpu: str, problem: Request, outcomes: list[Outcome], first: int) -> ProblemReport:
-    order = ranked(outcomes)
-    preferred = sorted(order, key=lambda outcome: outcome.candidate.cycles)[:first]
+def _of_problem(gpu: str, problem: Request, trials: list[TilingTrial], first: int) -> ProblemReport:
+    order = ranked(trials)
+    preferred = sorted(order, key=lambda trial: trial.candidate.cycles)[:first]
     return ProblemReport(
         gpu=gpu,
         problem=problem,
-        tried=len(outcomes),
-        failed=sum(not outcome.passed for outcome in outcomes),
+        tried=len(trials),
+        failed=sum(not trial.passed for trial in trials),
         best=order[0] if order else None,
         choice=first_choice(preferred),
     )

@@ -31,17 +31,17 @@ class Patience:
     """Seconds of waiting for a file that cannot be used now.
 
     Attributes:
-        adding: For each row, before the next is made: as long as some trials take.
+        adding: For each row, beyond an attempt: measurements go on while a file is locked; their rows wait.
         closing: For the rows that are left when the file is closed.
         ending: For the rows that are left when nothing else is to be done.
         attempt: That sqlite itself waits for a lock.
         quiet: Before a notice: shorter waits are common where several processes share a file.
     """
 
-    adding: float = 60.0
+    adding: float = 0.0
     closing: float = 60.0
     ending: float = 600.0
-    attempt: float = 1.0
+    attempt: float = 5.0
     quiet: float = 5.0
 
 
@@ -98,6 +98,10 @@ class RowFile:
     def _keep(self, key: str, *statements: Statement) -> None:
         """Write a row; if the file cannot be written now, a later call does it."""
         self._pending[key] = statements
+        self._write_if_possible()
+
+    def _write_if_possible(self) -> None:
+        """Write the rows that are not written yet, unless the file cannot be written now."""
         with self._named("written"):
             try:
                 self._patiently(self._write, self._patience.adding)
@@ -115,6 +119,7 @@ class RowFile:
 
     def _fetched(self, query: str, wanted: Mapping[str, str | None]) -> list[tuple[Any, ...]]:
         """The rows of a query whose columns have these values; None: any."""
+        self._write_if_possible()
         named = {name: value for name, value in wanted.items() if value is not None}
         clause = " and ".join(f"{name} = ?" for name in named)
         # In the order of writing: clocks are set back.

@@ -11,7 +11,7 @@ from kerneltune.searching.protocol import Outcome, Strategy
 from kerneltune.searching.strategies import strategy
 from kerneltune.sources.kernel import CUDA, TRITON, Kernel
 from kerneltune.tuning.kernel_run import RunOptions
-from kerneltune.tuning.kernel_store import KernelStore
+from kerneltune.tuning.store import Store
 
 
 def search(
@@ -39,7 +39,7 @@ def earlier(kernel: Kernel, options: RunOptions) -> list[Outcome]:
 
     Objectives are as a search sees them: the least is the best.
     """
-    with closing(KernelStore(options.store)) as store:
+    with closing(Store(options.store)) as store:
         rows = store.rows(kernel.name)
     names = set(kernel.space.names)
     found = [row.trial.outcome for row in rows if set(row.trial.configuration) == names]

@@ -1,193 +1,190 @@
-"""The store of trials: one sqlite file, so that no trial is made twice.
+"""The store of trials: one sqlite file, a row for each candidate that was tried.
 
-A row is keyed on everything that a time depends on: the kernel's sources and generated code, the compiler and
-its options, the profile, the problem and the candidate. It is written before the next trial begins, so an
-interrupted run can resume. While another process locks the file, rows are kept in memory and written later.
+A row is written as soon as its candidate is measured; a run that is killed at any moment resumes behind its
+last row. While the disk is full or another process holds the file, rows wait in memory.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sqlite3
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kerneltune.compiling.cubin_cache import default_folder
 from kerneltune.errors import InputError
-from kerneltune.inputs.problem import checked
+from kerneltune.inputs import rules
 from kerneltune.inputs.request import Request
-from kerneltune.running.measure import Measurement
-from kerneltune.running.trial import Outcome
-from kerneltune.tiling.candidate import Candidate
-from kerneltune.tuning.rows import VERSION, Patience, RowFile, Statement
+from kerneltune.pipeline.tiling_trial import TilingTrial
+from kerneltune.pipeline.trial import Trial
+from kerneltune.tuning import old_trials
+from kerneltune.tuning.rows import VERSION, Patience, RowFile
 
 SCHEMA = """
-create table if not exists trials (
+create table if not exists kernels (
   key text primary key,
   measured text not null,      -- when, UTC
-  gpu text not null,           -- the profile's name
-  device text,                 -- what the GPU calls itself; null where no kernel ran
-  problem text not null,       -- JSON
-  strategy text not null,
-  candidate text not null,     -- JSON
-  measurement text,            -- JSON; null where there is none
-  failure text,                -- why there is none
-  died integer not null        -- whether the process that ran it crashed, hung or gave no answer
+  kernel text not null,        -- its name; of a tiling, its request's label
+  identity text not null,      -- a hash of source, options, arguments and sizes
+  device text not null,
+  sizes text not null,         -- JSON
+  trial text not null          -- JSON
 );
-create index if not exists trials_of_problem on trials (gpu, problem);
+create index if not exists kernels_by_name on kernels (kernel, device);
 """
-# The limits of trials that exceeded them; older stores lack this table.
-LIMITS = "create table if not exists limits (key text primary key, seconds real not null)"
-HUNG = "no answer within "  # start of the failure of a trial that has no row in that table
 DAMAGES = (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError, InputError)
-
-INSERT = "insert or replace into trials values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-COLUMNS = "key, measured, candidate, measurement, failure, died"
-LIMIT = "(select seconds from limits where limits.key = trials.key)"
 
 
 @dataclass(frozen=True)
 class StoredTrial:
-    """A trial and its time."""
+    """A row: a kernel on a device at some sizes, and one trial."""
+
+    kernel: str
+    identity: str
+    device: str
+    sizes: dict[str, int]
+    measured: str
+    trial: Trial
+
+
+@dataclass(frozen=True)
+class StoredTiling:
+    """A row of a tiling."""
 
     key: str
     measured: str
-    outcome: Outcome
-
-    @property
-    def candidate(self) -> Candidate:
-        """The candidate that was tried."""
-        return self.outcome.candidate
-
-
-def trial_key(content: str, candidate: Candidate) -> str:
-    """The key of a trial.
-
-    Args:
-        content: A hash of the generated source, all device sources, the compiler and its options.
-        candidate: The candidate, which names the problem and the profile.
-    """
-    # Predictions are not part of the key: other cost constants do not make another kernel.
-    launch = (candidate.threads, candidate.blocks, candidate.cluster, candidate.shared_memory)
-    described = json.dumps(
-        [
-            *(content, candidate.gpu, asdict(candidate.problem), candidate.strategy),
-            *(sorted(candidate.parameters.items()), launch, candidate.workspace, candidate.workspace_fill),
-        ],
-        sort_keys=True,
-    )
-    return hashlib.sha256(described.encode()).hexdigest()
+    trial: TilingTrial
 
 
 class Store(RowFile):
     """Trials in a sqlite file, which is created if it does not exist.
 
     Args:
-        path: The file; by default in the user's cache folder.
+        path: The file; by default that of users' kernels in the user's cache folder.
         patience: How long to wait for a file that another process has locked.
         notice: Called with a sentence if that takes long.
     """
 
-    SCHEMA = f"{SCHEMA} {LIMITS};"
+    SCHEMA = SCHEMA
 
     def __init__(
         self,
-        path: Path | None = None,
+        path: Path | str | None = None,
         *,
         patience: Patience | None = None,
         notice: Callable[[str], None] = lambda sentence: None,
     ) -> None:
-        self._has_limits = True
-        super().__init__(path or default_folder() / "trials.sqlite", patience or Patience(), notice)
+        rules.check({"store": path}, {"store": rules.optional(rules.path)})
+        self._tables: set[str] = set()
+        place = default_folder() / "kernels.sqlite" if path is None else Path(path)
+        super().__init__(place, patience or Patience(), notice)
 
-    def find(self, key: str) -> StoredTrial | None:
-        """The trial with this key."""
-        found = self._select({"key": key})
-        return found[0] if found else None
-
-    def add(self, key: str, outcome: Outcome) -> None:
-        """Store a trial, replacing an earlier one with its key.
-
-        If the file stays locked, a later call of `add` or `flush` writes it.
-        """
-        measurement = outcome.measurement
-        row = (
-            key,
-            datetime.now(UTC).isoformat(timespec="seconds"),
-            outcome.candidate.gpu,
-            None if measurement is None else measurement.device,
-            _text(asdict(outcome.candidate.problem)),
-            outcome.candidate.strategy,
-            _text(outcome.candidate.to_json()),
-            None if measurement is None else _text(measurement.to_json()),
-            outcome.failure,
-            int(outcome.died),
-        )
-        limit: Statement = ("delete from limits where key = ?", (key,))
-        if outcome.limit is not None:
-            limit = ("insert or replace into limits values (?, ?)", (key, outcome.limit))
-        self._keep(key, (INSERT, row), limit)
-
-    def trials(self, gpu: str | None = None, problem: Request | None = None) -> list[StoredTrial]:
-        """All trials, the oldest first; of one profile or one problem, if given."""
-        return self._select({"gpu": gpu, "problem": None if problem is None else _text(asdict(problem))})
+    def _create(self) -> None:
+        # A write-ahead log survives the end of the process at any moment, without waiting for the disk.
+        self._connection.execute("pragma journal_mode = wal")
+        super()._create()
 
     def _prepared(self) -> int:
         version = super()._prepared()
-        if version == VERSION:
-            self._add_limits()
+        self._connection.execute("pragma synchronous = normal")
+        self._tables = self._present()
+        if version == VERSION and "kernels" not in self._tables:
+            self._add_table()
         return version
 
-    def _add_limits(self) -> None:
-        """Add the table of limits; a read-only file is read without it."""
-        tables = self._connection.execute("select name from sqlite_master where name = 'limits'").fetchall()
-        if not tables:
-            try:
-                self._connection.execute(LIMITS)
-            except sqlite3.OperationalError as error:
-                if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_READONLY:
-                    raise
-                self._has_limits = False
+    def _present(self) -> set[str]:
+        rows = self._connection.execute("select name from sqlite_master where type = 'table'").fetchall()
+        return {str(name) for (name,) in rows}
 
-    def _select(self, wanted: dict[str, str | None]) -> list[StoredTrial]:
-        self.flush(self._patience.adding)
-        limit = LIMIT if self._has_limits else "null"
-        rows = self._fetched(f"select {COLUMNS}, {limit} from trials", wanted)
-        return [self._trial(*row) for row in rows]
-
-    def _trial(self, key: Any, measured: Any, candidate: Any, *rest: Any) -> StoredTrial:
-        """A row, every column of which is checked before use."""
-        measurement, failure, died, limit = rest
+    def _add_table(self) -> None:
+        """Add the table to a store of version 0.1; a read-only file is read without it."""
         try:
-            if not isinstance(limit, int | float) or not limit >= 0:
-                limit = None
-            if died and limit is None and str(failure).startswith(HUNG):
-                limit = 0.0  # unknown: any other limit is tried
-            outcome = Outcome(
-                Candidate.from_json(json.loads(_said(candidate, "candidate"))),
-                None
-                if measurement is None
-                else Measurement.from_json(json.loads(_said(measurement, "measurement"))),
-                None if failure is None else _said(failure, "failure"),
-                died=bool(died),
-                limit=limit,
-            )
-            return StoredTrial(_said(key, "key"), _said(measured, "measured"), outcome)
+            self._connection.executescript(SCHEMA)
+        except sqlite3.OperationalError as error:
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_READONLY:
+                raise
+        self._tables = self._present()
+
+    def add(self, key: str, row: StoredTrial) -> None:
+        """Keep a trial, replacing an earlier one with its key.
+
+        If the file cannot be written now, a later call writes it.
+        """
+        values = (
+            *(key, row.measured, row.kernel, row.identity, row.device),
+            json.dumps(row.sizes, sort_keys=True),
+            json.dumps(row.trial.to_json(), sort_keys=True),
+        )
+        self._keep(key, ("insert or replace into kernels values (?, ?, ?, ?, ?, ?, ?)", values))
+
+    def find(self, key: str) -> Trial | None:
+        """The trial with a key."""
+        for _, row in self._rows({"key": key}):
+            return row.trial
+        return next((row.trial for row in self._old({"key": key})), None)
+
+    def rows(
+        self, kernel: str | None = None, device: str | None = None, identity: str | None = None
+    ) -> list[StoredTrial]:
+        """The rows of a kernel, a device or an identity, the oldest first."""
+        wanted = {"kernel": kernel, "device": device, "identity": identity}
+        return [row for _, row in self._rows(wanted)]
+
+    def tilings(self, gpu: str | None = None, problem: Request | None = None) -> list[StoredTiling]:
+        """The tilings, the oldest first; of one profile or one request, if given."""
+        label = None if problem is None else problem.label
+        found = {row.key: row for row in self._old({"gpu": gpu})}
+        for key, stored in self._rows({"kernel": label}):
+            if isinstance(stored.trial, TilingTrial):
+                found.pop(key, None)
+                found[key] = StoredTiling(key, stored.measured, stored.trial)
+        candidates = ((row, row.trial.candidate) for row in found.values())
+        return [row for row, one in candidates if gpu in (None, one.gpu) and problem in (None, one.problem)]
+
+    def _rows(self, wanted: dict[str, str | None]) -> Iterator[tuple[str, StoredTrial]]:
+        if "kernels" not in self._tables:
+            return
+        query = "select key, kernel, identity, device, sizes, measured, trial from kernels"
+        for key, kernel, identity, device, sizes, measured, trial in self._fetched(query, wanted):
+            with self._undamaged(key, f" of {str(kernel)[:80]!a}"):
+                data = json.loads(trial)
+                kind = TilingTrial if "candidate" in data else Trial
+                row = StoredTrial(
+                    *(str(kernel), str(identity), str(device), dict(json.loads(sizes)), str(measured)),
+                    kind.from_json(data),
+                )
+            yield str(key), row
+
+    def _old(self, wanted: dict[str, str | None]) -> Iterator[StoredTiling]:
+        """The rows of a store of version 0.1."""
+        if "trials" not in self._tables:
+            return
+        query = old_trials.query("limits" in self._tables)
+        for key, measured, *rest in self._fetched(query, wanted):
+            with self._undamaged(key):
+                row = StoredTiling(_said(key), _said(measured), old_trials.trial_of_row(*rest))
+            yield row
+
+    @contextmanager
+    def _undamaged(self, key: object, of: str = "") -> Iterator[None]:
+        """Errors of a row as a sentence that names it."""
+        try:
+            yield
         except DAMAGES as error:
             named = ascii(key[:12])[1:-1] if isinstance(key, str) else "without a key"
             said = f"{error} is missing" if isinstance(error, KeyError) else ascii(str(error)[:200])[1:-1]
-            raise InputError(f"the store {self.path} has a damaged trial {named}: {said}") from None
+            raise InputError(f"the store {self.path} has a damaged trial {named}{of}: {said}") from None
 
 
-def _said(value: Any, name: str) -> str:
-    text: str = checked(value, str, name)
+def _said(value: Any) -> str:
+    text = str(value)
     text.encode()  # a lone surrogate cannot be shown
     return text
 
 
-def _text(data: object) -> str:
-    return json.dumps(data, sort_keys=True, ensure_ascii=False)
+def tilings_path() -> Path:
+    """The file of tilings in the user's cache folder."""
+    return default_folder() / "trials.sqlite"

@@ -12,20 +12,18 @@ from typing import Any
 from kerneltune.compiling.compile import Compiler
 from kerneltune.compiling.feedback import Tightening, settle
 from kerneltune.errors import InfeasibleError
-from kerneltune.pipeline.run import Budget, Pipeline
-from kerneltune.running.measure import TrialPlan
+from kerneltune.inputs import rules
+from kerneltune.measuring.measure import MeasuringPlan, tiling_plan
+from kerneltune.pipeline.run import Budget, Pipeline, Progress
+from kerneltune.pipeline.stages import MEASURING_CHILD
+from kerneltune.pipeline.tiling_trial import TilingTrial, ranked
+from kerneltune.pipeline.tilings import InOrder, TilingCompilers, TilingDevices, TilingWork
+from kerneltune.pipeline.trial import TIME, Trial
+from kerneltune.running.cases import Cases
 from kerneltune.running.scratch import scratch_folder
-from kerneltune.running.trial import CHILD, Outcome, TrialStream, require_gpu
 from kerneltune.tiling.candidate import Candidate
 from kerneltune.tiling.space import TilingSpace
-from kerneltune.tuning.recurrent import (
-    NUMBER,
-    InOrder,
-    NoMemory,
-    RecurrentDevice,
-    RecurrentWork,
-    ThreadCompilers,
-)
+from kerneltune.tuning.memory import TilingMemory
 from kerneltune.tuning.store import Store
 
 
@@ -39,13 +37,19 @@ class TuneOptions:
         again: Whether to try candidates that are in the store.
         timeout: Seconds for one trial.
         plan: The work on each candidate.
+        seed: The seed of their input.
     """
 
     top: int = 20
     each: int = 1
     again: bool = False
     timeout: float = 120.0
-    plan: TrialPlan = field(default_factory=TrialPlan)
+    plan: MeasuringPlan = field(default_factory=tiling_plan)
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Raise `InputError` for a plan without times."""
+        rules.check({"timed": self.plan.timed}, {"timed": rules.whole(1)})
 
 
 @dataclass(frozen=True)
@@ -53,33 +57,36 @@ class Tuned:
     """The result of tuning.
 
     Attributes:
-        outcomes: The outcome of each candidate, in the model's order.
-        from_store: Number of outcomes from the store.
+        trials: The trial of each candidate that was run or stored, in the model's order.
         left_out: Reasons why candidates were not tried.
         tightenings: The rounds of the register loop.
     """
 
-    outcomes: tuple[Outcome, ...]
-    from_store: int
+    trials: tuple[TilingTrial, ...]
     left_out: tuple[str, ...]
     tightenings: tuple[Tightening, ...]
 
     @property
-    def ranked(self) -> list[Outcome]:
+    def from_store(self) -> int:
+        """Number of trials from the store."""
+        return sum(trial.stored for trial in self.trials)
+
+    @property
+    def ranked(self) -> list[TilingTrial]:
         """The candidates that passed and were timed, the fastest first."""
-        return ranked(self.outcomes)
+        return ranked(self.trials)
 
     @property
     def first_choice(self) -> FirstChoice | None:
         """Quality of the model's first choice; None if it was not timed."""
-        return first_choice(self.outcomes)
+        return first_choice(self.trials)
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object."""
         choice = self.first_choice
         return {
-            "outcomes": [outcome.to_json() for outcome in self.ranked],
-            "failed": [outcome.to_json() for outcome in self.outcomes if not outcome.passed],
+            "outcomes": [trial.reported() for trial in self.ranked],
+            "failed": [trial.reported() for trial in self.trials if not trial.passed],
             "from_store": self.from_store,
             "left_out": list(self.left_out),
             "tightenings": [turn.sentence for turn in self.tightenings],
@@ -106,27 +113,14 @@ class FirstChoice:
         return {"rank": self.rank, "of": self.of, "loss": round(self.loss, 4)}
 
 
-def milliseconds(outcome: Outcome) -> float | None:
-    """The measured time of a candidate that passed."""
-    return outcome.measurement.milliseconds if outcome.passed and outcome.measurement else None
-
-
-def ranked(outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """The candidates that passed and were timed, the fastest first."""
-    timed = [(time, i) for i, outcome in enumerate(outcomes) if (time := milliseconds(outcome)) is not None]
-    return [outcomes[i] for _, i in sorted(timed)]
-
-
-def first_choice(outcomes: Sequence[Outcome]) -> FirstChoice | None:
+def first_choice(trials: Sequence[TilingTrial]) -> FirstChoice | None:
     """The measured rank of the tiling that the model expects to be fastest."""
-    order = ranked(outcomes)
+    order = ranked(trials)
     if not order:
         return None
-    chosen = min(order, key=lambda outcome: outcome.candidate.cycles)
-    time, best = milliseconds(chosen), milliseconds(order[0])
-    assert time is not None
-    assert best is not None
-    return FirstChoice(order.index(chosen) + 1, len(order), time / best - 1)
+    chosen = min(order, key=lambda trial: trial.candidate.cycles)
+    loss = chosen.objectives[TIME] / order[0].objectives[TIME] - 1
+    return FirstChoice(order.index(chosen) + 1, len(order), loss)
 
 
 def tune(
@@ -135,8 +129,8 @@ def tune(
     store: Store,
     options: TuneOptions | None = None,
     *,
-    notice: Callable[[Outcome, bool], None] = lambda outcome, known: None,
-    child: Sequence[str] = CHILD,
+    notice: Callable[[TilingTrial], None] = lambda trial: None,
+    child: Sequence[str] = MEASURING_CHILD,
 ) -> Tuned:
     """Try the best tilings of a request on this machine's GPU.
 
@@ -145,61 +139,46 @@ def tune(
         compiler: Makes cubins for the profile.
         store: The store of trials.
         options: The extent of the run.
-        notice: Called with each outcome when it is known, and whether it came from the store.
+        notice: Called with each trial when it is known.
         child: The command of the process that runs kernels.
 
     Returns:
-        The outcomes.
+        The trials.
 
     Raises:
         InfeasibleError: Nothing fits the GPU.
-        KernelTuneError: As from `require_gpu`, if there is something to try and no GPU for it.
+        KernelTuneError: There is something to try and no GPU for it.
     """
     options = options or TuneOptions()
-    asked = False
-
-    def ask_for_gpu() -> None:
-        nonlocal asked
-        if not asked:
-            require_gpu(space.profile, child=child)
-        asked = True
-
-    if options.again or not store.trials(space.profile.name, space.problem):
-        space.best()  # compiling takes a while: first check that there is a GPU
-        ask_for_gpu()
-    settled = settle(space, compiler)
-    work = RecurrentWork(wanted(settled.space, options))
-    told = _telling(work, notice)
     with scratch_folder() as folder:
-        stream = TrialStream(space.kernels.root, folder, options.timeout, child)
-        compilers = ThreadCompilers(compiler)
-        device = RecurrentDevice(
-            *(settled.space, store, stream, options.plan),
-            again=options.again,
-            timeout=options.timeout,
-            first=ask_for_gpu,
-        )
+        cases = Cases(space.kernels, folder)
+        seed, timeout = options.seed, options.timeout
+        devices = TilingDevices(cases, options.plan, lambda request: seed, timeout, child, space.profile)
+        compilers = TilingCompilers(compiler)
         try:
-            search = InOrder(len(work.candidates))
-            Pipeline(work, search, NoMemory(), compilers, device, notice=told).run(Budget())
+            if options.again or not store.tilings(space.profile.name, space.problem):
+                space.best()  # compiling takes a while: first check that there is a GPU
+                devices.require()
+            settled = settle(space, compiler)
+            candidates = wanted(settled.space, options)
+            kernels = settled.space.kernels
+            work = TilingWork(candidates, kernels, options.plan, seed, lambda: devices.device)
+            memory = TilingMemory(store, compiler, work, again=options.again, timeout=timeout)
+
+            def told(trial: Trial, progress: Progress) -> None:
+                if isinstance(trial, TilingTrial) and work.place(trial.configuration) not in work.left_out:
+                    notice(trial)
+
+            pipeline = Pipeline(work, InOrder(candidates), memory, compilers, devices, notice=told)
+            progress = pipeline.run(Budget())
         finally:
-            device.close()
+            devices.close()
             compilers.close()
     store.flush()
-    outcomes = tuple(work.outcomes[i] for i in sorted(work.outcomes))
-    left_out = tuple(work.left_out[i] for i in sorted(work.left_out))
-    return Tuned(outcomes, len(work.stored), left_out, settled.tightenings)
-
-
-def _telling(work: RecurrentWork, notice: Callable[[Outcome, bool], None]) -> Callable[[Any, Any], None]:
-    """A notice of the pipeline that reports outcomes."""
-
-    def told(trial: Any, progress: Any) -> None:
-        number = int(trial.configuration[NUMBER])
-        if number in work.outcomes:
-            notice(work.outcomes[number], number in work.stored)
-
-    return told
+    by_place = {work.place(t.configuration): t for t in progress.trials if isinstance(t, TilingTrial)}
+    trials = tuple(by_place[place] for place in sorted(by_place) if place not in work.left_out)
+    left_out = tuple(work.left_out[place] for place in sorted(work.left_out))
+    return Tuned(trials, left_out, settled.tightenings)
 
 
 def wanted(space: TilingSpace, options: TuneOptions) -> list[Candidate]:

@@ -140,10 +140,10 @@ def test_a_proof_that_cannot_be_written_is_said(tmp_path: Path) -> None:
 
 STORE = """
 from kerneltune.pipeline.trial import Trial
-from kerneltune.tuning.kernel_store import KernelStore, StoredKernel
+from kerneltune.tuning.store import Store, StoredTrial
 def row(number):
-    return StoredKernel("k", "identity", "d", {}, "today", Trial({"a": number}, {"time": 1.0}))
-store = KernelStore(folder / "s.sqlite")
+    return StoredTrial("k", "identity", "d", {}, "today", Trial({"a": number}, {"time": 1.0}))
+store = Store(folder / "s.sqlite")
 for number in range(100):
     store.add(str(number), row(number))
 def rest():
@@ -155,11 +155,11 @@ told(rest)
 
 
 def test_trials_that_were_stored_stay(tmp_path: Path) -> None:
-    from kerneltune.tuning.kernel_store import KernelStore
+    from kerneltune.tuning.store import Store
 
     said = run(LIMITED + STORE, tmp_path, 60_000)
     assert "cannot be written" in said
-    store = KernelStore(tmp_path / "s.sqlite")
+    store = Store(tmp_path / "s.sqlite")
     rows = store.rows("k")
     store.close()
     assert len(rows) >= 100
@@ -214,12 +214,12 @@ def test_caches_are_in_no_folder_that_depends_on_where_one_is(monkeypatch: pytes
 
 def test_a_clock_that_is_set_back_changes_no_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from kerneltune.pipeline.trial import Trial
-    from kerneltune.tuning.kernel_store import KernelStore, StoredKernel
+    from kerneltune.tuning.store import Store, StoredTrial
 
-    store = KernelStore(tmp_path / "s.sqlite")
+    store = Store(tmp_path / "s.sqlite")
     for number, measured in enumerate(["2030-01-01", "2020-01-01", "2025-01-01"]):
         trial = Trial({"a": number}, {"time": 1.0})
-        store.add(str(number), StoredKernel("k", "identity", "d", {}, measured, trial))
+        store.add(str(number), StoredTrial("k", "identity", "d", {}, measured, trial))
     assert [row.trial.configuration["a"] for row in store.rows("k")] == [0, 1, 2]
     store.close()
 

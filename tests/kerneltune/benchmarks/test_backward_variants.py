@@ -6,7 +6,6 @@ import json
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +17,7 @@ from backward_variants import Row
 
 from kerneltune.inputs.descriptions import discover
 from kerneltune.inputs.problem import Problem
+from kerneltune.messages import Built, Order
 from kerneltune.running.case import random_case
 
 LARGE = Problem("lstm", 1, 768, 256, "bf16", 512, "backward")
@@ -56,17 +56,21 @@ def test_input_that_is_timed_has_the_shapes_of_a_drawn_case(cell: str, direction
 
 
 class Clock:
-    """A runner whose kernels take as long as their number of units."""
+    """A backend whose kernels take as long as their number of units."""
 
     def __init__(self) -> None:
         self.prepared: list[int] = []
 
-    def prepare(self, candidate: Any, cubin: bytes, case: Any, *, cooperative: bool) -> None:
-        assert cubin == b"code"
-        self.prepared.append(candidate.parameters["block_units"])
+    def load(self, order: Order, built: Built) -> Clock:
+        assert built.cubin == b"code"
+        self.prepared.append(int(order.configuration["block_units"]))
+        return self
 
-    def time(self, count: int) -> list[float]:
+    def time(self, count: int, *, flush: bool, warm_up: int) -> list[float]:
         return [float(self.prepared[-1])] * count
+
+    def close(self) -> None:
+        """There is nothing to free."""
 
 
 def test_rounds_go_to_and_fro(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -80,9 +84,7 @@ def test_rounds_go_to_and_fro(tmp_path: Path, capsys: pytest.CaptureFixture[str]
             {"candidate": other.to_json(), "cubin": str(tmp_path / "cubin"), "cooperative": False}
         )
     clock = Clock()
-    variant_times.time_variants(
-        clock, random_case(replace(GRU, steps=1), discover().cell("gru"), 1), variants, np.inf
-    )
+    variant_times.time_variants(clock, variants, np.inf)
     assert clock.prepared == [1, 2, 3, 3, 2, 1]
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [(line["variant"], line["milliseconds"]) for line in lines] == [
@@ -124,6 +126,6 @@ def test_times_and_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 def test_without_a_gpu_it_says_so(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(backward_variants, "CHILD", (sys.executable, "-c", "print('{}')"))
+    monkeypatch.setattr(backward_variants, "MEASURING_CHILD", (sys.executable, "-c", "print('{}')"))
     assert backward_variants.main([]) > 0
     assert "no kernel can be run here" in capsys.readouterr().err

@@ -16,17 +16,15 @@ from kerneltune.tuning.store import Store
 # The more threads a block has, the faster: not what the model says.
 CHILD = """
 import json, sys
-for trial in map(json.loads, sys.stdin):
-    if trial["message"] == "Probe":
-        facts = {{"message": "Facts", "device": "pretended", "compute_capability": "9.0"}}
-        print(json.dumps(facts), flush=True)
-        continue
+sys.stdin.readline()
+facts = {{"message": "Facts", "device": "pretended", "compute_capability": "9.0"}}
+print(json.dumps(facts), flush=True)
+for request in map(json.loads, sys.stdin):
     with open({log!r}, "a") as log:
         log.write("x")
-    ms = 1 + 1 / trial["candidate"]["values"]["threads"]
-    found = {{"device": "pretended", "seed": 0, "relative_error": 1e-3, "right": True, "verdict": ""}}
-    found |= {{"runs": 2, "runs_with_same_bits": 2, "milliseconds": ms, "ratio": 1.5}}
-    print(json.dumps({{"message": "Measured", "measurement": found}}), flush=True)
+    ms = 1 + 1 / request["order"]["candidate"]["values"]["threads"]
+    timing = {{"median": ms, "fastest": ms, "spread": 0.0, "samples": 2}}
+    print(json.dumps({{"message": "Answer", "timing": timing, "relative_error": 1e-3}}), flush=True)
 """
 
 
@@ -36,9 +34,9 @@ def test_requests_are_tuned_kept_and_gone_on_with(tmp_path: Path, capsys: pytest
     words = f"--requests 2 --top 3 --each 0 --workers 1 --seconds 9000 --store {store} --out {out}".split()
     assert tune_all.main([*words[:1], "1", *words[2:]], child) == 0
     first = len(log.read_text())
-    assert first == len(Store(store).trials()) == 3
+    assert first == len(Store(store).tilings()) == 3
     assert tune_all.main(words, child) == 0
-    assert len(log.read_text()) == len(Store(store).trials()) == 6  # the first request is not tried again
+    assert len(log.read_text()) == len(Store(store).tilings()) == 6  # the first request is not tried again
     data = json.loads(out.read_text())
     assert data["failures"] == []
     assert data["model"]["compared"] == 2

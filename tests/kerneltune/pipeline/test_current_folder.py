@@ -9,7 +9,7 @@ import pytest
 from hostile_folder import ROOT, hostile, run_there
 
 import kerneltune.pipeline.stages as stages
-from kerneltune.running import case_maker, trial
+from kerneltune.running import case_maker
 
 
 def children() -> list[str]:
@@ -23,7 +23,7 @@ def children() -> list[str]:
 
 
 def test_all_children_are_known() -> None:
-    commands = [stages.COMPILE_CHILD, stages.MEASURING_CHILD, trial.CHILD, case_maker.WORKER]
+    commands = [stages.COMPILE_CHILD, stages.MEASURING_CHILD, case_maker.WORKER]
     assert children() == sorted(command[1] for command in commands)
 
 

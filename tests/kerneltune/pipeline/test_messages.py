@@ -42,7 +42,7 @@ def test_an_answer_has_finite_numbers() -> None:
 
 GOOD = encoded(Answer(trial=0, timing=Timing(1.0, 1.0, 0.0, 7)))
 BAD = {
-    b"{}\n": "missing required field `timing`",
+    b"{}\n": "missing required field `message`",
     b"[]\n": "Expected `object`, got `array`",
     b"\xff\n": "can't decode byte",
     b"\xef\xbb\xbf" + GOOD: "BOM",

@@ -18,7 +18,7 @@ from pretended import COMMANDS, tuned
 
 from kerneltune.errors import RunError
 from kerneltune.pipeline.stages import Commands
-from kerneltune.tuning.kernel_store import KernelStore
+from kerneltune.tuning.store import Store
 
 FAULTS = {
     "hang": "no answer within 1.5 s",
@@ -103,9 +103,9 @@ def test_a_full_disk_delays_rows_and_loses_none(tmp_path: Path, monkeypatch: pyt
     import sqlite3
 
     writes = []
-    real = KernelStore._write
+    real = Store._write
 
-    def full(self: KernelStore) -> None:
+    def full(self: Store) -> None:
         writes.append(len(self._pending))
         if 3 <= len(writes) <= 8:
             error = sqlite3.OperationalError("database or disk is full")
@@ -113,12 +113,12 @@ def test_a_full_disk_delays_rows_and_loses_none(tmp_path: Path, monkeypatch: pyt
             raise error
         real(self)
 
-    monkeypatch.setattr(KernelStore, "_write", full)
+    monkeypatch.setattr(Store, "_write", full)
     found = tuned(tmp_path / "s")
     assert len(found.trials) == 10
     assert max(writes) > 1  # rows waited
     monkeypatch.undo()
-    assert len(KernelStore(tmp_path / "s").rows()) == 10
+    assert len(Store(tmp_path / "s").rows()) == 10
 
 
 def test_compilation_overlaps_measurement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

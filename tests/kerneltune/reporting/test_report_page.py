@@ -21,8 +21,9 @@ from kerneltune.pipeline.trial import Trial
 from kerneltune.reporting.live import live_view, seconds_left, table_of
 from kerneltune.reporting.page import Roof, page_of
 from kerneltune.reporting.summary import TunedSummary, summarised
-from kerneltune.tuning.kernel_store import KernelMemory, KernelStore
+from kerneltune.tuning.memory import KernelMemory
 from kerneltune.tuning.recorded import read_recording
+from kerneltune.tuning.store import Store
 
 H100 = "NVIDIA H100 80GB HBM3"
 
@@ -49,7 +50,7 @@ def trials(count: int = 60) -> list[Trial]:
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
     path = tmp_path / "kernels.sqlite"
-    with closing(KernelStore(path)) as opened:
+    with closing(Store(path)) as opened:
         memory = KernelMemory(opened, "matmul", "id", H100, {"m": 512})
         for trial in trials():
             memory.add(trial)
@@ -65,7 +66,7 @@ def ask(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 def tuned(store: Path) -> TunedSummary:
-    with closing(KernelStore(store)) as opened:
+    with closing(Store(store)) as opened:
         return summarised(opened.rows("matmul"))[0]
 
 

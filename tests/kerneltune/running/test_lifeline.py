@@ -27,14 +27,14 @@ PATIENCE = 60.0  # seconds for what takes milliseconds on an idle machine
 # The child of a trial, with a GPU that never answers.
 CHILD = """
 import os, sys, time
-from kerneltune.running import child
+from kerneltune.measuring import child
+from kerneltune.messages import Facts
 class Hangs:
-    device, compute_capability = "pretended", "9.0"
-    def prepare(self, *_, **__): ...
-    def run_once(self):
+    facts = Facts(device="pretended", compute_capability="9.0")
+    def load(self, *_):
         open({mark!r}, "w").write(str(os.getpid()) + " " + os.environ.get("TMPDIR", ""))
         time.sleep(600)
-child._runner = Hangs
+child.backend_of = lambda set_up: Hangs()
 child.main()
 """
 # A run of one trial, by the main thread or by another, with or without a program between.
@@ -43,11 +43,12 @@ import sys, threading
 sys.path.insert(0, {tests!r})
 from pathlib import Path
 from made import hand_made
-from kerneltune.running.trial import Trial, run_trials
+from kerneltune.measuring.measure import tiling_plan
+from kerneltune.pipeline.tilings import CompiledTiling, run_tilings
 def run():
     command = {between!r} + [sys.executable, "-c", {child!r}]
-    trial = Trial(hand_made(), b"", False, "9.0")
-    print(list(run_trials([trial], Path({tests!r}) / "fake_kernels", timeout=500, child=command)))
+    tilings, root = [CompiledTiling(hand_made(), b"", False)], Path({tests!r}) / "fake_kernels"
+    print(list(run_tilings(tilings, root, tiling_plan(), timeout=500, child=command)))
 if {thread}:
     started = threading.Thread(target=run)
     started.start(); started.join()

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from made import FAKE_KERNELS
+from made import FAKE_KERNELS, timed
 from scan_child import right_results
 
 from kerneltune.cli.main import app
@@ -23,14 +23,15 @@ from kerneltune.inputs.problem import Problem
 from kerneltune.inputs.request import request_from_json
 from kerneltune.inputs.scan_descriptions import discover_scans, linear_cells
 from kerneltune.inputs.scan_problem import ScanProblem
+from kerneltune.measuring.measure import tiling_plan
+from kerneltune.pipeline.tilings import CompiledTiling, run_tilings
 from kerneltune.running import scan_arrays
 from kerneltune.running.case_files import load_case
 from kerneltune.running.case_maker import case_bytes, make_case
-from kerneltune.running.measure import Measurement, TrialPlan
 from kerneltune.running.scan_case import ScanCase, random_scan
-from kerneltune.running.trial import Outcome, Trial, run_trials
 from kerneltune.tiling.candidate import Candidate
 from kerneltune.tiling.space import TilingSpace
+from kerneltune.tuning.memory import row_of
 from kerneltune.tuning.store import Store
 
 KERNELS, SCANS = discover(), discover_scans()
@@ -88,20 +89,14 @@ def test_trials_of_a_request_share_one_reference(monkeypatch: pytest.MonkeyPatch
     fill = scan_arrays.fill
     monkeypatch.setattr(scan_arrays, "fill", lambda *about: made.append(about[0]) or fill(*about))
     forward, backward = problem_of("mingru", "forward"), problem_of("linear", "backward")
-    plan = TrialPlan(runs=2, timed=3, seed=1)
     cubins = [b"right", b"wrong", b"hole", b"right"]
-    trials = [Trial(candidates_of(forward)[0], cubin, False, "9.0", plan) for cubin in cubins]
-    trials.append(Trial(candidates_of(backward)[0], b"right", False, "9.0", plan))
-    outcomes = list(run_trials(trials, KERNELS.root, child=CHILD))
+    tilings = [CompiledTiling(candidates_of(forward)[0], cubin, False, 1) for cubin in cubins]
+    tilings.append(CompiledTiling(candidates_of(backward)[0], b"right", False, 1))
+    trials = list(run_tilings(tilings, KERNELS.root, tiling_plan(2, 3), child=CHILD))
     assert made == [forward, backward]
-    assert [outcome.failure for outcome in outcomes] == [None] * 5
-    assert [outcome.passed for outcome in outcomes] == [True, False, False, True, True]
-    hole = outcomes[2].measurement
-    assert hole is not None
-    assert hole.verdict == "1 values were left unwritten or are NaN"
-    first = outcomes[0].measurement
-    assert first is not None
-    assert first.ratio == pytest.approx(0.5e3 * 1980 / outcomes[0].candidate.cycles, rel=1e-2)
+    assert [trial.passed for trial in trials] == [True, False, False, True, True]
+    assert trials[2].failure == "wrong result: 1 values were left unwritten or are NaN"
+    assert trials[0].ratio == pytest.approx(0.5e3 * 1980 / trials[0].candidate.cycles, rel=1e-2)
 
 
 @pytest.mark.parametrize(
@@ -139,8 +134,7 @@ def stored(path: Path) -> list[Candidate]:
     store = Store(path)
     for number, candidate in enumerate([layer, *scans]):
         spent = candidate.microseconds_per_step * candidate.problem.steps / 1e3 * (1.5 + number / 100)
-        found = Measurement("pretended", 1, 1e-3, True, "right", 2, 2, milliseconds=spent, ratio=1.5)
-        store.add(str(number), Outcome(candidate, found))
+        store.add(str(number), row_of(timed(candidate, spent), "content"))
     store.close()
     return scans
 
@@ -148,8 +142,8 @@ def stored(path: Path) -> list[Candidate]:
 def test_a_store_keeps_scans_beside_layers(tmp_path: Path) -> None:
     path = tmp_path / "trials.sqlite"
     scans = stored(path)
-    found = Store(path).trials(problem=scans[0].problem)
-    assert [trial.candidate for trial in found] == scans
+    found = Store(path).tilings(problem=scans[0].problem)
+    assert [stored.trial.candidate for stored in found] == scans
     said = CliRunner().invoke(app, ["report", "--store", str(path), "--json"])
     assert said.exit_code == 0
     assert [entry["problem"]["cell"] for entry in json.loads(said.stdout)["problems"]] == ["lstm", "linear"]

@@ -2,18 +2,20 @@
 
 import json
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
-from made import hand_made
-from numpy_runner import NumpyRunner, measured
+from made import hand_made, numbered
+from numpy_runner import measured
 
 from kerneltune.compiling.halffloat import decode, encode
+from kerneltune.errors import MissingExtraError, RunError
 from kerneltune.inputs.descriptions import Kernels
+from kerneltune.measuring.measure import tiling_plan
+from kerneltune.pipeline.tiling_trial import TilingTrial
+from kerneltune.pipeline.tilings import CompiledTiling, run_tilings
+from kerneltune.running import cases
 from kerneltune.running.drawn_input import random_arrays
-from kerneltune.running.measure import Measurement, TrialPlan
-from kerneltune.running.trial import Outcome, Trial, run_trials
 from kerneltune.running.verify import compare
 
 
@@ -42,37 +44,60 @@ def test_poison_is_a_nan() -> None:
 
 
 def test_right_candidate_is_timed(fake_kernels: Kernels) -> None:
-    found = measured(fake_kernels, NumpyRunner())
+    found = measured(fake_kernels)
     assert found.passed
     assert found.relative_error == 0
-    assert found.runs_with_same_bits == 3
-    assert found.milliseconds == 0.003
+    assert found.notes["runs"] == 3
+    assert found.time == 0.003
     assert found.microseconds_per_step == pytest.approx(0.375)
     assert found.ratio == pytest.approx(0.375 / (384 / 1980), abs=1e-3)
-    assert Measurement.from_json(json.loads(json.dumps(found.to_json()))) == found
+    assert found.verdict == "relative error 0.00e+00, within 5e-03"
+    assert TilingTrial.from_json(json.loads(json.dumps(found.to_json()))) == found
+
+
+def test_a_report_has_the_measurement(fake_kernels: Kernels) -> None:
+    """Other programs read this."""
+    data = measured(fake_kernels).reported()
+    assert data["passed"]
+    assert data["failure"] is None
+    assert data["candidate"]["strategy"] == "plain"
+    assert data["measurement"] == {
+        "device": "numpy",
+        "seed": 5,
+        "relative_error": 0.0,
+        "right": True,
+        "verdict": "relative error 0.00e+00, within 5e-03",
+        "runs": 3,
+        "runs_with_same_bits": 3,
+        "milliseconds": 0.003,
+        "fastest": 0.002,
+        "microseconds_per_step": 0.375,
+        "predicted_microseconds_per_step": 0.1939,
+        "ratio": 1.934,
+        "passed": True,
+    }
 
 
 def test_wrong_candidate_is_not_timed(fake_kernels: Kernels) -> None:
-    found = measured(fake_kernels, NumpyRunner("wrong"))
-    assert not found.right
-    assert found.relative_error > 5e-3
-    assert found.milliseconds is None
+    found = measured(fake_kernels, "wrong")
     assert not found.passed
+    assert found.time is None
+    assert found.failure is not None
+    assert "wrong result: relative error" in found.failure
+    assert found.sentence.startswith("WRONG: ")
+    assert TilingTrial.from_json(json.loads(json.dumps(found.to_json(), allow_nan=False))) == found
 
 
 def test_unwritten_output_is_found(fake_kernels: Kernels) -> None:
-    found = measured(fake_kernels, NumpyRunner("hole"))
-    assert not found.right
-    assert found.verdict == "1 values were left unwritten or are NaN"
-    again = Measurement.from_json(json.loads(json.dumps(found.to_json(), allow_nan=False)))
-    assert again == found
-    assert np.isinf(again.relative_error)
+    found = measured(fake_kernels, "hole")
+    assert found.failure == "wrong result: 1 values were left unwritten or are NaN"
 
 
 def test_unsteady_candidate_does_not_pass(fake_kernels: Kernels) -> None:
-    found = measured(fake_kernels, NumpyRunner("unsteady"))
-    assert found.runs_with_same_bits == 2
-    assert not found.passed
+    found = measured(fake_kernels, "unsteady")
+    assert found.failure is not None
+    assert "repeated runs differ" in found.failure
+    assert found.died
 
 
 def test_seeds_give_other_inputs(fake_kernels: Kernels) -> None:
@@ -93,65 +118,82 @@ def test_initial_states_are_not_judged() -> None:
 
 CHILD = """
 import json, os, sys, time
+sys.stdin.readline()
+print(json.dumps({"message": "Facts", "device": "pretended", "compute_capability": "9.0"}), flush=True)
 for line in sys.stdin:
-    seed = json.loads(line)["plan"]["seed"]
-    if seed == 1:
+    fill = json.loads(line)["order"]["candidate"]["workspace_fill"]
+    if fill == 1:
         print("the kernel did this", file=sys.stderr, flush=True)
         os.abort()
-    if seed == 2:
+    if fill == 2:
         time.sleep(60)
-    if seed == 3:
+    if fill == 3:
         print(json.dumps({"message": "Failed", "failure": "illegal address", "lost": True}), flush=True)
         sys.exit()
-    answer = {"device": str(os.getpid()), "seed": seed, "relative_error": None, "right": True, "verdict": "",
-              "runs": 1, "runs_with_same_bits": 1}
-    if seed == 4:
+    if fill == 4:
         print(json.dumps({"message": "Failed", "failure": "not this GPU"}), flush=True)
     else:
-        print(json.dumps({"message": "Measured", "measurement": answer}), flush=True)
+        answer = {"message": "Answer", "timing": None, "notes": {"process": os.getpid()}}
+        print(json.dumps(answer), flush=True)
 """
 
 
-def outcomes_of(seeds: list[int], kernels: Kernels, timeout: float = 20.0) -> list[Outcome]:
-    trials = [Trial(hand_made(), b"cubin", False, "9.0", TrialPlan(seed=seed)) for seed in seeds]
+def trials_of(fills: list[int], kernels: Kernels, timeout: float = 20.0) -> list[TilingTrial]:
+    tilings = [CompiledTiling(numbered(fill), b"cubin", False) for fill in fills]
     child = (sys.executable, "-c", CHILD)
-    return list(run_trials(trials, kernels.root, timeout=timeout, child=child))
+    return list(run_tilings(tilings, kernels.root, tiling_plan(1, 0), timeout=timeout, child=child))
 
 
 def test_one_child_serves_all_trials(fake_kernels: Kernels) -> None:
-    found = outcomes_of([0, 4, 7], fake_kernels)
-    assert [outcome.passed for outcome in found] == [True, False, True]
+    found = trials_of([0, 4, 7], fake_kernels)
+    assert [trial.passed for trial in found] == [True, False, True]
     assert found[1].failure == "not this GPU"
-    assert found[0].measurement
-    assert found[2].measurement
-    assert found[0].measurement.device == found[2].measurement.device
+    assert found[0].notes["process"] == found[2].notes["process"]
+    assert {trial.device for trial in found} == {"pretended"}
 
 
 def test_a_crash_costs_one_trial(fake_kernels: Kernels) -> None:
-    found = outcomes_of([0, 1, 7], fake_kernels)
-    assert [outcome.passed for outcome in found] == [True, False, True]
+    found = trials_of([0, 1, 7], fake_kernels)
+    assert [trial.passed for trial in found] == [True, False, True]
     assert found[1].failure == "the process that ran it was ended by SIGABRT:\nthe kernel did this"
-    assert found[0].measurement
-    assert found[2].measurement
-    assert found[0].measurement.device != found[2].measurement.device
+    assert found[0].notes["process"] != found[2].notes["process"]
 
 
 def test_a_hang_costs_one_trial(fake_kernels: Kernels) -> None:
-    found = outcomes_of([2, 7], fake_kernels, timeout=3.0)
-    assert [outcome.passed for outcome in found] == [False, True]
+    found = trials_of([2, 7], fake_kernels, timeout=3.0)
+    assert [trial.passed for trial in found] == [False, True]
     assert found[0].failure is not None
     assert found[0].failure.startswith("no answer within 3 s")
 
 
 def test_a_lost_context_gets_a_fresh_process(fake_kernels: Kernels) -> None:
-    found = outcomes_of([3, 7], fake_kernels)
-    assert [outcome.passed for outcome in found] == [False, True]
+    found = trials_of([3, 7], fake_kernels)
+    assert [trial.passed for trial in found] == [False, True]
     assert found[0].failure == "illegal address"
 
 
-def test_child_without_pycuda_says_so(fake_kernels: Kernels, tmp_path: Path) -> None:
-    trials = [Trial(hand_made(), b"cubin", False, "9.0")]
-    blocked = "import sys; sys.modules['pycuda'] = None; from kerneltune.running.child import main; main()"
-    (found,) = run_trials(trials, fake_kernels.root, child=(sys.executable, "-c", blocked))
-    assert found.failure
-    assert found.failure.startswith("running kernels needs the extra 'gpu': pip install 'constrint[gpu]'")
+def test_child_without_pycuda_says_so(fake_kernels: Kernels) -> None:
+    tilings = [CompiledTiling(hand_made(), b"cubin", False)]
+    blocked = "import sys; sys.modules['pycuda'] = None; from kerneltune.measuring.child import main; main()"
+    said = r"running kernels needs the extra 'gpu': pip install 'constrint\[gpu\]'"
+    with pytest.raises(MissingExtraError, match=said):
+        list(run_tilings(tilings, fake_kernels.root, tiling_plan(), child=(sys.executable, "-c", blocked)))
+
+
+def test_a_reference_that_cannot_be_made_costs_its_candidates(
+    fake_kernels: Kernels, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = []
+
+    def full(problem: object, kernels: object, seed: int, folder: object) -> None:
+        made.append(seed)
+        if seed == 13:
+            raise RunError("no space for the float64 reference")
+
+    monkeypatch.setattr(cases, "make_case", full)
+    tilings = [CompiledTiling(numbered(7), b"cubin", False, seed) for seed in (13, 13, 2)]
+    child = (sys.executable, "-c", CHILD)
+    found = list(run_tilings(tilings, fake_kernels.root, tiling_plan(1, 0), child=child))
+    assert [trial.failure for trial in found] == ["no space for the float64 reference"] * 2 + [None]
+    assert [trial.died for trial in found] == [False] * 3
+    assert made == [13, 2]

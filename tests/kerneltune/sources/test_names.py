@@ -18,7 +18,7 @@ from kerneltune.sources.arguments import In, InOut, Out
 from kerneltune.sources.description import Description
 from kerneltune.sources.names import KEYWORDS, check_names, literal, quoted, type_of
 from kerneltune.tuning.header import _text
-from kerneltune.tuning.kernel_store import StoredKernel
+from kerneltune.tuning.store import StoredTrial
 
 COMPILER = shutil.which("c++") or shutil.which("g++")
 SOURCE = "__global__ void scale(float* x) {}\n"
@@ -174,8 +174,8 @@ VALUES: list[list[Any]] = [
 ]  # fmt: skip
 
 
-def row(kernel: str, device: str, sizes: dict[str, int], configuration: dict[str, Any]) -> StoredKernel:
-    return StoredKernel(kernel, "identity", device, sizes, "today", Trial(configuration, {"time": 1.0}))
+def row(kernel: str, device: str, sizes: dict[str, int], configuration: dict[str, Any]) -> StoredTrial:
+    return StoredTrial(kernel, "identity", device, sizes, "today", Trial(configuration, {"time": 1.0}))
 
 
 @pytest.mark.parametrize("values", VALUES, ids=range(len(VALUES)))

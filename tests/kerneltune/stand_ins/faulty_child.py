@@ -1,4 +1,4 @@
-"""A child process that fails on request: ``plan.timed`` is the number of a mode in `MODES`."""
+"""A measuring process that fails on request: a candidate's value ``mode`` is the number of one in `NAMES`."""
 
 from __future__ import annotations
 
@@ -11,18 +11,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-GOOD = {
-    "device": "pretended",
-    "seed": 0,
-    "relative_error": 1e-3,
-    "right": True,
-    "verdict": "",
-    "runs": 2,
-    "runs_with_same_bits": 2,
-    "milliseconds": 2.0,
-    "ratio": 1.5,
-}
-STARTED = b'{"message": "Started", "trial": 0}\n'
+TIMING = {"median": 2.0, "fastest": 1.5, "spread": 0.1, "samples": 3}
+FACTS = {"message": "Facts", "device": "pretended", "compute_capability": "9.0"}
 KEEPS_OPEN = "import time; time.sleep(60)"
 
 
@@ -32,13 +22,20 @@ def write(data: bytes) -> None:
         view = view[os.write(1, view) :]
 
 
+def line(data: dict[str, Any]) -> bytes:
+    return json.dumps(data).encode() + b"\n"
+
+
 def measured(**changes: Any) -> bytes:
-    return json.dumps({"message": "Measured", "measurement": {**GOOD, **changes}}).encode() + b"\n"
+    return line({"message": "Answer", "timing": TIMING, "relative_error": 1e-3, **changes})
+
+
+def timed(**changes: Any) -> bytes:
+    return measured(timing={**TIMING, **changes})
 
 
 def without(name: str) -> bytes:
-    kept = {k: v for k, v in GOOD.items() if k != name}
-    return json.dumps({"message": "Measured", "measurement": kept}).encode() + b"\n"
+    return measured(timing={k: v for k, v in TIMING.items() if k != name})
 
 
 def killed(number: int) -> Callable[[], None]:
@@ -112,38 +109,32 @@ BAD_LINES = {
     "garbage": bytes(range(128, 256)) + b"\n",
     "zeros": b"\0" * 1000 + b"\n",
     "half a line": measured()[:40] + b"\n",
-    "half a surrogate": measured(verdict="\ud800"),
     "a byte order mark": b"\xef\xbb\xbf" + measured(),
     "no UTF-8": b'{"message": "Failed", "failure": "\xff"}\n',
     "brackets": b"[" * 100_000 + b"\n",
-    "objects": b'{"measurement":' * 100_000 + b"\n",
-    "a long number": b'{"message": "Measured", "measurement": ' + b"9" * 5000 + b"}\n",
+    "objects": b'{"timing":' * 100_000 + b"\n",
+    "a long number": b'{"message": "Answer", "seconds": ' + b"9" * 5000 + b"}\n",
     "two answers on a line": measured()[:-1] + measured(),
-    "a device": b'{"message": "Facts", "device": "x", "compute_capability": "9.0"}\n',
+    "a device": line(FACTS),
     "another trial": b'{"message": "Failed", "failure": "x", "trial": 99}\n',
     "a trial that is none": b'{"message": "Failed", "failure": "x", "trial": "0"}\n',
-    "a start that is none": STARTED.replace(b"0", b"99") + measured(),
-    "two starts": 2 * STARTED,
     "a failure that is none": b'{"message": "Failed", "failure": 3}\n',
-    "a measurement that is none": b'{"message": "Measured", "measurement": null}\n',
-    "a measurement of a list": b'{"message": "Measured", "measurement": []}\n',
+    "a timing of a list": measured(timing=[]),
     "NaN relative error": measured(relative_error=float("nan")),
     "negative relative error": measured(relative_error=-1),
-    "a text for a number": measured(milliseconds="2.0"),
-    "true for a number": measured(milliseconds=True),
-    "a number for a text": measured(device=7),
-    "a number for a truth": measured(right=1),
-    "a fraction of runs": measured(runs=2.5),
-    "more bits than runs": measured(runs_with_same_bits=3),
-    "negative runs": measured(runs=-1, runs_with_same_bits=-1),
+    "a text for a number": timed(median="2.0"),
+    "true for a number": timed(median=True),
+    "a number for a text": measured(message=7),
+    "a fraction of samples": timed(samples=2.5),
+    "no samples": timed(samples=0),
     "an unknown key": measured(colour="red"),
-    "a ratio that is none": measured(ratio=float("nan")),
-    **{f"{time} milliseconds": measured(milliseconds=float(time)) for time in ("nan", "inf", "-inf", "-1")},
-    "no milliseconds": measured(milliseconds=0),
+    "an unknown key of a timing": timed(colour="red"),
+    **{f"{time} milliseconds": timed(median=float(time)) for time in ("nan", "inf", "-inf", "-1")},
+    "no milliseconds": timed(median=0),
     "1e400 milliseconds": measured().replace(b"2.0", b"1e400"),
-    "a fastest that is none": measured(fastest=float("nan")),
-    "a step that is none": measured(microseconds_per_step=-2.0),
-    **{f"nothing for {name}": without(name) for name in GOOD if name not in ("milliseconds", "ratio")},
+    "a fastest that is none": timed(fastest=float("nan")),
+    "a spread that is none": timed(spread=-2.0),
+    **{f"nothing for {name}": without(name) for name in TIMING},
 }
 MODES: dict[str, Callable[[], None]] = {
     "good": says(measured(), None),
@@ -198,7 +189,6 @@ def deaf() -> None:
 HANGS: dict[str, Callable[[], None]] = {
     "silence": sleeps(),
     "half an answer and silence": sleeps(measured()[:50]),
-    "a start and silence": sleeps(STARTED),
     "a drip": drip,
     "deafness": deaf,
     **{f"stop {signal.Signals(number).name}": killed(number) for number in sorted(STOPS)},
@@ -207,8 +197,10 @@ NAMES = [*MODES, *HANGS]
 
 
 def main() -> None:
-    for line in sys.stdin:
-        name = NAMES[json.loads(line)["plan"]["timed"]]
+    sys.stdin.readline()  # the set-up
+    write(line(FACTS))
+    for request in sys.stdin:
+        name = NAMES[json.loads(request)["order"]["candidate"]["values"]["mode"]]
         {**MODES, **HANGS}[name]()
 
 

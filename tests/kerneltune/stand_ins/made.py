@@ -1,4 +1,4 @@
-"""Candidates and outcomes of trials made without a solver or a GPU."""
+"""Candidates and their trials, made without a solver or a GPU."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ from pathlib import Path
 
 from kerneltune.inputs.hardware import load_profile
 from kerneltune.inputs.problem import Problem
-from kerneltune.running.measure import Measurement
-from kerneltune.running.trial import Outcome
+from kerneltune.pipeline.tiling_trial import RUNS, SEED, TOLERANCE, TilingTrial, configuration_of
 from kerneltune.tiling.candidate import Candidate
 
 FAKE_KERNELS = Path(__file__).parent / "fake_kernels"
-MEASURED = Measurement("pretended", 1, 1e-3, True, "right", 2, 2, milliseconds=2.0)
 
 
 def hand_made(gpu: str = "h100_sxm", *, dtype: str = "bf16", held: int = 64, **values: int) -> Candidate:
@@ -38,6 +36,25 @@ def hand_made(gpu: str = "h100_sxm", *, dtype: str = "bf16", held: int = 64, **v
     )
 
 
-def outcome(number: int = 0, **changes: object) -> Outcome:
-    found = Outcome(replace(hand_made(), workspace_fill=number), MEASURED)
+def timed(candidate: Candidate, milliseconds: float | None = 2.0) -> TilingTrial:
+    """A trial that passed."""
+    return TilingTrial(
+        configuration_of(candidate),
+        {} if milliseconds is None else {"time": milliseconds},
+        fastest=milliseconds,
+        relative_error=1e-3,
+        notes={SEED: 1, RUNS: 2, TOLERANCE: 5e-3},
+        device="pretended",
+        candidate=candidate,
+    )
+
+
+def failed(candidate: Candidate, failure: str, **changes: object) -> TilingTrial:
+    """A trial that did not pass."""
+    found = TilingTrial(configuration_of(candidate), failure=failure, candidate=candidate)
     return replace(found, **changes)  # type: ignore[arg-type]
+
+
+def numbered(number: int = 0) -> Candidate:
+    """Candidates that differ."""
+    return replace(hand_made(), workspace_fill=number)

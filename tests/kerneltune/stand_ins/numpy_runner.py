@@ -1,4 +1,4 @@
-"""A runner that stands in for a GPU and computes with numpy."""
+"""A backend that stands in for a GPU and computes with numpy."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from made import hand_made
 
 from kerneltune.compiling.halffloat import Bits
 from kerneltune.inputs.descriptions import Kernels
+from kerneltune.measuring.loaded import HostChecks
+from kerneltune.measuring.measure import tiling_plan
+from kerneltune.measuring.serving import Server
+from kerneltune.messages import Answer, Built, Facts, Failed, Order, Request
+from kerneltune.pipeline.tiling_trial import TilingTrial
+from kerneltune.pipeline.tilings import order_of, trial_of
 from kerneltune.running.case import LayerCase, random_case
-from kerneltune.running.measure import Measurement, TrialPlan, try_candidate
-from kerneltune.tiling.candidate import Candidate
+
+TIMES = [0.004, 0.002, 0.003, 0.002, 0.009]
 
 
-class NumpyRunner:
-    """Plays a GPU: the echo cell's states are the first inputs."""
+class NumpyLoaded(HostChecks[LayerCase]):
+    """Plays a kernel: the echo cell's states are the first inputs."""
 
-    device = "numpy"
-    compute_capability = "9.0"
-
-    def __init__(self, spoil: str = "") -> None:
-        self.spoil = spoil
+    def __init__(self, case: LayerCase, spoil: str, times: list[float]) -> None:
+        self.case, self.spoil, self.times = case, spoil, times
         self.count = 0
 
-    def prepare(self, candidate: Candidate, cubin: bytes, case: LayerCase, *, cooperative: bool) -> None:
-        self.case = case
-
-    def run_once(self) -> None:
+    def run(self, poison: int) -> None:
         self.count += 1
         output = self.case.outputs["states"]
         self.states = np.full(output.shape, 0xFFFF, np.uint16)
@@ -42,14 +42,31 @@ class NumpyRunner:
     def read(self) -> dict[str, Bits]:
         return {"states": self.states.copy()}
 
-    def time(self, count: int) -> list[float]:
-        return [0.004, 0.002, 0.003, 0.002, 0.009][:count]
+    def time(self, count: int, *, flush: bool, warm_up: int) -> list[float]:
+        return self.times[:count]
+
+    def close(self) -> None:
+        """There is nothing to free."""
 
 
-def measured(kernels: Kernels, runner: NumpyRunner) -> Measurement:
+class NumpyBackend:
+    """Plays a GPU."""
+
+    facts = Facts(device="numpy", compute_capability="9.0")
+
+    def __init__(self, case: LayerCase, spoil: str = "", times: list[float] | None = None) -> None:
+        self.case, self.spoil, self.times = case, spoil, times or TIMES
+
+    def load(self, order: Order, built: Built | None) -> NumpyLoaded:
+        return NumpyLoaded(self.case, self.spoil, self.times)
+
+
+def measured(kernels: Kernels, spoil: str = "", times: list[float] | None = None) -> TilingTrial:
+    """The trial of a hand-made tiling."""
     candidate = hand_made()
-    cell = kernels.cell("echo")
-    case = random_case(candidate.problem, cell, seed=5)
-    runner.prepare(candidate, b"", case, cooperative=False)
-    plan = TrialPlan(runs=3, timed=5, seed=5)
-    return try_candidate(runner, candidate, case, plan)
+    case = random_case(candidate.problem, kernels.cell("echo"), seed=5)
+    order = order_of(candidate, False)
+    server = Server(NumpyBackend(case, spoil, times), tiling_plan(3, 5))
+    answer = server.answer(Request(trial=0, order=order))
+    assert isinstance(answer, Answer | Failed)
+    return trial_of(order, answer, "numpy", 3, 5)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from kerneltune.compiling.halffloat import decode, encode
 from kerneltune.compiling.scan_arguments import INPUTS, OUTPUTS
-from kerneltune.running import child
+from kerneltune.inputs.descriptions import discover
+from kerneltune.measuring import child
+from kerneltune.measuring.loaded import HostChecks
+from kerneltune.messages import Built, Facts, Order
+from kerneltune.running.case_files import load_case
 from kerneltune.running.scan_case import ScanCase
 from kerneltune.running.scan_reference import ScanInputs, backward, forward
-from kerneltune.tiling.candidate import Candidate
 
 
 def right_results(case: ScanCase) -> dict[str, np.ndarray[Any, Any]]:
@@ -41,30 +45,46 @@ def right_results(case: ScanCase) -> dict[str, np.ndarray[Any, Any]]:
     return {**results, "final_state": last.astype(np.float32)}
 
 
-class Runner:
-    """A GPU that is right, or wrong in one number."""
+class ScanLoaded(HostChecks[ScanCase]):
+    """A kernel that is right, or wrong in one number."""
 
-    device = "pretended"
-    compute_capability = "9.0"
-
-    def prepare(self, candidate: Candidate, cubin: bytes, case: ScanCase, *, cooperative: bool) -> None:
+    def __init__(self, case: ScanCase, cubin: bytes) -> None:
+        self.case = case
         self._results = right_results(case)
         if cubin == b"wrong":
             self._results["output0"] = self._results["output0"][:, ::-1]
         if cubin == b"hole":
             self._results["output0"].reshape(-1)[-1:] = ~np.zeros(1, self._results["output0"].dtype)
 
-    def run_once(self) -> None:
+    def run(self, poison: int) -> None:
         """There is nothing to launch."""
 
     def read(self) -> dict[str, np.ndarray[Any, Any]]:
         return {name: array.copy() for name, array in self._results.items()}
 
-    def time(self, count: int) -> list[float]:
+    def time(self, count: int, *, flush: bool, warm_up: int) -> list[float]:
         return [0.5] * count
+
+    def close(self) -> None:
+        """There is nothing to free."""
+
+
+class ScanBackend:
+    """A GPU that is none."""
+
+    facts = Facts(device="pretended", compute_capability="9.0")
+
+    def __init__(self, kernels_root: str) -> None:
+        self._kernels = discover(Path(kernels_root))
+
+    def load(self, order: Order, built: Built | None) -> ScanLoaded:
+        case = load_case(Path(order.case), self._kernels)
+        assert isinstance(case, ScanCase)
+        assert built is not None
+        return ScanLoaded(case, built.cubin)
 
 
 if __name__ == "__main__":
-    child._runner = Runner
+    child.backend_of = lambda set_up: ScanBackend(set_up.kernels_root)
     child.main()
     sys.exit(0)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from made import timed
 from msgspec import structs
 
 from kerneltune.cli.main import app
@@ -18,13 +19,12 @@ from kerneltune.inputs.descriptions import discover
 from kerneltune.inputs.folders import data_folder
 from kerneltune.inputs.hardware import HardwareProfile, load_profile
 from kerneltune.inputs.problem import Problem
-from kerneltune.running.measure import Measurement
-from kerneltune.running.trial import Outcome
 from kerneltune.tiling.cost_model import CostModel, Tiling
 from kerneltune.tiling.fit import Constant, fit, quality, with_costs
 from kerneltune.tiling.space import TilingSpace
+from kerneltune.tuning.memory import row_of, trial_key
 from kerneltune.tuning.report import latest, make_report
-from kerneltune.tuning.store import Store, trial_key
+from kerneltune.tuning.store import Store
 
 KERNELS = discover()
 H100 = load_profile("h100_sxm")
@@ -165,8 +165,8 @@ def stored(path: Path, tilings: list[Tiling]) -> Store:
         for name, variable in model.variables.items():
             model.add(variable == tiling.values[name])
         candidate = space._candidate(KERNELS.strategy(tiling.strategy), model.solve().values)
-        found = Measurement("pretended", 0, 1e-3, True, "", 1, 1, milliseconds=tiling.milliseconds, ratio=1.0)
-        store.add(trial_key(f"content {number}", candidate), Outcome(candidate, found))
+        content = f"content {number}"
+        store.add(trial_key(content, candidate), row_of(timed(candidate, tiling.milliseconds), content))
     return store
 
 
@@ -221,11 +221,11 @@ def test_the_last_trial_of_a_tiling_counts(tmp_path: Path) -> None:
     tilings = tilings_of(H100, TRUTH)[:6]
     newer = [replace(tiling, milliseconds=tiling.milliseconds * 2) for tiling in tilings[:2]]
     store = stored(tmp_path / "trials.sqlite", [*tilings, *newer])
-    trials = store.trials()
+    trials = store.tilings()
     assert len({trial.key for trial in trials}) == 6 + len(newer)
-    (outcomes,) = latest(trials).values()
-    assert len(outcomes) == len({tuple(t.values.items()) for t in tilings})
-    times = {outcome.measurement.milliseconds for outcome in outcomes if outcome.measurement}
+    (found,) = latest(trials).values()
+    assert len(found) == len({tuple(t.values.items()) for t in tilings})
+    times = {trial.time for trial in found}
     assert times == {tiling.milliseconds for tiling in [*newer, *tilings[2:]]}
 
 
@@ -238,7 +238,7 @@ def test_the_report_has_the_worst_loss_among_the_favourites(tmp_path: Path) -> N
         tmp_path / "trials.sqlite",
         [replace(tiling, milliseconds=time) for tiling, time in zip(order, times, strict=True)],
     )
-    few, all_of_them = (make_report(store.trials(), first) for first in (2, 20))
+    few, all_of_them = (make_report(store.tilings(), first) for first in (2, 20))
     assert few.worst_loss == pytest.approx(0.2)
     assert all_of_them.worst_loss == pytest.approx(1.4)
     assert all_of_them.problems[0].tried == len(order)

@@ -1,6 +1,7 @@
 """Tuning, its store and its report, with a stand-in for the process that runs kernels."""
 
 import json
+import math
 import sqlite3
 import sys
 from dataclasses import replace
@@ -19,31 +20,30 @@ from kerneltune.inputs.hardware import load_profile, profile_names
 from kerneltune.inputs.problem import Problem
 from kerneltune.running.detect import DeviceFacts, matching
 from kerneltune.tiling.space import TilingSpace
+from kerneltune.tuning.memory import row_of, trial_key
 from kerneltune.tuning.report import make_report
-from kerneltune.tuning.store import Store, trial_key
+from kerneltune.tuning.store import Store
 from kerneltune.tuning.tuner import Tuned, TuneOptions, tune
 
 # Answers each trial with a time: the model's second choice is the fastest; counts its trials in a file.
 CHILD = """
 import json, os, sys
-for trial in map(json.loads, sys.stdin):
-    if trial["message"] == "Probe":
-        with open({log!r} + ".asked", "a") as log:
-            log.write("x")
-        print(json.dumps({gpu!r}), flush=True)
-        continue
+sys.stdin.readline()
+with open({log!r} + ".asked", "a") as log:
+    log.write("x")
+print(json.dumps({gpu!r}), flush=True)
+for request in map(json.loads, sys.stdin):
     with open({log!r}, "a") as log:
         log.write("x")
-    cycles = trial["candidate"]["values"]["cycles"]
+    cycles = request["order"]["candidate"]["values"]["cycles"]
     if cycles == {dies}:
         os.abort()
     if cycles == {refused}:
         print(json.dumps({{"message": "Failed", "failure": "no GPU here"}}), flush=True)
         continue
     ms = 2.0 if cycles == {second} else 3.0 + cycles / 1e6
-    found = {{"device": "pretended", "seed": 0, "relative_error": 1e-3, "right": True, "verdict": ""}}
-    found |= {{"runs": 1, "runs_with_same_bits": 1, "milliseconds": ms, "ratio": 1.5}}
-    print(json.dumps({{"message": "Measured", "measurement": found}}), flush=True)
+    timing = {{"median": ms, "fastest": ms, "spread": 0.0, "samples": 1}}
+    print(json.dumps({{"message": "Answer", "timing": timing, "relative_error": 1e-3}}), flush=True)
 """
 
 
@@ -88,21 +88,21 @@ def tuning(tmp_path: Path, cubins: Path) -> Tuning:
 
 def test_tuning_ranks_and_remembers(tuning: Tuning) -> None:
     first = tuning.run()
-    assert len(first.outcomes) == 4
+    assert len(first.trials) == 4
     assert tuning.trials == 4
-    times = [outcome.measurement.milliseconds for outcome in first.ranked if outcome.measurement]
+    times = [trial.time for trial in first.ranked]
     assert times == sorted(times)
     assert times[0] == 2.0
     assert first.first_choice is not None
     assert first.first_choice.rank > 1
-    assert first.first_choice.loss == pytest.approx((3.0 + first.outcomes[0].candidate.cycles / 1e6) / 2 - 1)
+    assert first.first_choice.loss == pytest.approx((3.0 + first.trials[0].candidate.cycles / 1e6) / 2 - 1)
     again = tuning.run()
     assert tuning.trials == 4
     assert again.from_store == 4
     assert again.ranked == first.ranked
     tuning.run(again=True)
     assert tuning.trials == 8
-    assert len(tuning.store.trials()) == 4
+    assert len(tuning.store.tilings()) == 4
 
 
 def test_nothing_is_compiled_where_nothing_can_run(tuning: Tuning, tmp_path: Path) -> None:
@@ -137,16 +137,17 @@ def test_a_stored_trial_is_ranked_by_the_model_of_today(tuning: Tuning) -> None:
     tuning.space = replace(tuning.space, profile=dearer)
     again = tuning.run()
     assert again.from_store == 4
-    for old, new in zip(before.outcomes, again.outcomes, strict=True):
+    for old, new in zip(before.trials, again.trials, strict=True):
         assert new.candidate.cycles == old.candidate.cycles + 10
-        assert new.measurement.milliseconds == old.measurement.milliseconds
+        assert new.time == old.time
+        assert new.ratio == pytest.approx(old.ratio * old.candidate.cycles / new.candidate.cycles)
 
 
 def test_what_died_stays_lost_and_what_was_refused_is_tried_again(tuning: Tuning) -> None:
     cycles = sorted(candidate.cycles for candidate in tuning.candidates)
     found = tuning.run(dies=cycles[0], refused=cycles[-1])
-    assert {outcome.failure is None for outcome in found.outcomes} == {True, False}
-    died = [outcome for outcome in found.outcomes if outcome.died]
+    assert {trial.failure is None for trial in found.trials} == {True, False}
+    died = [trial for trial in found.trials if trial.died]
     assert died
     assert tuning.run().from_store == 4 - cycles.count(cycles[-1])
 
@@ -155,17 +156,18 @@ def test_what_hung_is_tried_again_with_more_time(tuning: Tuning, monkeypatch: py
     """And what crashed is not; nor is what hung, with the same limit or a lower one."""
     cycles = sorted(candidate.cycles for candidate in tuning.candidates)
     tuning.run(dies=cycles[-1])
-    key = next(trial.key for trial in tuning.store.trials() if trial.candidate.cycles == cycles[0])
-    (stored,) = [trial.outcome for trial in tuning.store.trials() if trial.key == key]
-    tuning.store.add(key, replace(stored, measurement=None, failure="hung", died=True, limit=120.0))
+    ran = tuning.trials
+    (row,) = [row for row in tuning.store.tilings() if row.trial.candidate.cycles == cycles[0]]
+    hung = replace(row.trial, objectives={}, failure="hung", died=True, limit=120.0)
+    tuning.store.add(row.key, row_of(hung, "content"))
     assert tuning.run().from_store == 4
     assert tuning.run(timeout=90.0).from_store == 4
-    assert tuning.trials == 4
+    assert tuning.trials == ran
     again = tuning.run(timeout=300.0)
-    assert tuning.trials == 5
+    assert tuning.trials == ran + 1
     assert again.from_store == 3
     assert len(again.ranked) == 3
-    assert len(tuning.store.trials()) == 4
+    assert len(tuning.store.tilings()) == 4
 
 
 def test_another_kernel_compiler_or_request_is_another_trial(tuning: Tuning) -> None:
@@ -186,15 +188,16 @@ def test_another_kernel_compiler_or_request_is_another_trial(tuning: Tuning) -> 
 
 def test_the_report_sums_up(tuning: Tuning) -> None:
     tuning.run()
-    report = make_report(tuning.store.trials())
+    report = make_report(tuning.store.tilings())
     (entry,) = report.problems
     assert (entry.tried, entry.failed) == (4, 0)
     assert entry.best is not None
-    assert entry.best.measurement is not None
-    assert entry.best.measurement.milliseconds == 2.0
+    assert entry.best.time == 2.0
     assert (report.compared, report.first_is_fastest) == (1, 0)
-    assert report.residual == pytest.approx(0.4055, abs=1e-4)  # log 1.5
-    assert make_report(tuning.store.trials("another GPU")).problems == ()
+    ratios = [row.trial.ratio for row in tuning.store.tilings()]
+    squares = [math.log(ratio) ** 2 for ratio in ratios if ratio]
+    assert report.residual == pytest.approx(math.sqrt(sum(squares) / 4), abs=1e-4)
+    assert make_report(tuning.store.tilings("another GPU")).problems == ()
 
 
 def test_the_command_prints_the_report(tuning: Tuning) -> None:
@@ -225,16 +228,16 @@ def test_a_store_is_made_by_whoever_comes_first(tmp_path: Path) -> None:
     Store(path).close()
     with sqlite3.connect(path) as connection:  # as a second process sees it that looked before it was made
         connection.execute("pragma user_version = 0")
-    assert Store(path).trials() == []
+    assert Store(path).tilings() == []
 
 
-@pytest.mark.parametrize("candidate", ["[]", "{", "{}", "null"])
+@pytest.mark.parametrize("candidate", ["[]", "{", "{}", "null", '{"candidate": {}}'])
 def test_a_damaged_trial_is_named(tmp_path: Path, candidate: str) -> None:
     store = Store(tmp_path / "trials.sqlite")
     store.close()
     with sqlite3.connect(store.path) as connection:
-        row = ("abc", "2026", "h100_sxm", None, "{}", "block", candidate, None, None, 0)
-        connection.execute("insert into trials values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+        row = ("abc", "2026", "lstm", "content", "", "{}", candidate)
+        connection.execute("insert into kernels values (?, ?, ?, ?, ?, ?, ?)", row)
     shown = CliRunner().invoke(app, ["report", "--store", str(store.path)])
     assert shown.exit_code == 2
     assert "damaged trial abc" in shown.stderr

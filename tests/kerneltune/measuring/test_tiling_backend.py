@@ -1,4 +1,4 @@
-"""The pycuda runner on a stand-in driver whose device memory is a byte array."""
+"""The backend of tilings on a stand-in driver whose device memory is a byte array."""
 
 from __future__ import annotations
 
@@ -6,16 +6,20 @@ import importlib
 import sys
 import types
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from made import hand_made
+from msgspec.structs import replace
 
-from kerneltune.errors import RunError
 from kerneltune.inputs.descriptions import Kernels
-from kerneltune.running.case import random_case
-from kerneltune.running.measure import TrialPlan, try_candidate
+from kerneltune.measuring.measure import tiling_plan
+from kerneltune.measuring.serving import Server
+from kerneltune.messages import Answer, Built, Failed, Order, Request
+from kerneltune.pipeline.tilings import order_of
+from kerneltune.running.case_maker import make_case
 
 
 class Device:
@@ -26,10 +30,12 @@ class Device:
         self.top = 256
         self.launches: list[dict[str, Any]] = []
         self.overrun = 0
+        self.allocated: set[int] = set()
 
     def allocate(self, size: int) -> int:
         start = self.top
         self.top += -(-size // 256) * 256
+        self.allocated.add(start)
         return start
 
     def launch(self, arguments: bytes, **settings: Any) -> None:
@@ -54,7 +60,7 @@ def stand_in_modules(device: Device) -> dict[str, types.ModuleType]:
 
     class Buffer(int):
         def free(self) -> None:
-            device.memory[int(self)] = 0
+            device.allocated.remove(int(self))
 
     class Stream:
         handle = 77
@@ -98,7 +104,7 @@ def stand_in_modules(device: Device) -> dict[str, types.ModuleType]:
     driver.function_attribute = types.SimpleNamespace(MAX_DYNAMIC_SHARED_SIZE_BYTES="shared")  # type: ignore[attr-defined]
     primary = types.ModuleType("pycuda.autoprimaryctx")
     primary.device = types.SimpleNamespace(  # type: ignore[attr-defined]
-        name=lambda: "stand-in", compute_capability=lambda: (9, 0)
+        name=lambda: "stand-in", compute_capability=lambda: (9, 0), pci_bus_id=lambda: "0000:00:00.0"
     )
     package = types.ModuleType("pycuda")
     package.driver, package.autoprimaryctx = driver, primary  # type: ignore[attr-defined]
@@ -111,36 +117,55 @@ def device() -> Device:
 
 
 @pytest.fixture
-def runner(device: Device, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+def backend(device: Device, monkeypatch: pytest.MonkeyPatch, fake_kernels: Kernels) -> Iterator[Any]:
     for name, module in stand_in_modules(device).items():
         monkeypatch.setitem(sys.modules, name, module)
-    monkeypatch.delitem(sys.modules, "kerneltune.running.pycuda_runner", raising=False)
-    yield importlib.import_module("kerneltune.running.pycuda_runner").PycudaRunner()
-    sys.modules.pop("kerneltune.running.pycuda_runner", None)
+    ours = [f"kerneltune.measuring.{name}" for name in ("gpu", "tiling_backend")]
+    for name in ours:
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    yield importlib.import_module(ours[1]).TilingBackend(fake_kernels)
+    for name in ours:
+        sys.modules.pop(name, None)
 
 
-def test_a_trial_from_upload_to_times(fake_kernels: Kernels, runner: Any, device: Device) -> None:
+def order(fake_kernels: Kernels, folder: Path) -> Order:
+    """The stand-in tiling on a case in a folder."""
     candidate = hand_made(workspace=64)
-    case = random_case(candidate.problem, fake_kernels.cell("echo"), seed=1)
-    runner.prepare(candidate, b"cubin", case, cooperative=False)
-    assert runner.compute_capability == "9.0"
-    found = try_candidate(runner, candidate, case, TrialPlan(runs=2, timed=4, seed=1))
-    assert found.relative_error == 0
-    assert found.passed
-    assert found.milliseconds == 1.0
-    assert len(device.launches) == 2 + 4 + 3  # two runs, four timed, three to warm up
+    make_case(candidate.problem, fake_kernels, 1, folder)
+    return replace(order_of(candidate, False), case=str(folder))
+
+
+def test_a_trial_from_upload_to_times(
+    fake_kernels: Kernels, backend: Any, device: Device, tmp_path: Path
+) -> None:
+    asked = order(fake_kernels, tmp_path)
+    server = Server(backend, tiling_plan(2, 70))
+    built = Built(cubin=b"cubin")
+    for number in range(2):
+        top = device.top
+        found = server.answer(Request(trial=number, order=asked, built=built))
+        assert isinstance(found, Answer), found
+        assert found.relative_error == 0
+        assert found.timing is not None
+        assert (found.timing.median, found.timing.samples) == (1.0, 70)
+        assert len(device.launches) == (number + 1) * (2 + 70 + 3)  # two runs, 70 timed, three to warm up
+    assert device.top - top < 4096  # the case is on the GPU once
+    assert device.allocated == {*backend.inputs.values(), *(p - 4096 for p in backend.places.values())}
+    assert backend.facts.compute_capability == "9.0"
     assert device.launches[0]["block"] == (256, 1, 1)
     assert device.launches[0]["grid"] == (24, 1)
     assert device.launches[0]["shared"] == 2304
-    assert (runner.read()["states"][:, 0] == case.outputs["states"].initial).all()
-    runner.prepare(candidate, b"cubin", case, cooperative=False)
+    loaded = backend.load(asked, built)
+    loaded.run(0)
+    assert (loaded.read()["states"][:, 0] == backend.case.outputs["states"].initial).all()
 
 
-def test_writing_beside_the_states_is_found(fake_kernels: Kernels, runner: Any, device: Device) -> None:
-    candidate = hand_made(workspace=64)
-    case = random_case(candidate.problem, fake_kernels.cell("echo"), seed=1)
-    runner.prepare(candidate, b"cubin", case, cooperative=False)
+def test_writing_beside_the_states_is_found(
+    fake_kernels: Kernels, backend: Any, device: Device, tmp_path: Path
+) -> None:
     device.overrun = 2
-    runner.run_once()
-    with pytest.raises(RunError, match="wrote outside the array 'states'"):
-        runner.read()
+    asked = order(fake_kernels, tmp_path)
+    found = Server(backend, tiling_plan(1, 0)).answer(Request(order=asked, built=Built(cubin=b"cubin")))
+    assert isinstance(found, Failed)
+    assert "wrote outside the array 'states'" in found.failure
+    assert found.lost
