@@ -37,6 +37,10 @@ def main() -> None:
     except KernelTuneError as error:
         say(answers, Failed(failure=str(error), exit_code=error.exit_code))
         return
+    except Exception as error:  # pycuda's and torch's own, such as no memory for the arguments
+        failure = f"no kernel can be run: {type(error).__name__}: {error}"
+        say(answers, Failed(failure=failure, exit_code=RunError.exit_code))
+        return
     say(answers, facts)
     serve(server, answers)
 
@@ -67,38 +71,35 @@ def backend_of(set_up: SetUp) -> Backend:
         MissingExtraError: Its package is not installed.
         RunError: There is no GPU.
     """
-    if set_up.kind == "tiling":
-        return _tilings(Path(set_up.kernels_root))
-    case = Case.load(Path(set_up.case))
-    if set_up.kind == "callable":
-        from kerneltune.measuring.callable_backend import CallableBackend
-
-        return CallableBackend(case)
-    if set_up.kind == "triton":
-        try:
-            from kerneltune.measuring.triton_backend import TritonBackend
-        except ImportError:
-            raise MissingExtraError("running Triton functions", "torch") from None
-        return TritonBackend(case)
+    if set_up.kind in ("callable", "triton"):
+        return _of_functions(set_up.kind, Case.load(Path(set_up.case)))
     try:
-        from kerneltune.measuring.driver_backend import DriverBackend
-    except ImportError as error:
-        if isinstance(error, ModuleNotFoundError):
-            raise MissingExtraError("running kernels", "compile") from None
-        raise RunError(f"the CUDA driver's bindings cannot be loaded: {error}") from None
-    return DriverBackend(case)
-
-
-def _tilings(kernels_root: Path) -> Backend:
-    try:
-        from kerneltune.measuring.tiling_backend import TilingBackend
+        import kerneltune.measuring.gpu  # noqa: F401
     except ModuleNotFoundError:
         raise MissingExtraError("running kernels", "gpu") from None
     except ImportError as error:
         raise RunError(f"pycuda cannot be loaded, is there a GPU driver? {error}") from None
     except Exception as error:  # pycuda raises its own classes while it initialises the driver
         raise RunError(f"no GPU can be used: {error}") from None
-    return TilingBackend(discover(kernels_root))
+    if set_up.kind == "tiling":
+        from kerneltune.measuring.tiling_backend import TilingBackend
+
+        return TilingBackend(discover(Path(set_up.kernels_root)))
+    from kerneltune.measuring.cuda_backend import CudaBackend
+
+    return CudaBackend(Case.load(Path(set_up.case)))
+
+
+def _of_functions(kind: str, case: Case) -> Backend:
+    if kind == "callable":
+        from kerneltune.measuring.callable_backend import CallableBackend
+
+        return CallableBackend(case)
+    try:
+        from kerneltune.measuring.triton_backend import TritonBackend
+    except ImportError:
+        raise MissingExtraError("running Triton functions", "torch") from None
+    return TritonBackend(case)
 
 
 def _made(reference: str) -> Any:

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import ctypes
 import math
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from cuda.bindings import driver
 
 from kerneltune.compiling.cubin_cache import CubinCache
 from kerneltune.compiling.nvrtc import Job, compile_job
-from kerneltune.measuring.case import LARGEST
-from kerneltune.measuring.driver_call import call
+from kerneltune.measuring.case import LARGEST, Case
+from kerneltune.measuring.gpu import GUARD, GUARD_BYTE, Gpu
 from kerneltune.measuring.loaded import guarded
+from kerneltune.running.launch import DriverLaunch, DriverModule, addresses_of, shaped
 from kerneltune.running.verify import Verdict
-
-if TYPE_CHECKING:
-    from kerneltune.measuring.driver_backend import DriverBackend
 
 KINDS = {"float16": "float16", "float32": "float32", "float64": "float64"}
 COMPLEX = {"complex64": "float32", "complex128": "float64"}
@@ -31,42 +28,30 @@ class DeviceChecks:
     """The checks of one case's outputs.
 
     Args:
-        backend: The arguments on the GPU.
-        capability: The GPU's compute capability.
+        gpu: The GPU.
+        case: The case.
+        places: The addresses of its arrays.
     """
 
-    def __init__(self, backend: DriverBackend, capability: str) -> None:
-        self._backend = backend
+    def __init__(self, gpu: Gpu, case: Case, places: Mapping[str, int]) -> None:
+        self._gpu, self._case, self._places = gpu, case, places
         text = (files("kerneltune.measuring") / "judge.cu").read_text(encoding="utf-8")
-        job = Job(text, f"sm_{capability.replace('.', '')}", NAMES)
-        self._module = call("loading", driver.cuModuleLoadData(compile_job(job, CubinCache()).cubin))
-        self._functions = {
-            name: call("finding", driver.cuModuleGetFunction(self._module, name.encode())) for name in NAMES
-        }
-        self._sums = backend.allocate(8 * SUMS + 8)
+        job = Job(text, f"sm_{gpu.facts.compute_capability.replace('.', '')}", NAMES)
+        self._module = DriverModule(compile_job(job, CubinCache()).cubin)
+        self._functions = {name: self._module.function(name) for name in NAMES}
+        self._sums = gpu.allocate(8 * SUMS + 8)
         self._largest = self._sums + 8 * SUMS
-        expected = backend.case.expected
-        self._expected = {name: self._upload(array) for name, array in expected.items()}
-        self._kept = {one.name: backend.allocate(_size(one.value)) for one in backend.case.outputs}
-
-    def _upload(self, array: Any) -> int:
-        data = np.ascontiguousarray(array)
-        place = self._backend.allocate(data.nbytes)
-        if data.nbytes:
-            call("copying to the GPU", driver.cuMemcpyHtoD(place, data.ctypes.data, data.nbytes))
-        return place
+        self._expected = {name: gpu.upload(array) for name, array in case.expected.items()}
+        self._kept = {one.name: gpu.allocate(one.nbytes) for one in case.outputs}
 
     def verdict(self) -> Verdict:
         """The verdict on the last run; raises `RunError` for a write outside an output."""
-        from kerneltune.measuring.driver_backend import GUARD, GUARD_BYTE
-
-        case = self._backend.case
+        case = self._case
         worst = Verdict(0.0, max((case.tolerance_of(o) for o in case.outputs), default=0.0), 0)
         for output in case.outputs:
-            place, size = self._backend.places[output.name], _size(output.value)
+            place, size = self._places[output.name], output.nbytes
             self._clear()
-            for guard in (place - GUARD, place + size):
-                self._start("disturbed", 1, [guard, ctypes.c_ubyte(GUARD_BYTE), GUARD, self._sums])
+            self._start_guards(place, size)
             dtype = str(output.value.dtype)
             wanted = self._expected.get(output.name)
             tolerance = case.tolerance_of(output)
@@ -89,47 +74,37 @@ class DeviceChecks:
 
     def keep(self) -> None:
         """Copy the outputs."""
-        for output in self._backend.case.outputs:
-            place, size = self._backend.places[output.name], _size(output.value)
-            if size:
-                call(
-                    "keeping",
-                    driver.cuMemcpyDtoDAsync(self._kept[output.name], place, size, self._backend.stream),
-                )
+        for output in self._case.outputs:
+            self._gpu.copy(self._kept[output.name], self._places[output.name], output.nbytes)
 
     def same(self) -> bool:
         """Whether the outputs equal the kept ones; raises `RunError` for a write outside an output."""
-        from kerneltune.measuring.driver_backend import GUARD, GUARD_BYTE
-
         self._clear()
-        for output in self._backend.case.outputs:
-            place, size = self._backend.places[output.name], _size(output.value)
+        for output in self._case.outputs:
+            place, size = self._places[output.name], output.nbytes
             self._start("different", BLOCKS, [place, self._kept[output.name], size, self._sums])
-            for guard in (place - GUARD, place + size):
-                self._start("disturbed", 1, [guard, ctypes.c_ubyte(GUARD_BYTE), GUARD, self._sums])
+            self._start_guards(place, size)
         sums, _ = self._read()
         if sums[4]:
-            raise guarded(" or ".join(o.name for o in self._backend.case.outputs))
+            raise guarded(" or ".join(o.name for o in self._case.outputs))
         return not sums[3]
 
     def _clear(self) -> None:
-        call("clearing", driver.cuMemsetD8Async(self._sums, 0, 8 * SUMS + 8, self._backend.stream))
+        self._gpu.fill(self._sums, 0, 8 * SUMS + 8)
 
-    def _start(self, name: str, blocks: int, values: list[Any]) -> None:
+    def _start_guards(self, place: int, size: int) -> None:
+        for guard in (place - GUARD, place + size):
+            self._start("disturbed", 1, [guard, ctypes.c_ubyte(GUARD_BYTE), GUARD, self._sums])
+
+    def _start(self, name: str, blocks: int, values: Sequence[int | ctypes.c_ubyte]) -> None:
         held = [v if isinstance(v, ctypes.c_ubyte) else ctypes.c_ulonglong(v) for v in values]
-        pointers = (ctypes.c_void_p * len(held))(*[ctypes.addressof(one) for one in held])
-        shape = (blocks, 1, 1, THREADS, 1, 1, 0)
-        call(
-            "checking",
-            driver.cuLaunchKernel(
-                self._functions[name], *shape, self._backend.stream, ctypes.addressof(pointers), 0
-            ),
-        )
+        shape = shaped((blocks, 1, 1), (THREADS, 1, 1), 0)
+        launch = DriverLaunch(self._module, self._functions[name], *shape, addresses_of(held))
+        launch.queue(self._gpu.stream.handle)
 
     def _read(self) -> tuple[list[float], tuple[float, float]]:
-        raw = np.empty(SUMS + 1, np.float64)
-        self._backend.wait()
-        call("reading", driver.cuMemcpyDtoH(raw.ctypes.data, self._sums, raw.nbytes))
+        self._gpu.wait()
+        raw = self._gpu.read(self._sums, 8 * SUMS + 8).view(np.float64)
         far, most = raw[SUMS:].view(np.float32).tolist()
         return raw[:SUMS].tolist(), (far, most)
 
@@ -143,7 +118,3 @@ def _judged(sums: list[float], largest: tuple[float, float], tolerance: float, s
     if not missing and error <= tolerance and far > LARGEST * tolerance * most:
         error = max(error, far / max(most, 1e-30))
     return Verdict(error, tolerance, int(missing))
-
-
-def _size(array: Any) -> int:
-    return int(np.prod(array.shape, dtype=object)) * int(array.dtype.itemsize)

@@ -90,6 +90,11 @@ class Gpu:
         if size:
             cuda.memset_d8_async(place, byte, size, self.stream)
 
+    def copy(self, place: int, source: int, size: int) -> None:
+        """Queue a copy of so many bytes within the GPU's memory."""
+        if size:
+            cuda.memcpy_dtod_async(place, source, size, self.stream)
+
     def wait(self) -> None:
         """Wait for what is queued."""
         self.stream.synchronize()

@@ -7,16 +7,22 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from cuda.bindings import driver
 
 from kerneltune.compiling.cubin_cache import CubinCache
 from kerneltune.compiling.nvrtc import compile_job, job_of
 from kerneltune.errors import InputError
-from kerneltune.measuring.driver_call import call, ptx_of, start
-from kerneltune.messages import Order
+from kerneltune.messages import Built, Order
+from kerneltune.running import driver
+from kerneltune.running.launch import (
+    LARGE,
+    DriverLaunch,
+    DriverModule,
+    Held,
+    addresses_of,
+    set_attribute,
+    shaped,
+)
 from kerneltune.sources.arguments import NUMBER, Argument
-
-LARGE = 48 * 1024  # bytes of dynamic shared memory that need no permission
 
 
 class KernelLauncher:
@@ -28,37 +34,39 @@ class KernelLauncher:
     """
 
     def __init__(self, order: Order, arguments: Sequence[Argument]) -> None:
-        self._shape = (*order.grid, *order.block, order.shared_memory)
-        self._cooperative = order.cooperative
-        self._arguments = list(arguments)
-        _, current = driver.cuCtxGetCurrent()
-        if not int(current or 0):
-            start()
+        self._order, self._arguments = order, list(arguments)
+        driver.use_primary_context()
         built = ptx_of(order) if order.kind == "ptx" else compile_job(job_of(order), CubinCache())
-        self._module = call("loading the kernel", driver.cuModuleLoadData(built.cubin))
-        name = built.lowered[0].encode()
-        self._function = call("finding the kernel", driver.cuModuleGetFunction(self._module, name))
-        if self._shape[-1] > LARGE:
-            kind = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-            answer = driver.cuFuncSetAttribute(self._function, kind, self._shape[-1])
-            call("asking for shared memory", answer)
+        self._module = DriverModule(built.cubin)
+        self._function = self._module.function(built.lowered[0])
+        if order.shared_memory > LARGE:
+            set_attribute(self._function, driver.DYNAMIC_SHARED_MEMORY, order.shared_memory)
 
     def __call__(self, arguments: Sequence[Any], stream: Any) -> None:
         """Queue one launch."""
         if len(arguments) != len(self._arguments):
             raise InputError(f"the kernel has {len(self._arguments)} arguments, not {len(arguments)}")
         held = [_held(given, one) for given, one in zip(arguments, self._arguments, strict=True)]
-        pointers = (ctypes.c_void_p * max(len(held), 1))(*[ctypes.addressof(one) for one in held])
-        handle = stream_of(stream, arguments)
-        launch = driver.cuLaunchCooperativeKernel if self._cooperative else driver.cuLaunchKernel
-        more = () if self._cooperative else (0,)
-        call("launching", launch(self._function, *self._shape, handle, ctypes.addressof(pointers), *more))
+        order = self._order
+        shape = shaped(order.grid, order.block, order.shared_memory, order.cooperative)
+        launch = DriverLaunch(self._module, self._function, *shape, addresses_of(held))
+        launch.queue(stream_of(stream, arguments))
 
 
-def _held(given: Any, one: Argument) -> Any:
+def ptx_of(order: Order) -> Built:
+    """The text of PTX as machine code: the driver compiles it when it is loaded."""
+    return Built(cubin=order.source.encode() + b"\0", lowered=(order.entry,))
+
+
+def number_held(value: Any) -> Held:
+    """A number of numpy as a parameter."""
+    raw = np.ascontiguousarray(value).tobytes()
+    return ctypes.create_string_buffer(raw, len(raw))
+
+
+def _held(given: Any, one: Argument) -> Held:
     if one.kind == NUMBER:
-        raw = np.asarray(given, np.asarray(one.value).dtype).tobytes()
-        return ctypes.create_string_buffer(raw, len(raw))
+        return number_held(np.asarray(given, np.asarray(one.value).dtype))
     return ctypes.c_void_p(address_of(given, one))
 
 

@@ -17,6 +17,7 @@ LIBRARY = "nvcuda.dll" if os.name == "nt" else "libcuda.so.1"
 
 # Numbers of cuda.h.
 OUT_OF_MEMORY, INVALID_CONTEXT = 2, 201
+MAX_REGISTERS = 0  # of CUjit_option
 DYNAMIC_SHARED_MEMORY, NON_PORTABLE_CLUSTERS = 8, 14  # of CUfunction_attribute
 COOPERATIVE, CLUSTER_DIMENSION = 2, 4  # of CUlaunchAttributeID
 DEVICE_ATTRIBUTES = {
@@ -77,6 +78,21 @@ def check(what: str, status: int) -> None:
         library().cuGetErrorString(status, ctypes.byref(text))
         words = [(part.value or b"unknown").decode(errors="replace") for part in (name, text)]
         raise RunError(f"{what}: {': '.join(words)}")
+
+
+def use_primary_context() -> None:
+    """Make the first GPU's primary context current, unless this thread has a context.
+
+    Raises:
+        RunError: There is no driver or no GPU.
+    """
+    context, device = ctypes.c_void_p(), ctypes.c_int()
+    call("starting the driver", "cuInit", 0)
+    call("asking for the context", "cuCtxGetCurrent", ctypes.byref(context))
+    if not context.value:
+        call("finding a GPU", "cuDeviceGet", ctypes.byref(device), 0)
+        call("using the GPU", "cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
+        call("using the GPU", "cuCtxSetCurrent", context)
 
 
 def device_facts() -> dict[str, Any]:

@@ -34,6 +34,11 @@ class Argument:
         """Whether the kernel writes it."""
         return self.kind in (WRITTEN, BOTH)
 
+    @property
+    def nbytes(self) -> int:
+        """Its size; of an output, that of an array of its shape and type."""
+        return int(np.prod(self.value.shape, dtype=object)) * int(self.value.dtype.itemsize)
+
     def signature(self) -> list[Any]:
         """Kind, type and shape; of a number its value too."""
         value = np.asarray(self.value)

@@ -46,7 +46,6 @@ ALLOWED = {
     "kerneltune/reporting/page.py": OWN,
     "kerneltune/measuring/case.py": OWN,
     "kerneltune/measuring/device_checks.py": OWN,
-    "kerneltune/running/child.py": OWN,
     "kerneltune/running/child_output.py": "the standard output of a child",
     "kerneltune/running/case_files.py": OWN,
     "kerneltune/running/scratch.py": OWN,

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
-import types
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from fake_pycuda import Device, imported
 from made import hand_made
 from msgspec.structs import replace
 
@@ -22,21 +20,8 @@ from kerneltune.pipeline.tilings import order_of
 from kerneltune.running.case_maker import make_case
 
 
-class Device:
-    """Memory, a clock that ticks once per launch, and the echo kernel."""
-
-    def __init__(self) -> None:
-        self.memory = np.zeros(1 << 24, np.uint8)
-        self.top = 256
-        self.launches: list[dict[str, Any]] = []
-        self.overrun = 0
-        self.allocated: set[int] = set()
-
-    def allocate(self, size: int) -> int:
-        start = self.top
-        self.top += -(-size // 256) * 256
-        self.allocated.add(start)
-        return start
+class EchoDevice(Device):
+    """The echo kernel."""
 
     def launch(self, arguments: bytes, **settings: Any) -> None:
         wx, _, _, states, workspace = np.frombuffer(arguments[:40], np.uint64).astype(int)
@@ -55,77 +40,15 @@ class Device:
         self.launches.append(settings)
 
 
-def stand_in_modules(device: Device) -> dict[str, types.ModuleType]:
-    driver = types.ModuleType("pycuda.driver")
-
-    class Buffer(int):
-        def free(self) -> None:
-            device.allocated.remove(int(self))
-
-    class Stream:
-        handle = 77
-
-        def synchronize(self) -> None: ...
-
-    class Event:
-        def record(self, stream: Any) -> None:
-            self.at = len(device.launches)
-
-        def time_till(self, other: Any) -> float:
-            return float(other.at - self.at)
-
-    class Function:
-        def set_attribute(self, attribute: str, value: int) -> None:
-            self.limit = value
-
-        def __call__(self, argument: np.void, **settings: Any) -> None:
-            assert isinstance(argument, np.void)
-            assert settings["shared"] == self.limit
-            device.launch(bytes(memoryview(argument)), **settings)
-
-    class Module:
-        def get_function(self, name: str) -> Function:
-            assert name == "kernel"
-            return Function()
-
-    def fill(place: int, value: int, size: int, stream: Any = None) -> None:
-        device.memory[place : place + size] = value
-
-    def upload(place: int, host: np.ndarray[Any, Any]) -> None:
-        device.memory[place : place + host.nbytes] = host.reshape(-1).view(np.uint8)
-
-    def download(host: np.ndarray[Any, Any], place: int) -> None:
-        host[:] = device.memory[place : place + host.nbytes]
-
-    driver.Stream, driver.Event = Stream, Event  # type: ignore[attr-defined]
-    driver.mem_alloc = lambda size: Buffer(device.allocate(size))  # type: ignore[attr-defined]
-    driver.memset_d8_async, driver.memcpy_htod, driver.memcpy_dtoh = fill, upload, download  # type: ignore[attr-defined]
-    driver.module_from_buffer = lambda cubin: Module()  # type: ignore[attr-defined]
-    driver.function_attribute = types.SimpleNamespace(MAX_DYNAMIC_SHARED_SIZE_BYTES="shared")  # type: ignore[attr-defined]
-    primary = types.ModuleType("pycuda.autoprimaryctx")
-    primary.device = types.SimpleNamespace(  # type: ignore[attr-defined]
-        name=lambda: "stand-in", compute_capability=lambda: (9, 0), pci_bus_id=lambda: "0000:00:00.0"
-    )
-    package = types.ModuleType("pycuda")
-    package.driver, package.autoprimaryctx = driver, primary  # type: ignore[attr-defined]
-    return {"pycuda": package, "pycuda.driver": driver, "pycuda.autoprimaryctx": primary}
+@pytest.fixture
+def device() -> EchoDevice:
+    return EchoDevice()
 
 
 @pytest.fixture
-def device() -> Device:
-    return Device()
-
-
-@pytest.fixture
-def backend(device: Device, monkeypatch: pytest.MonkeyPatch, fake_kernels: Kernels) -> Iterator[Any]:
-    for name, module in stand_in_modules(device).items():
-        monkeypatch.setitem(sys.modules, name, module)
-    ours = [f"kerneltune.measuring.{name}" for name in ("gpu", "tiling_backend")]
-    for name in ours:
-        monkeypatch.delitem(sys.modules, name, raising=False)
-    yield importlib.import_module(ours[1]).TilingBackend(fake_kernels)
-    for name in ours:
-        sys.modules.pop(name, None)
+def backend(device: EchoDevice, monkeypatch: pytest.MonkeyPatch, fake_kernels: Kernels) -> Iterator[Any]:
+    for module in imported("tiling_backend", device, monkeypatch):
+        yield module.TilingBackend(fake_kernels)
 
 
 def order(fake_kernels: Kernels, folder: Path) -> Order:

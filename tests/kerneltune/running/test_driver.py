@@ -39,7 +39,7 @@ def test_extended_launch(library: FakeLibrary, cluster: int, cooperative: bool) 
 
 def test_a_driver_error_names_the_step(library: FakeLibrary) -> None:
     library.failing["cuModuleLoadData"] = 200
-    with pytest.raises(RunError, match="loading the cubin: CUDA_ERROR_INVALID_IMAGE: device image is"):
+    with pytest.raises(RunError, match="loading the kernel: CUDA_ERROR_INVALID_IMAGE: device image is"):
         ExtendedKernel(b"cubin", hand_made(), cooperative=True)
 
 
@@ -89,4 +89,5 @@ def test_structs_and_numbers_are_those_of_the_bindings() -> None:
     limits = bindings.CUfunction_attribute
     assert int(limits.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) == driver.DYNAMIC_SHARED_MEMORY
     assert int(limits.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED) == driver.NON_PORTABLE_CLUSTERS
+    assert int(bindings.CUjit_option.CU_JIT_MAX_REGISTERS) == driver.MAX_REGISTERS
     assert int(bindings.CUresult.CUDA_ERROR_INVALID_CONTEXT) == driver.INVALID_CONTEXT

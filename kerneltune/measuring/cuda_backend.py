@@ -1,0 +1,123 @@
+"""CUDA C++ and PTX of users on this machine's GPU."""
+
+from __future__ import annotations
+
+import ctypes
+
+import numpy as np
+
+from kerneltune.errors import RunError
+from kerneltune.measuring.case import Case
+from kerneltune.measuring.device_checks import DeviceChecks
+from kerneltune.measuring.gpu import Gpu
+from kerneltune.measuring.launcher import number_held, ptx_of
+from kerneltune.messages import Built, Facts, Order
+from kerneltune.running import driver
+from kerneltune.running.launch import LARGE, DriverLaunch, DriverModule, addresses_of, set_attribute, shaped
+from kerneltune.running.verify import Verdict
+from kerneltune.sources.arguments import BOTH, NUMBER
+
+
+class CudaBackend:
+    """The arguments of a case on the GPU, shared by all candidates."""
+
+    def __init__(self, case: Case) -> None:
+        self.gpu = Gpu()
+        self.bus, self.case = self.gpu.bus, case
+        self.places: dict[str, int] = {}
+        for one in case.arguments:
+            if one.is_output:
+                self.places[one.name] = self.gpu.allocate_guarded(one.nbytes)
+            elif one.kind != NUMBER:
+                self.places[one.name] = self.gpu.upload(one.value)
+        both = [one for one in case.arguments if one.kind == BOTH]
+        self.originals = {one.name: self.gpu.upload(one.value) for one in both}
+        self.checks = DeviceChecks(self.gpu, case, self.places) if case.outputs else None
+
+    @property
+    def facts(self) -> Facts:
+        """The GPU."""
+        return self.gpu.facts
+
+    def load(self, order: Order, built: Built | None) -> CudaLoaded:
+        """Load the machine code, or let the driver compile PTX."""
+        return CudaLoaded(self, order, ptx_of(order) if order.kind == "ptx" else built)
+
+    def prepare_outputs(self, poison: int) -> None:
+        """Guards and poison for the outputs; what is read and written too is restored."""
+        for one in self.case.outputs:
+            self.gpu.poison_guarded(self.places[one.name], poison, one.nbytes)
+        self.restore()
+
+    def restore(self) -> None:
+        """Restore the arrays that are read and written."""
+        for one in self.case.outputs:
+            if one.name in self.originals:
+                self.gpu.copy(self.places[one.name], self.originals[one.name], one.nbytes)
+
+
+class CudaLoaded:
+    """One kernel on the GPU.
+
+    Args:
+        backend: The arguments.
+        order: Its launch.
+        built: Its machine code.
+    """
+
+    def __init__(self, backend: CudaBackend, order: Order, built: Built | None) -> None:
+        if built is None:
+            raise RunError("the kernel was not compiled")
+        self._backend = backend
+        self._module = DriverModule(built.cubin, order.registers if order.kind == "ptx" else None)
+        function = self._module.function(built.lowered[0])
+        if order.shared_memory > LARGE:
+            set_attribute(function, driver.DYNAMIC_SHARED_MEMORY, order.shared_memory)
+        self._write_constants(built)
+        self._held = [
+            number_held(one.value) if one.kind == NUMBER else ctypes.c_void_p(backend.places[one.name])
+            for one in backend.case.arguments
+        ]
+        shape = shaped(order.grid, order.block, order.shared_memory, order.cooperative)
+        self._launch = DriverLaunch(self._module, function, *shape, addresses_of(self._held))
+
+    def _write_constants(self, built: Built) -> None:
+        constants = self._backend.case.constants or {}
+        for name, symbol in zip(constants, built.lowered[1:] or constants, strict=False):
+            data = np.ascontiguousarray(constants[name])
+            place, size = self._module.symbol(symbol)
+            if size < data.nbytes:
+                raise RunError(f"constant memory '{name}' has {size} bytes, but {data.nbytes} are given")
+            self._backend.gpu.write(place, data)
+
+    def _queue(self) -> None:
+        self._launch.queue(self._backend.gpu.stream.handle)
+
+    def run(self, poison: int) -> None:
+        """Fill the outputs, run once and wait."""
+        self._backend.prepare_outputs(poison)
+        self._queue()
+        self._backend.gpu.wait()
+
+    def check(self) -> Verdict:
+        """Compare the last run with what is expected, on the GPU."""
+        checks = self._backend.checks
+        return Verdict(0.0, 0.0, 0) if checks is None else checks.verdict()
+
+    def keep(self) -> None:
+        """Keep the outputs of the last run on the GPU."""
+        if self._backend.checks is not None:
+            self._backend.checks.keep()
+
+    def same(self) -> bool:
+        """Whether the outputs of the last run have the bits that were kept."""
+        return self._backend.checks is None or self._backend.checks.same()
+
+    def time(self, count: int, *, flush: bool, warm_up: int) -> list[float]:
+        """Milliseconds of runs."""
+        self._backend.restore()
+        return self._backend.gpu.timed(self._queue, count, flush=flush, warm_up=warm_up)
+
+    def close(self) -> None:
+        """Unload the module."""
+        self._module.unload()
