@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kerneltune.inputs.descriptions import Kernels
 from kerneltune.inputs.hardware import HardwareProfile
@@ -249,7 +249,7 @@ def show_findings(found: Sequence[Finding]) -> None:
             _say(f"    {finding.fix}")
 
 
-def _value(value: Any) -> str:
+def _value(value: object) -> str:
     if value is None:
         return "–"
     return ("yes" if value else "no") if isinstance(value, bool) else str(value)
@@ -303,7 +303,7 @@ def _table(*columns: str) -> Table:
     return table
 
 
-def _print(renderable: Any) -> None:
+def _print(renderable: object) -> None:
     from rich.console import Console
 
     console = Console(highlight=False, markup=False)

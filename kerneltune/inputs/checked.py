@@ -76,7 +76,7 @@ def checked(data: Mapping[str, Any], kind: type[Checked]) -> Checked:
 
 def _values(
     data: Mapping[str, Any], kind: type[Record], place: Location
-) -> tuple[dict[str, Any], list[Complaint]]:
+) -> tuple[dict[str, object], list[Complaint]]:
     """Each field's value by its attribute's name, and what is wrong with the data."""
     fields = {field.encode_name: field for field in structs.fields(kind)}
     values: dict[str, Any] = {}

@@ -18,7 +18,7 @@ class Difference:
 
     key: str
     first: Any
-    second: Any
+    second: object
 
     @property
     def ratio(self) -> float | None:
@@ -35,7 +35,7 @@ def differences(first: HardwareProfile, second: HardwareProfile) -> list[Differe
     return [pair for pair in pairs if pair.first != pair.second]
 
 
-def _flat(profile: HardwareProfile) -> dict[str, Any]:
+def _flat(profile: HardwareProfile) -> dict[str, object]:
     limits = {key: value for key, value in profile.to_json().items() if key not in (*NAMING, "cost")}
     return {**limits, **{f"cost.{name}": value for name, value in profile.cost.items()}}
 

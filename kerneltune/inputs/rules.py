@@ -12,11 +12,11 @@ from typing import Any
 
 from kerneltune.errors import InputError
 
-Rule = Callable[[Any], str | None]
+Rule = Callable[[object], str | None]
 LONGEST_SHOWN = 80  # most characters shown of a wrong value
 
 
-def check(values: Mapping[str, Any], rules: Mapping[str, Rule]) -> None:
+def check(values: Mapping[str, object], rules: Mapping[str, Rule]) -> None:
     """Check named values, each by the rule of its name.
 
     Raises:
@@ -35,38 +35,38 @@ def plain(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value.item() if _is_scalar(value) else value for name, value in values.items()}
 
 
-def flag(value: Any) -> str | None:
+def flag(value: object) -> str | None:
     """True or False."""
     return None if isinstance(value, bool) else "True or False"
 
 
-def text(value: Any) -> str | None:
+def text(value: object) -> str | None:
     """A text that is not empty."""
     return None if isinstance(value, str) and value.strip() else "a text"
 
 
-def any_text(value: Any) -> str | None:
+def any_text(value: object) -> str | None:
     """A text, which may be empty."""
     return None if isinstance(value, str) else "a text"
 
 
-def path(value: Any) -> str | None:
+def path(value: object) -> str | None:
     """A path, as text or as an object."""
     return None if isinstance(value, str | os.PathLike) and bool(os.fspath(value)) else "a file's path"
 
 
-def function(value: Any) -> str | None:
+def function(value: object) -> str | None:
     """Anything that can be called."""
     return None if callable(value) else "a function"
 
 
-def mapping(value: Any) -> str | None:
+def mapping(value: object) -> str | None:
     """A mapping from names to values."""
     fits = isinstance(value, Mapping) and all(isinstance(key, str) for key in value)
     return None if fits else "a mapping from names to values, such as a dict"
 
 
-def iterable(value: Any) -> str | None:
+def iterable(value: object) -> str | None:
     """Values in an order; a text is one value."""
     return None if isinstance(value, Iterable) else "a list of values"
 
@@ -74,7 +74,7 @@ def iterable(value: Any) -> str | None:
 def whole(least: int) -> Rule:
     """A whole number that is not less than another."""
 
-    def rule(value: Any) -> str | None:
+    def rule(value: object) -> str | None:
         fits = isinstance(value, int) and not isinstance(value, bool) and value >= least
         return None if fits else f"a whole number of {least} or more"
 
@@ -101,7 +101,7 @@ def optional(rule: Rule) -> Rule:
 def either(*rules: Rule) -> Rule:
     """A rule that allows a value that any of some rules allows."""
 
-    def rule(value: Any) -> str | None:
+    def rule(value: object) -> str | None:
         wanted = [one(value) for one in rules]
         return None if None in wanted else " or ".join(one for one in wanted if one is not None)
 
@@ -111,7 +111,7 @@ def either(*rules: Rule) -> Rule:
 def each(rule: Rule) -> Rule:
     """A collection of what a rule allows; a text is none."""
 
-    def of_all(value: Any) -> str | None:
+    def of_all(value: object) -> str | None:
         if isinstance(value, str | bytes | Mapping) or not isinstance(value, Collection):
             return "a list"
         wanted = next((found for found in map(rule, value) if found is not None), None)
@@ -136,7 +136,7 @@ def values_of(rule: Rule) -> Rule:
 def with_methods(*names: str) -> Rule:
     """An object with some methods."""
 
-    def rule(value: Any) -> str | None:
+    def rule(value: object) -> str | None:
         fits = all(callable(getattr(value, name, None)) for name in names)
         return None if fits else f"an object with {' and '.join(f'`{name}`' for name in names)}"
 
@@ -146,7 +146,7 @@ def with_methods(*names: str) -> Rule:
 def with_some_of(*names: str) -> Rule:
     """A class or an object with at least one of some methods."""
 
-    def rule(value: Any) -> str | None:
+    def rule(value: object) -> str | None:
         fits = any(callable(getattr(value, name, None)) for name in names)
         return (
             None if fits else f"a class or an object with one of {', '.join(f'`{name}`' for name in names)}"
@@ -160,12 +160,12 @@ def instance(kind: type) -> Rule:
     return lambda value: None if isinstance(value, kind) else f"a `{kind.__name__}`"
 
 
-def anything(value: Any) -> str | None:
+def anything(value: object) -> str | None:
     """No rule: the value is checked where it is read."""
     return None
 
 
-def _is_scalar(value: Any) -> bool:
+def _is_scalar(value: object) -> bool:
     return (
         type(value).__module__ == "numpy" and getattr(value, "shape", None) == () and hasattr(value, "item")
     )

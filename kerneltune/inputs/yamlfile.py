@@ -17,7 +17,7 @@ MOST_COMPLAINTS = 50  # most errors listed for one file
 def read_checked(
     path: Path,
     kind: type[Checked],
-    completed: Callable[[dict[str, Any]], dict[str, Any]] = lambda data: data,
+    completed: Callable[[dict[str, object]], dict[str, object]] = lambda data: data,
 ) -> Checked:
     """Read ``path`` as a record.
 

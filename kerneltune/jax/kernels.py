@@ -153,7 +153,7 @@ def _backward(cell: str) -> Callable[..., Arrays]:
     return _mapped(run, ("recurrent", "states", *saved, "output", "last"), (*results, "initial"))
 
 
-def _problem(cell: str, direction: str, shape: tuple[int, ...], dtype: Any) -> Problem:
+def _problem(cell: str, direction: str, shape: tuple[int, ...], dtype: object) -> Problem:
     steps, batch, heads, dim = shape[:4]
     return Problem(cell, heads, dim, batch, DTYPES[str(dtype)], steps, direction)
 
@@ -218,7 +218,7 @@ def _batched(arrays: Sequence[Any], places: Sequence[Any], cell: str) -> tuple[l
     return _by_fold(run, size, list(named), ("output", "last")), [0, 0]
 
 
-def _refused(*_: Any, **__: Any) -> Any:
+def _refused(*_: object, **__: object) -> object:
     raise InputError("kernels give no derivatives of derivatives: pass kernels=False")
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +76,7 @@ STRATEGIES = {
 """By name."""
 
 
-def check_strategy(name: str, options: Mapping[str, Any]) -> None:
+def check_strategy(name: str, options: Mapping[str, object]) -> None:
     """Raise `ValueError` for a strategy or an option that Kernel Tuner does not have."""
     if name not in STRATEGIES:
         raise ValueError(f"unknown strategy {name}; there are: {', '.join(STRATEGIES)}")

@@ -19,7 +19,7 @@ from kerneltune.messages import Built, Facts, Order
 from kerneltune.sources.arguments import NUMBER
 from kerneltune.sources.references import resolved
 
-Timer = Callable[[Callable[[], Any]], float]
+Timer = Callable[[Callable[[], object]], float]
 
 
 class CallableBackend:

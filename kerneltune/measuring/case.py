@@ -19,7 +19,7 @@ from kerneltune.sources.arguments import NUMBER, WRITTEN, Argument, as_array
 TOLERANCES = {"float16": 2e-3, "float32": 1e-4, "float64": 1e-10, "complex64": 1e-4, "complex128": 1e-10}
 LARGEST = 20.0  # times the tolerance and the largest value: the largest error of one element
 MANIFEST = "case.json"
-Reference = Callable[..., Any] | Mapping[str, Any] | Sequence[Any]
+Reference = Callable[..., object] | Mapping[str, object] | Sequence[object]
 
 
 @dataclass(frozen=True, eq=False)

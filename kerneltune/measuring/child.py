@@ -102,7 +102,7 @@ def _of_functions(kind: str, case: Case) -> Backend:
     return TritonBackend(case)
 
 
-def _made(reference: str) -> Any:
+def _made(reference: str) -> object:
     found = resolved(reference)
     return found() if isinstance(found, type) else found
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from typing import Any
 
 from kerneltune.errors import KernelTuneError, RunError
 from kerneltune.measuring.loaded import Backend, Loaded
@@ -28,7 +27,11 @@ class Server:
     """
 
     def __init__(
-        self, backend: Backend, plan: MeasuringPlan, observers: Sequence[Any] = (), gauge: Gauge | None = None
+        self,
+        backend: Backend,
+        plan: MeasuringPlan,
+        observers: Sequence[object] = (),
+        gauge: Gauge | None = None,
     ) -> None:
         self._backend, self._plan = backend, plan
         self._observers = list(observers)
@@ -113,14 +116,14 @@ class Server:
         return Turns(trial=request.trial, times=tuple(map(tuple, times)), seconds=taken)
 
 
-def _tell(observers: Sequence[Any], event: str) -> None:
+def _tell(observers: Sequence[object], event: str) -> None:
     for observer in observers:
         method = getattr(observer, event, None)
         if method is not None:
             method()
 
 
-def _results(observer: Any) -> dict[str, float]:
+def _results(observer: object) -> dict[str, float]:
     method = getattr(observer, "get_results", None)
     found = {} if method is None else method()
     try:

@@ -6,7 +6,6 @@ import json
 import math
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Any
 
 from kerneltune.errors import InputError
 from kerneltune.inputs.hardware import HardwareProfile
@@ -60,13 +59,13 @@ def page_of(tuned: TunedSummary, objective: str = TIME, roof: Roof | None = None
     return template.replace(_PLACE, _embedded(_data(tuned, objective, roof)), 1)
 
 
-def _embedded(data: dict[str, Any]) -> str:
+def _embedded(data: dict[str, object]) -> str:
     """JSON that may stand in a script: no text of it can end the script."""
     text = json.dumps(_finite(data), separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _finite(value: Any) -> Any:
+def _finite(value: object) -> object:
     """The data with null for what is no number of JSON: infinite predictions, or a time of nan."""
     if isinstance(value, dict):
         return {name: _finite(one) for name, one in value.items()}
@@ -75,7 +74,7 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _data(tuned: TunedSummary, objective: str, roof: Roof | None) -> dict[str, Any]:
+def _data(tuned: TunedSummary, objective: str, roof: Roof | None) -> dict[str, object]:
     names: list[str] = []
     for trial in tuned.trials:
         names += [name for name in trial.configuration if name not in names]
@@ -93,7 +92,7 @@ def _data(tuned: TunedSummary, objective: str, roof: Roof | None) -> dict[str, A
     }
 
 
-def _row(trial: Trial, objective: str, names: list[str]) -> dict[str, Any]:
+def _row(trial: Trial, objective: str, names: list[str]) -> dict[str, object]:
     finite = {name: one for name, one in trial.objectives.items() if math.isfinite(one)}
     return {
         "at": [trial.configuration.get(name) for name in names],

@@ -100,7 +100,7 @@ def make_case(
     """
     cell = kernels_for(problem, kernels).cell(problem.cell)
 
-    def allocate(name: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+    def allocate(name: str, shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> NDArray[np.generic]:
         return create_array(folder, name, shape, dtype)
 
     if isinstance(problem, ScanProblem):

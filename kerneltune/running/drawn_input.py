@@ -16,7 +16,7 @@ from kerneltune.inputs.problem import Problem
 from kerneltune.running.reference import storage
 
 Shape: TypeAlias = tuple[int, ...]
-Allocate: TypeAlias = Callable[[str, Shape, np.dtype[Any]], NDArray[Any]]
+Allocate: TypeAlias = Callable[[str, Shape, np.dtype[np.generic]], NDArray[np.generic]]
 
 PART = 1 << 20  # elements drawn from one generator, so that threads share the work
 
@@ -28,7 +28,7 @@ def in_memory(_: str, shape: Shape, dtype: np.dtype[Any]) -> NDArray[Any]:
 
 def random_arrays(
     problem: Problem, cell: Cell, seed: int, allocate: Allocate = in_memory
-) -> dict[str, NDArray[Any]]:
+) -> dict[str, NDArray[np.generic]]:
     """All random arrays of a launch of the problem's pass, as bits.
 
     Args:

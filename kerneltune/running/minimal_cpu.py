@@ -23,7 +23,7 @@ VECTORS = (
 class Steps(NamedTuple):
     """An array `[B, T, D]`: the numbers from its first to its last one, how far apart rows and steps are."""
 
-    numbers: NDArray[Any]
+    numbers: NDArray[np.generic]
     row: int
     step: int
 
@@ -124,7 +124,7 @@ def _gates() -> tuple[Callable[..., Any], ...]:
 
 
 @cache
-def _conversions(short: bool) -> tuple[Callable[..., Any], Callable[..., Any]]:
+def _conversions(short: bool) -> tuple[Callable[..., object], Callable[..., object]]:
     """From what is stored to float32, and back to nearest even."""
     from kerneltune.running.jit import njit
 
@@ -140,7 +140,7 @@ def _conversions(short: bool) -> tuple[Callable[..., Any], Callable[..., Any]]:
         return np.uint16(np.uint32((rounded if x == x else np.uint32(0x7FC00000)) >> np.uint32(16)))
 
     @njit(inline="always")
-    def as_it_is(x: Any) -> Any:
+    def as_it_is(x: object) -> object:
         return x
 
     return (widened, narrowed) if short else (as_it_is, as_it_is)

@@ -95,7 +95,7 @@ class Points:
         except (KeyError, TypeError, ValueError, ModelError):
             return None
 
-    def known(self, configuration: Mapping[str, Any]) -> int:
+    def known(self, configuration: Mapping[str, object]) -> int:
         """The number of a configuration; raises `InputError` if it is not in the space."""
         number = self.number(configuration)
         if number is None:
@@ -220,7 +220,7 @@ class Coordinates:
         return np.stack(stacked, axis=1) if stacked else np.empty((len(numbers), 0))
 
 
-def _is_number(values: Sequence[Any]) -> bool:
+def _is_number(values: Sequence[object]) -> bool:
     return all(isinstance(value, bool | int | float) for value in values)
 
 
@@ -228,7 +228,7 @@ def _is_positive(values: Sequence[Any]) -> bool:
     return _is_number(values) and all(not isinstance(value, bool) and value > 0 for value in values)
 
 
-def _scaled(values: Sequence[Any]) -> Floats:
+def _scaled(values: Sequence[object]) -> Floats:
     if _is_positive(values):
         return np.log2(np.array(values, dtype=np.float64))
     if _is_number(values):

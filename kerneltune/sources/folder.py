@@ -87,7 +87,7 @@ class Folder:
     description: Description
     reference: Any
     tolerance: float | None
-    search: Mapping[str, Any] = field(default_factory=dict)
+    search: Mapping[str, object] = field(default_factory=dict)
 
 
 def is_kernel_folder(path: str) -> bool:

@@ -18,7 +18,7 @@ from kerneltune.errors import InfeasibleError, InputError
 from kerneltune.inputs.hardware import HardwareProfile
 from kerneltune.inputs.offered import named_in
 
-Constraint = str | Callable[..., Any]
+Constraint = str | Callable[..., object]
 RESOURCES = ("threads", "shared_memory", "registers", "blocks_per_sm")
 LIMITS = {
     "threads": "threads <= max_threads_per_block",

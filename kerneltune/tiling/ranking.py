@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from heapq import merge
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,7 +102,7 @@ def best_of(lists: Sequence[Listed | Solved], limit: int) -> list[Candidate]:
     return list(found.values())
 
 
-def _listed(model: Model, names: Sequence[str]) -> tuple[NDArray[Any], NDArray[Any]]:
+def _listed(model: Model, names: Sequence[str]) -> tuple[NDArray[np.generic], NDArray[np.generic]]:
     """All tilings, a row each, and their cycles."""
     counted = model.copy()
     cycles = counted.lets["cycles"] if "cycles" in counted.lets else counted.variables["cycles"]

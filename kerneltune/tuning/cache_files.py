@@ -75,7 +75,7 @@ def key_of(configuration: Mapping[str, Any], names: Sequence[str]) -> str:
 
 def write_cache(
     path: Path,
-    head: Mapping[str, Any],
+    head: Mapping[str, object],
     params: Mapping[str, Sequence[Any]],
     results: Sequence[Mapping[str, Any]],
 ) -> None:

@@ -156,7 +156,7 @@ def written_profile(
     return "\n".join(lines) + "\n"
 
 
-def _quoted(value: Any) -> str:
+def _quoted(value: object) -> str:
     import json
 
     return json.dumps(value)

@@ -37,7 +37,7 @@ class Recording:
 
     kernel: str
     device: str
-    tune_params: dict[str, list[Any]]
+    tune_params: dict[str, list[object]]
     outcomes: tuple[Outcome, ...]
 
     def space(self) -> SolutionSet:
@@ -56,7 +56,7 @@ class Recording:
             raise InputError(f"no recorded result of {self.kernel} has the objective '{objective}'")
         return min(passed, key=lambda one: one.objectives[objective])
 
-    def cache_file(self) -> dict[str, Any]:
+    def cache_file(self) -> dict[str, object]:
         """The measurements as a cache file of Kernel Tuner, as data for JSON."""
         cache = {}
         for one in self.outcomes:
@@ -81,7 +81,7 @@ class Recording:
             "cache": cache,
         }
 
-    def results_file(self) -> dict[str, Any]:
+    def results_file(self) -> dict[str, object]:
         """The measurements as a T4 results file, as data for JSON."""
         return {
             "schema_version": "1.0.0",
@@ -242,5 +242,5 @@ def replay(
     return Replayed(tuple(outcomes), search, objective)
 
 
-def _key(configuration: Configuration) -> tuple[Any, ...]:
+def _key(configuration: Configuration) -> tuple[object, ...]:
     return tuple(sorted(configuration.items()))
