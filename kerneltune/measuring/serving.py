@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 
 from kerneltune.errors import KernelTuneError, RunError
 from kerneltune.measuring.loaded import Backend, Loaded
@@ -19,7 +20,7 @@ class Server:
     """Answers requests on one backend; used by the child, and by calls in this process.
 
     Args:
-        backend: What runs candidates.
+        backend: Runs candidates.
         plan: The work on each.
         observers: Objects with any of `before_start()`, `after_finish()` and `get_results()`, called around
             each timed run.
@@ -50,15 +51,12 @@ class Server:
 
     def _one(self, request: Request) -> Answer:
         started = time.perf_counter()
-        loaded = self._backend.load(request.order, request.built)
-        try:
+        with _closing([self._backend.load(request.order, request.built)]) as (loaded,):
             verdict = verified(loaded, self._plan)
             found, told = self._timed(loaded, request.best) if self._plan.timed else (None, {})
             notes = {} if self._gauge is None else self._gauge.state()
             if self._plan.energy_seconds and found is not None and not found.stopped:
                 told = {**told, "energy": self._energy(loaded, found)}
-        finally:
-            loaded.close()
         return Answer(
             trial=request.trial,
             timing=found,
@@ -98,8 +96,7 @@ class Server:
     def _finals(self, request: Finals) -> Turns:
         """Times of several candidates that are run in turns, so that a drift of clocks meets all alike."""
         started = time.perf_counter()
-        loaded: list[Loaded] = []
-        try:
+        with _closing([]) as loaded:
             for order, built in zip(request.orders, request.builts, strict=True):
                 loaded.append(self._backend.load(order, built))
             times: list[list[float]] = [[] for _ in loaded]
@@ -109,11 +106,22 @@ class Server:
                     times[i] += loaded[i].time(
                         request.samples, flush=self._plan.flush, warm_up=self._plan.warm_up
                     )
-        finally:
-            for one in loaded:
-                one.close()
         taken = round(time.perf_counter() - started, 6)
         return Turns(trial=request.trial, times=tuple(map(tuple, times)), seconds=taken)
+
+
+@contextmanager
+def _closing(loaded: list[Loaded]) -> Iterator[list[Loaded]]:
+    """Close candidates at the end; after an error, without further ones that would hide it."""
+    try:
+        yield loaded
+    except BaseException:
+        for one in loaded:
+            with suppress(Exception):
+                one.close()
+        raise
+    for one in loaded:
+        one.close()
 
 
 def _tell(observers: Sequence[object], event: str) -> None:
@@ -129,4 +137,4 @@ def _results(observer: object) -> dict[str, float]:
     try:
         return {str(name): float(value) for name, value in dict(found).items()}
     except (TypeError, ValueError) as error:
-        raise RunError(f"the observer {type(observer).__name__} tells no numbers: {error}") from None
+        raise RunError(f"the observer {type(observer).__name__} gives no numbers: {error}") from None

@@ -54,6 +54,9 @@ class FakeCuda(FakeLibrary):
         place._obj.value, size._obj.value = self.symbols[name.decode()]
         return 0
 
+    def cuModuleUnload(self, module: Any) -> int:
+        return self.failing.get("cuModuleUnload", 0)
+
     def cuLaunchKernelEx(self, config: Any, function: Any, parameters: Any, extra: None) -> int:
         asked = LaunchConfig.from_address(config.value)
         name = self.names[function.value - 1]
@@ -202,6 +205,16 @@ def test_ptx_is_compiled_by_the_driver_with_the_registers_that_were_promised(
     assert isinstance(found, Answer), found
     assert cuda.registers == [40]
     assert cuda.loaded[-1] == b"ptx"
+
+
+def test_the_first_error_is_told(module: Any, cuda: FakeCuda) -> None:
+    """After an illegal address, nothing works: freeing a module fails too."""
+    cuda.kernels["scale"] = scale(cuda)
+    cuda.failing = {"cuLaunchKernelEx": 700, "cuModuleUnload": 700}
+    found = Server(module.CudaBackend(case()), MeasuringPlan()).answer(Request(order=order(), built=BUILT))
+    assert isinstance(found, Failed)
+    assert found.failure.startswith("launching: ")
+    assert found.lost
 
 
 def test_constants_that_do_not_fit_are_refused(module: Any, cuda: FakeCuda) -> None:
