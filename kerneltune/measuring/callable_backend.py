@@ -29,8 +29,8 @@ class CallableBackend:
 
     Args:
         case: The arguments.
-        function: The function, if it is already at hand; otherwise orders name it.
-        timer: What times a call in milliseconds; without one, Python's clock.
+        function: The function; None: orders name it.
+        timer: Times a call in milliseconds; None: Python's clock does.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class CallableLoaded(HostChecks[Case]):
         case: The arguments.
         function: The function.
         configuration: The values of its parameters.
-        timer: What times a call.
+        timer: Times a call.
         tells: Whether the function itself returns its time in milliseconds.
     """
 
@@ -85,7 +85,7 @@ class CallableLoaded(HostChecks[Case]):
             pass  # a function of C says nothing of its parameters
 
     def run(self, poison: int) -> None:
-        """Poison the outputs, restore what is read and written, and call once."""
+        """Poison the outputs, restore the arrays that are read and written, and call once."""
         if self._tells and not self.case.outputs:
             return
         for place, one in enumerate(self.case.arguments):
@@ -108,7 +108,7 @@ class CallableLoaded(HostChecks[Case]):
             raise RunError(f"the function raised {error!r}") from None
 
     def time(self, count: int, *, flush: bool, warm_up: int) -> list[float]:
-        """Milliseconds of calls; of a function that returns its time, what it returns."""
+        """Milliseconds of calls: by a clock, or as the function returns them."""
         if self._tells:
             return [_number(self._call(), "the function") for _ in range(count)]
         if self._timer is not None:

@@ -1,4 +1,4 @@
-"""The case of a kernel: its arguments and what it should compute, as files that children map."""
+"""The case of a kernel: its arguments and expected outputs, as files that children map."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Case:
         return self.tolerance if self.tolerance is not None and own else own
 
     def judge(self, results: Mapping[str, NDArray[Any]]) -> Verdict:
-        """The verdict on outputs: the one that is farthest from what is expected."""
+        """The verdict on the output that is farthest from its expected values."""
         worst = Verdict(0.0, max((self.tolerance_of(o) for o in self.outputs), default=0.0), 0)
         for output in self.outputs:
             if output.name in self.expected:

@@ -44,7 +44,7 @@ class CudaBackend:
         return CudaLoaded(self, order, ptx_of(order) if order.kind == "ptx" else built)
 
     def prepare_outputs(self, poison: int) -> None:
-        """Guards and poison for the outputs; what is read and written too is restored."""
+        """Guard and poison the outputs; restore the arrays that are read and written."""
         for one in self.case.outputs:
             self.gpu.poison_guarded(self.places[one.name], poison, one.nbytes)
         self.restore()
@@ -100,7 +100,7 @@ class CudaLoaded:
         self._backend.gpu.wait()
 
     def check(self) -> Verdict:
-        """Compare the last run with what is expected, on the GPU."""
+        """Compare the outputs of the last run with the expected ones, on the GPU."""
         checks = self._backend.checks
         return Verdict(0.0, 0.0, 0) if checks is None else checks.verdict()
 

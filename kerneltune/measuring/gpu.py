@@ -30,7 +30,7 @@ class PycudaStream(Protocol):
         """The driver's."""
 
     def synchronize(self) -> None:
-        """Wait for what is queued."""
+        """Wait for all queued work."""
 
 
 class GpuKernel(Protocol):
@@ -65,7 +65,7 @@ class Gpu:
         return int(buffer)
 
     def free(self, place: int) -> None:
-        """Free what `allocate` gave."""
+        """Free memory of `allocate`."""
         self._buffers.pop(place).free()
 
     def upload(self, array: NDArray[np.generic]) -> int:
@@ -80,23 +80,23 @@ class Gpu:
             cuda.memcpy_htod(place, np.ascontiguousarray(array))
 
     def read(self, place: int, size: int) -> NDArray[np.uint8]:
-        """A copy of so many bytes."""
+        """A copy of this many bytes at an address."""
         found = np.empty(size, np.uint8)
         cuda.memcpy_dtoh(found, place)
         return found
 
     def fill(self, place: int, byte: int, size: int) -> None:
-        """Queue a fill of so many bytes."""
+        """Queue a fill of this many bytes."""
         if size:
             cuda.memset_d8_async(place, byte, size, self.stream)
 
     def copy(self, place: int, source: int, size: int) -> None:
-        """Queue a copy of so many bytes within the GPU's memory."""
+        """Queue a copy of this many bytes within the GPU's memory."""
         if size:
             cuda.memcpy_dtod_async(place, source, size, self.stream)
 
     def wait(self) -> None:
-        """Wait for what is queued."""
+        """Wait for all queued work."""
         self.stream.synchronize()
 
     def allocate_guarded(self, size: int) -> int:
@@ -104,7 +104,7 @@ class Gpu:
         return self.allocate(size + 2 * GUARD) + GUARD
 
     def free_guarded(self, place: int) -> None:
-        """Free what `allocate_guarded` gave."""
+        """Free memory of `allocate_guarded`."""
         self.free(place - GUARD)
 
     def poison_guarded(self, place: int, byte: int, size: int) -> None:

@@ -23,10 +23,10 @@ class Loaded(Protocol):
     """One candidate, ready to run."""
 
     def run(self, poison: int) -> None:
-        """Fill the outputs with a byte, restore what is read and written, run once and wait."""
+        """Fill the outputs with a byte, restore the arrays that are read and written, run once and wait."""
 
     def check(self) -> Verdict:
-        """Compare the last run with what is expected; raises `RunError` for writes outside the outputs."""
+        """Compare the outputs with the expected ones; raises `RunError` for writes outside the outputs."""
 
     def keep(self) -> None:
         """Keep the outputs of the last run."""
@@ -35,14 +35,14 @@ class Loaded(Protocol):
         """Whether the outputs of the last run have the bits that were kept."""
 
     def time(self, count: int, *, flush: bool, warm_up: int) -> list[float]:
-        """Milliseconds of each of so many runs."""
+        """Milliseconds of each of ``count`` runs."""
 
     def close(self) -> None:
-        """Free what it holds."""
+        """Free its memory and its code."""
 
 
 class Backend(Protocol):
-    """A device, or what plays one, with the arguments of a case."""
+    """A device, or a stand-in for one, with the arguments of a case."""
 
     @property
     def facts(self) -> Facts:
@@ -73,7 +73,7 @@ class HostChecks(Generic[JudgingT]):
         raise NotImplementedError
 
     def check(self) -> Verdict:
-        """Compare the last run with what is expected."""
+        """Compare the outputs of the last run with the expected ones."""
         return self.case.judge(self.read())
 
     def keep(self) -> None:

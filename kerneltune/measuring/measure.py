@@ -61,7 +61,7 @@ class MeasuringPlan:
 
 
 def tiling_plan(runs: int = 3, timed: int = 20) -> MeasuringPlan:
-    """The work on tilings: all are timed to the end, since their times are what cost models are fitted to."""
+    """The work on tilings: all are timed to the end, since cost models are fitted to their times."""
     return MeasuringPlan(runs=runs, timed=timed, warm_up=3, patience=0.0)
 
 

@@ -78,7 +78,7 @@ class TritonLoaded:
             raise RunError(f"launching: {type(error).__name__}: {lines[0][:300]}") from None
 
     def run(self, poison: int) -> None:
-        """Poison the outputs, restore what is read and written, run once and wait."""
+        """Poison the outputs, restore the arrays that are read and written, run once and wait."""
         for place, one in enumerate(self.case.arguments):
             if one.is_output:
                 whole = self._backend.whole[one.name]
@@ -91,7 +91,7 @@ class TritonLoaded:
         torch.cuda.synchronize()
 
     def check(self) -> Verdict:
-        """Compare the last run with what is expected, on the GPU."""
+        """Compare the outputs of the last run with the expected ones, on the GPU."""
         worst = Verdict(0.0, max((self.case.tolerance_of(o) for o in self.case.outputs), default=0.0), 0)
         for place, one in enumerate(self.case.arguments):
             if not one.is_output:

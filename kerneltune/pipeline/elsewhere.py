@@ -55,7 +55,7 @@ class InThisProcess:
         return answer
 
     def close(self) -> None:
-        """Wait for what runs."""
+        """Wait for running work."""
         self._pool.shutdown(wait=True, cancel_futures=True)
 
 
@@ -64,7 +64,7 @@ class OnExecutor:
 
     Args:
         executor: Any executor of `concurrent.futures`.
-        set_up: What measuring processes are sent first.
+        set_up: The first message to measuring processes.
         slots: Tasks at a time.
         timeout: Seconds for one candidate.
         devices: GPUs of each worker's machine that it may use, in turn.

@@ -29,7 +29,7 @@ class Work(Protocol):
         """The order of a configuration; raises `KernelTuneError` for one that cannot run here."""
 
     def refused(self, order: Order, built: Built) -> str | None:
-        """Why what was built is not run, such as resources beyond what was promised; None if it is."""
+        """The reason why a compiled kernel is not run, such as broken promises; None: it is run."""
 
     def trial(self, order: Order, built: Built | None, answer: Answer | Failed) -> Trial:
         """The result of an answer."""
@@ -51,7 +51,7 @@ class Budget:
 
     Attributes:
         evaluations: Most configurations, those from the store included.
-        seconds: Most seconds; what is being measured then is finished.
+        seconds: Most seconds; running measurements are finished.
         no_gain: Most configurations in a row without a better one.
     """
 
@@ -67,7 +67,7 @@ class Budget:
 
 @dataclass
 class Progress:
-    """The state of a run, for whoever watches it.
+    """The state of a run.
 
     Attributes:
         trials: The trials so far, in the order of their ends; those that ended together as they began.
@@ -92,7 +92,7 @@ class Pipeline:
     """Runs a search.
 
     Args:
-        work: What is tuned.
+        work: The subject of the run.
         strategy: Proposes configurations.
         memory: Keeps trials.
         compilers: The stage that compiles; None if nothing is.
@@ -170,7 +170,7 @@ class Pipeline:
         )
 
     def _drop(self) -> None:
-        """Forget what is not yet measured; compilations that run are not waited for."""
+        """Drop all work that is not yet measured, without waiting for compilations."""
         self._ready.clear()
         for future in list(self._building):
             future.cancel()

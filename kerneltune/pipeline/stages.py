@@ -48,7 +48,7 @@ class Measuring(Protocol):
         Args:
             number: The trial's.
             order: The order.
-            built: What was built of it, where anything was.
+            built: Its machine code, if a compiler made any.
             best: The least time so far, in milliseconds.
         """
 
@@ -206,7 +206,7 @@ class Devices:
 def measured(
     child: Child, request: Message, kind: type[M], timeout: float, loading: float = 0.0
 ) -> M | Failed:
-    """A child's answer; what failed after others ran in the same process is tried once more in a fresh one.
+    """A child's answer; a failure after other candidates is tried once more in a fresh process.
 
     A kernel may spoil another's memory without being noticed, so a failure counts only in a process that has
     run nothing else.

@@ -16,7 +16,7 @@ SEED, RUNS, TOLERANCE = "seed", "runs", "tolerance"  # notes of a tiling
 
 
 def configuration_of(candidate: Candidate) -> Configuration:
-    """A tiling as a configuration: what tells it from the others of its request."""
+    """A tiling as a configuration, which no other tiling of its request has."""
     return {
         "strategy": candidate.strategy,
         **candidate.parameters,

@@ -57,7 +57,7 @@ class InOrder:
 
 @dataclass
 class TilingWork:
-    """Candidates as orders, and what their answers mean.
+    """Candidates as orders, and their answers as trials.
 
     Attributes:
         candidates: The candidates.
@@ -102,7 +102,7 @@ class TilingWork:
 
 
 def order_of(candidate: Candidate, cooperative: bool) -> Order:
-    """The order of a candidate; what stands in it beside the candidate is for whoever reads any order."""
+    """The order of a candidate, with the fields that orders of all kinds have."""
     return Order(
         kind="tiling",
         configuration=configuration_of(candidate),
@@ -179,7 +179,7 @@ class TilingCompilers:
         )
 
     def close(self) -> None:
-        """Wait for what runs."""
+        """Wait for running work."""
         self._pool.shutdown(wait=True, cancel_futures=True)
 
 
@@ -256,7 +256,7 @@ def require_gpu(
     timeout: float = 120.0,
     child: Sequence[str] = MEASURING_CHILD,
 ) -> None:
-    """Ask a child process whether tilings can run here, so that nothing is compiled in vain.
+    """Check in a child process that tilings can run here, before anything is compiled.
 
     Raises:
         KernelTuneError: The GPU is another than the profile's.

@@ -20,20 +20,20 @@ class Trial:
 
     Attributes:
         configuration: The values of its parameters.
-        objectives: What was measured, by name: `time` in milliseconds, and others; empty on failure.
+        objectives: The measured values by name: `time` in milliseconds, and others; empty on failure.
         failure: Why there is no measurement.
         compile_seconds: Time of its compilation.
         run_seconds: Time of its runs, verification included.
         fastest: The least time in milliseconds.
         spread: The distance of the quartiles of its times over the median.
-        samples: Number of times; fewer than asked for if it was given up as hopeless.
+        samples: Number of times; fewer than planned if it was far from the best.
         relative_error: Distance from the reference.
         resources: Registers, static and dynamic shared memory, blocks per SM.
-        notes: What NVML told: clocks, temperature, power, throttling.
+        notes: NVML readings: clocks, temperature, power, throttling.
         device: The name of the device.
         died: Whether its process crashed, hung or gave no answer; of a tiling, also whether it cannot go on.
         limit: The time limit that was exceeded, in seconds.
-        predicted: What the search expected of its objective, or the model of its cost, before it was tried.
+        predicted: The expected objective, by the search or the cost model, before it was tried.
         stored: Whether it comes from the store.
     """
 

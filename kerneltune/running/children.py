@@ -23,7 +23,7 @@ class Child:
         longest: Bytes of an answer.
 
     Attributes:
-        facts: What it answered to the set-up.
+        facts: Its answer to the set-up.
         answered: Requests since it was started.
     """
 
@@ -108,7 +108,7 @@ class Child:
         return answer
 
     def finish(self) -> None:
-        """Let the process end by itself, with what a tool around it has to say; kill it if it does not."""
+        """Let the process end by itself, so that a tool around it can report; kill it if it does not."""
         running, self._running = self._running, None
         if running is not None:
             running.__exit__(None)

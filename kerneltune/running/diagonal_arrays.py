@@ -34,12 +34,12 @@ def draw(cell: ScanCell, random: np.random.Generator, arrays: Arrays, names: Abo
 
 
 def made_shapes(problem: ScanProblem, cell: ScanCell) -> About:
-    """Shapes and types of what a launch reads that the reference makes."""
+    """Shapes and types of the inputs that the reference makes."""
     return {"checkpoints": (_kept(problem, cell), FLOAT)} if problem.direction == "backward" else {}
 
 
 def expected_shapes(problem: ScanProblem, cell: ScanCell) -> dict[str, Shape]:
-    """Shapes of the float64 arrays that a sample of what a launch writes is held against."""
+    """Shapes of the float64 arrays with which a sample of the outputs is compared."""
     rows, channels = sample(problem)
     count = len(range(problem.batch)[rows]), len(range(problem.channels)[channels])
     states, weights = len(cell.spec.states), len(cell.spec.weights)

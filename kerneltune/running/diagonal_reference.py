@@ -1,4 +1,4 @@
-"""Diagonal cells in float64, step by step: what their kernels are held against."""
+"""Diagonal cells in float64, step by step: the reference of their kernels."""
 
 from __future__ import annotations
 

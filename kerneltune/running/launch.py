@@ -1,7 +1,7 @@
 """Kernels in the current context, launched by the driver's extensible launch.
 
-It makes what pycuda cannot: cooperative grids, and clusters larger than the portable size. Memory, streams
-and events are shared with whatever else uses the context.
+It makes launches that pycuda cannot: cooperative grids, clusters larger than the portable size, parameters of
+any type, streams of other libraries. Memory, streams and events are shared with all libraries in the context.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class DriverLaunch:
         module: The module of the kernel.
         function: The kernel.
         config: Its shape.
-        attributes: What ``config`` points to.
+        attributes: The attributes that ``config`` points to.
         parameters: The addresses of its parameters, which the driver copies at each launch.
     """
 

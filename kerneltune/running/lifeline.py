@@ -1,4 +1,4 @@
-"""A child process that ends with its parent, however that ends, so that it never occupies a GPU in vain.
+"""A child process that ends with its parent, however that ends, so that it never occupies a GPU for nothing.
 
 On Linux the kernel signals a direct child. In three cases the child instead watches a pipe whose other end
 only the parent holds: a thread other than the main one started it (the signal would come at that thread's

@@ -1,4 +1,4 @@
-"""The arrays of a scan's launch: drawn input, and what the float64 reference makes of it.
+"""The arrays of a scan's launch: drawn input, and the results of the float64 reference.
 
 Of a large scan the reference is held against a sample of the rows and channels; every number of the rest must
 still be written.
@@ -32,7 +32,7 @@ About: TypeAlias = dict[str, tuple[Shape, np.dtype[Any]]]
 
 
 def drawn_shapes(problem: ScanProblem, cell: Cell) -> About:
-    """Shapes and types of what is drawn for a launch."""
+    """Shapes and types of the arrays that are drawn for a launch."""
     bits = storage(problem)
     widths = widths_of(cell)
     found: About = {
@@ -75,7 +75,7 @@ def states_shape(problem: ScanProblem, cell: Cell) -> Shape:
 
 
 def made_shapes(problem: ScanProblem, cell: Cell) -> About:
-    """Shapes and types of what a launch reads that the reference makes."""
+    """Shapes and types of the inputs that the reference makes."""
     diagonal = _diagonal(cell)
     if diagonal:
         made: About = diagonal.made_shapes(problem, cell)
@@ -86,7 +86,7 @@ def made_shapes(problem: ScanProblem, cell: Cell) -> About:
 
 
 def expected_shapes(problem: ScanProblem, cell: Cell) -> dict[str, Shape]:
-    """Shapes of the float64 arrays that a sample of what a launch writes is held against.
+    """Shapes of the float64 arrays with which a sample of the outputs is compared.
 
     ``after`` is h after each step, ``last`` the last h. Backward, ``by_output0`` and so on are the gradients
     by the cell's inputs, ``by_initial`` those by the h before the first step.

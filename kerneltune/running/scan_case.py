@@ -44,8 +44,8 @@ class ScanCase:
     Attributes:
         problem: The request.
         cell: Its cell.
-        inputs: What the launch reads.
-        expected: What the float64 reference says of a sample, by the names that `scan_arrays` gives.
+        inputs: The arrays that the launch reads.
+        expected: The float64 reference of a sample, by the names that `scan_arrays` gives.
     """
 
     problem: ScanProblem

@@ -1,4 +1,4 @@
-"""Scans in float64, step by step: what every kernel is held against."""
+"""Scans in float64, step by step: the reference of their kernels."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class KernelMemory:
         identity: A hash of all that results depend on.
         device: The device's name.
         sizes: The sizes.
-        again: Whether what is stored is measured again.
+        again: Whether stored trials are measured again.
         timeout: The time limit of a candidate.
         renewed: Completes a stored trial by what depends on this run.
     """
@@ -69,7 +69,7 @@ class TilingMemory:
         store: The store.
         compiler: Knows everything that a kernel depends on.
         work: The candidates.
-        again: Whether what is stored is measured again.
+        again: Whether stored trials are measured again.
         timeout: The time limit of a candidate.
     """
 
