@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -81,6 +84,19 @@ def test_a_trial_from_upload_to_times(
     loaded = backend.load(asked, built)
     loaded.run(0)
     assert (loaded.read()["states"][:, 0] == backend.case.outputs["states"].initial).all()
+
+
+@pytest.mark.parametrize("changes", [{"stepwise": True}, {"cluster": 2}, {"cooperative": True}])
+def test_the_driver_launches_what_pycuda_cannot(
+    backend: Any, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any]
+) -> None:
+    made = SimpleNamespace(resident_clusters=lambda: 1)
+    module = sys.modules[type(backend.gpu).__module__]
+    monkeypatch.setattr(module, "kernel_of", lambda cubin, candidate, cooperative: made)
+    candidate = hand_made(cluster=changes.get("cluster", 1))
+    candidate = dataclasses.replace(candidate, stepwise=changes.get("stepwise", False))
+    assert backend.gpu.load(b"c", candidate, cooperative=changes.get("cooperative", False)) is made
+    assert backend.gpu.load(b"c", hand_made(), cooperative=False) is not made
 
 
 def test_writing_beside_the_states_is_found(
