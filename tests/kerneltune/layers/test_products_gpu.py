@@ -80,6 +80,8 @@ def _gradients(layer: Any, x: Any, start: list[Any], by: Any) -> list[Any]:
     x, start = x.clone().requires_grad_(), [one.clone().requires_grad_() for one in start]
     output, last = layer(x, start[0] if len(start) == 1 else tuple(start))
     last = (last,) if isinstance(last, torch.Tensor) else last
-    total = (output * by).sum() + sum(one.sum() for one in last)
+    # c, n and m of an sLSTM jump where its maximum changes sides; h and the other cells' states do not.
+    counted = last[:1] if len(last) > 2 else last
+    total = (output * by).sum() + sum(one.sum() for one in counted)
     found = torch.autograd.grad(total, [x, *start, *layer.parameters()])
     return [output.detach(), *(one.detach() for one in last), *found]

@@ -77,7 +77,7 @@ def main() -> None:
     rank, count, file, device, backend = sys.argv[1:6]
     place, ranks = int(rank), int(count)
     if device == "cuda":
-        torch.cuda.set_device(place)
+        torch.cuda.set_device(place % torch.cuda.device_count())
     dist.init_process_group(backend, init_method=f"file://{file}", rank=place, world_size=ranks)
     cuts = [0, *sorted(STEPS * (k + 1) // ranks - 7 * (k + 1) for k in range(ranks - 1)), STEPS]
     mine, said = slice(cuts[place], cuts[place + 1]), []
