@@ -49,12 +49,13 @@ class Plan:
         calls: Those that name functions.
         steps: What is done for each other node, inner ones first: the rule, the places of its parts among
             the words and earlier steps, and its first and last word.
+        placed: Whether a rule asks where its words stand: those of domains do not.
         parts: The places of the parts of the statement.
         depth: How deep it is nested at most.
         count: How many operators and operands it has, but for the numbers of a domain.
     """
 
-    __slots__ = ("calls", "count", "depth", "kind", "names", "numbers", "parts", "steps")
+    __slots__ = ("calls", "count", "depth", "kind", "names", "numbers", "parts", "placed", "steps")
 
     def __init__(self, shape: Shape) -> None:
         """The plan of a shape; raises `NotPlain` for one that has none."""
@@ -92,6 +93,7 @@ class Plan:
                 self.calls.append(first)
             places.append(len(kinds) + len(self.steps))
             self.steps.append((_RULES[kind], [places[one] for one in inner], first, last))
+        self.placed = any(rule not in _UNPLACED for rule, *_ in self.steps)
         self.parts = [places[one] for one in root] if self.kind in _TARGETS else places[-1:]
 
 
@@ -125,9 +127,11 @@ def values(reader: ExpressionReader, statement: Statement, plan: Plan) -> list[P
         for place in plan.numbers:
             budget.digits(words[place])
             parts[place] = Const(_number(words[place]))
-        starts = list(accumulate(map(len, words), initial=statement.begin)) if plan.steps else ()
+        where = Span(reader.source, statement.begin, statement.begin)
+        starts = list(accumulate(map(len, words), initial=statement.begin)) if plan.placed else ()
         for rule, inner, first, last in plan.steps:
-            where = Span(reader.source, starts[first], starts[last + 1])
+            if starts:
+                where = Span(reader.source, starts[first], starts[last + 1])
             parts.append(rule(reader, where, [parts[one] for one in inner]))
     except (ConstrintError, NotPlain) as problem:
         if isinstance(problem, LimitError):
@@ -213,3 +217,4 @@ _RULES: dict[str, Rule] = {
     "call": _call,
 }
 _KINDS = frozenset([*_PASSED, *_RULES])
+_UNPLACED = (_range, _braces)
