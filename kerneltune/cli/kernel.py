@@ -1,10 +1,10 @@
-"""The commands for users' kernels: `tune FOLDER`, `best` and `header`."""
+"""The commands for users' kernels: `tune FOLDER`, `compile FOLDER`, `best` and `header`."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,8 @@ from kerneltune.errors import InputError, RunError
 if TYPE_CHECKING:
     from kerneltune.pipeline.run import Notice, Progress
     from kerneltune.pipeline.trial import Trial
+    from kerneltune.searching.protocol import Configuration
+    from kerneltune.tuning.compiling import Compilation
     from kerneltune.tuning.kernel_run import RunOptions
     from kerneltune.tuning.tuned import TunedKernel
 
@@ -30,6 +32,7 @@ size_option = click.option(
 )
 results_option = store_option("The file of results")
 SHOWN = 10  # most rows of the table
+SAMPLE = 8  # configurations that are compiled where none are named
 
 
 @click.command(name="tune-kernel", context_settings=HELP)
@@ -91,6 +94,70 @@ def tune_kernel(
         with _watched(options, as_json) as notice:
             found = tuned(kernel, case, options, strategy, seed, notice)
         _print(found, as_json)
+
+
+@click.command(name="compile-kernel", context_settings=HELP)
+@folder_argument
+@click.argument("configurations", nargs=-1)
+@gpu_option
+@size_option
+@click.option("--sample", type=click.IntRange(1), help=f"Configurations to draw; by default {SAMPLE}.")
+@click.option("--all", "every", is_flag=True, help="Compile every configuration.")
+@click.option("--seed", type=int, default=0, help="Seed of the draw.")
+@click.option("--workers", type=click.IntRange(1), help="Number of processes that compile.")
+@timeout_option(300.0)
+@json_option
+def compile_kernel(
+    *,
+    folder: Path,
+    configurations: tuple[str, ...],
+    gpu: str | None,
+    size: tuple[str, ...],
+    sample: int | None,
+    every: bool,
+    seed: int,
+    workers: int | None,
+    timeout: float,
+    as_json: bool,
+) -> None:
+    """Compile a kernel of your own without a GPU (also as: compile FOLDER NAME=VALUE,…)."""
+    with reporting(as_json):
+        from kerneltune.sources.folder import read_folder
+        from kerneltune.tuning.compiling import compilations, configuration_of
+        from kerneltune.tuning.tune import profile_for
+
+        if sum((bool(configurations), sample is not None, every)) > 1:
+            raise InputError("configurations, --sample and --all exclude one another")
+        described = read_folder(folder, sizes_of(size), with_arrays=False).description
+        kernel = described.kernel(profile_for(described, gpu))
+        wanted: Iterable[Configuration] = kernel.space
+        if configurations:
+            wanted = [configuration_of(kernel, one) for one in configurations]
+        elif not every:
+            wanted = kernel.space.sample(min(sample or SAMPLE, kernel.space.size), seed=seed)
+        found = []
+        for one in compilations(kernel, wanted, workers=workers, timeout=timeout):
+            found.append(one)
+            if not as_json:
+                click.echo(_compiled_words(one))
+        passed = sum(one.passed for one in found)
+        if as_json:
+            status = "passed" if passed == len(found) else "failed"
+            rows = [one.to_json() for one in found]
+            profile = kernel.profile and kernel.profile.name
+            print_json({"status": status, "kernel": kernel.name, "gpu": profile, "compilations": rows})
+        else:
+            click.echo(f"{passed} of {len(found)} compiled and keep what they promise")
+        if passed < len(found):
+            raise Exit(RunError.exit_code)
+
+
+def _compiled_words(one: Compilation) -> str:
+    """A line of what a configuration takes, and what is wrong with it on the lines behind."""
+    taken = ", ".join(f"{name} {value}" for name, value in one.resources.items())
+    wrong = one.failure or one.broken
+    lines = [f"{_words(dict(one.configuration))}: {taken or 'not compiled'}"]
+    return "\n".join(lines + [f"    {line}" for line in (wrong or "").splitlines()])
 
 
 @click.command(context_settings=HELP)

@@ -19,7 +19,7 @@ from kerneltune.cli.bundle import bundle_app
 from kerneltune.cli.doctor import doctor
 from kerneltune.cli.failures import print_json, reporting, run_app
 from kerneltune.cli.fit import fit
-from kerneltune.cli.kernel import best, header, space, tune_kernel
+from kerneltune.cli.kernel import best, compile_kernel, header, space, tune_kernel
 from kerneltune.cli.options import (
     FILE,
     HELP,
@@ -73,6 +73,7 @@ for command in (
     bundle_app,
     tune,
     tune_kernel,
+    compile_kernel,
     space,
     best,
     header,
@@ -217,11 +218,12 @@ def main() -> None:
 
 
 def with_folders(arguments: list[str]) -> list[str]:
-    """The command line with `tune FOLDER` as the command for users' kernels."""
-    if len(arguments) > 1 and arguments[0] == "tune":
+    """The command line with `tune FOLDER` and `compile FOLDER` as the commands for users' kernels."""
+    if len(arguments) > 1 and arguments[0] in ("tune", "compile"):
         paths = [one for one in arguments[1:] if not one.startswith("-")]
-        if paths and _is_folder(paths[0]):
-            return ["tune-kernel", *arguments[1:]]
+        is_path = len(Path(arguments[1]).parts) > 1  # a folder that there is not is told as one
+        if paths and (is_path or _is_folder(paths[0])):
+            return [f"{arguments[0]}-kernel", *arguments[1:]]
     return arguments
 
 

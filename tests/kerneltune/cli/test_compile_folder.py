@@ -1,0 +1,121 @@
+"""`kerneltune compile FOLDER`: what a user's configurations take, without a GPU."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from kerneltune.cli.main import app, with_folders
+
+SOURCE = """extern "C" __global__ void scale(float* out, const float* in, int n) {
+  __shared__ float kept[PAD];
+  const int i = blockIdx.x * BLOCK + threadIdx.x;
+  if (threadIdx.x < PAD) kept[threadIdx.x] = i;
+  __syncthreads();
+  if (i < n) out[i] = in[i] * kept[threadIdx.x % PAD];
+}
+"""
+YAML = """name: scale
+entry: scale
+sizes: {n: 4096}
+tune_params:
+  BLOCK: [64, 128]
+  PAD: [32, 64]
+restrictions: [PAD <= BLOCK]
+grid: ["ceildiv(n, BLOCK)"]
+block: [BLOCK]
+arguments:
+  - {name: out, kind: out, dtype: float32, shape: [n]}
+  - {name: in, fill: normal, dtype: float32, shape: [n]}
+  - {name: n, value: n, dtype: int32}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    found = tmp_path / "scale"
+    found.mkdir()
+    (found / "kernel.cu").write_text(SOURCE)
+    (found / "kernel.yaml").write_text(YAML + "source: kernel.cu\n")
+    return found
+
+
+def answered(*words: str) -> tuple[int, str]:
+    found = CliRunner().invoke(app, with_folders(["compile", *words]))
+    return found.exit_code, found.output
+
+
+def rows(*words: str) -> tuple[int, list[dict[str, Any]]]:
+    code, output = answered(*words, "--gpu", "h100_sxm", "--json")
+    return code, json.loads(output)["compilations"]
+
+
+def test_named_configurations_are_compiled_in_their_order(folder: Path) -> None:
+    code, found = rows(str(folder), "BLOCK=128,PAD=64", "PAD = 32, BLOCK = 64")
+    assert code == 0
+    assert [one["configuration"] for one in found] == [{"BLOCK": 128, "PAD": 64}, {"BLOCK": 64, "PAD": 32}]
+    assert [one["resources"]["shared_memory"] for one in found] == [256, 128]
+    assert all(one["resources"]["registers"] > 0 and one["resources"]["blocks_per_sm"] > 0 for one in found)
+
+
+def test_what_cannot_be_launched_is_said_and_fails(folder: Path) -> None:
+    path = folder / "kernel.yaml"
+    path.write_text(path.read_text().replace("ceildiv(n, BLOCK)", "n // (32 * BLOCK) - 1"))
+    code, found = rows(str(folder), "--all")
+    assert code == 1
+    failures = {one["configuration"]["BLOCK"]: one["failure"] for one in found}
+    assert failures[64] is None
+    assert "a grid of (0, 1, 1)" in failures[128]
+
+
+def test_samples_are_drawn_by_a_seed(folder: Path) -> None:
+    draws = [rows(str(folder), "--sample", "2", "--seed", seed)[1] for seed in ("1", "1")]
+    chosen = [[one["configuration"] for one in draw] for draw in draws]
+    assert len(chosen[0]) == 2
+    assert chosen[0] == chosen[1]
+
+
+def test_the_compilers_words_name_the_users_line(folder: Path) -> None:
+    (folder / "kernel.cu").write_text(SOURCE.replace("in[i] *", "input[i] *"))
+    code, output = answered(str(folder), "BLOCK=64,PAD=32", "--gpu", "h100_sxm")
+    assert code == 1
+    assert "scale(6): error" in output
+    assert '"input" is undefined' in output
+    assert "0 of 1 compiled" in output
+
+
+def test_broken_promises_fail(folder: Path) -> None:
+    with (folder / "kernel.yaml").open("a") as file:
+        file.write("registers: 16\nblocks_per_sm: 64\n")
+    code, found = rows(str(folder), "BLOCK=64,PAD=32")
+    assert code == 1
+    assert found[0]["promised"] == {"registers": 16, "blocks_per_sm": 64}
+    assert "blocks per SM, 64 promised" in found[0]["broken"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["BLOCK=64"], "does not say PAD"),
+        (["BLOCK=65,PAD=32"], "BLOCK is never 65: 64, 128"),
+        (["BLOK=64,PAD=32"], "no parameter 'BLOK': did you mean 'BLOCK'"),
+        (["BLOCK=64,BLOCK=64"], "'BLOCK' is given twice"),
+        (["64"], "'64' is no NAME=VALUE"),
+        (["BLOCK=64,PAD=32", "--all"], "exclude one another"),
+        (["--sample", "2", "--all"], "exclude one another"),
+    ],
+)
+def test_wrong_words_are_bad_input(folder: Path, words: list[str], said: str) -> None:
+    code, output = answered(str(folder), *words, "--gpu", "h100_sxm")
+    assert code == 2
+    assert said in output
+
+
+def test_a_folder_that_there_is_not(tmp_path: Path) -> None:
+    code, output = answered(str(tmp_path / "nowhere"), "--gpu", "h100_sxm")
+    assert code == 2
+    assert "nowhere" in output
