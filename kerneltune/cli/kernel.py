@@ -152,6 +152,36 @@ def compile_kernel(
             raise Exit(RunError.exit_code)
 
 
+@click.command(context_settings=HELP)
+@folder_argument
+@click.argument("configuration")
+@gpu_option
+@size_option
+@json_option
+def why(*, folder: Path, configuration: str, gpu: str | None, size: tuple[str, ...], as_json: bool) -> None:
+    """Say what excludes a configuration NAME=VALUE,… of a kernel of your own, and which are nearest."""
+    with reporting(as_json):
+        from kerneltune.sources.exclusion import why as why_excluded
+        from kerneltune.sources.folder import read_folder
+        from kerneltune.tuning.compiling import configuration_of
+        from kerneltune.tuning.tune import profile_for
+
+        described = read_folder(folder, sizes_of(size), with_arrays=False).description
+        kernel = described.kernel(profile_for(described, gpu))
+        found = why_excluded(kernel, configuration_of(kernel, configuration, excluded=True))
+        if as_json:
+            nearest = [dict(one) for one in found.nearest]
+            status = "excluded" if found.reasons else "valid"
+            print_json({"status": status, "reasons": list(found.reasons), "nearest": nearest})
+            return
+        if not found.reasons:
+            click.echo(f"{_words(dict(found.configuration))} is a configuration of {kernel.name}")
+        for reason in found.reasons:
+            click.echo(f"excluded by {reason}")
+        for one in found.nearest:
+            click.echo(f"nearest: {_words(dict(one))}")
+
+
 def _compiled_words(one: Compilation) -> str:
     """A line of what a configuration takes, and what is wrong with it on the lines behind."""
     taken = ", ".join(f"{name} {value}" for name, value in one.resources.items())

@@ -19,7 +19,7 @@ from kerneltune.cli.bundle import bundle_app
 from kerneltune.cli.doctor import doctor
 from kerneltune.cli.failures import print_json, reporting, run_app
 from kerneltune.cli.fit import fit
-from kerneltune.cli.kernel import best, compile_kernel, header, space, tune_kernel
+from kerneltune.cli.kernel import best, compile_kernel, header, space, tune_kernel, why
 from kerneltune.cli.options import (
     FILE,
     HELP,
@@ -75,6 +75,7 @@ for command in (
     tune_kernel,
     compile_kernel,
     space,
+    why,
     best,
     header,
     replay,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from constrint import Model
 from constrint.solutions.solutionset import SolutionSet
 from kerneltune.errors import InputError
 from kerneltune.inputs import rules
@@ -134,7 +135,7 @@ class Description:
         sizes = {name: _whole(value, name) for name, value in self.sizes.items()}
         constants = {**limits_of(profile), **sizes}
         given = self._numbers(kind)
-        space, file = self._space(kind, constants, given, profile)
+        space, file, model = self._space(kind, constants, given, profile)
         if kind == CUDA:
             check_names(space.names, "parameter", OF_CUDA)  # a constraint file's too
         numbers = Numbers(given, _values(space), constants, text=file)
@@ -159,6 +160,7 @@ class Description:
                 *(f"-I{Path(f).resolve()}" for f in self._folders()),
             ),
             symbols=tuple(self.constants),
+            model=model,
             make_source=make,
             function=self.source if kind == CALLABLE else None,
             timer=self.timer if callable(self.timer) else None,
@@ -246,8 +248,8 @@ class Description:
         constants: Mapping[str, int],
         given: dict[str, Number],
         profile: HardwareProfile | None,
-    ) -> tuple[SolutionSet, str]:
-        """The space, and the text of its constraint file; completes the numbers by what the file has."""
+    ) -> tuple[SolutionSet, str, Model | None]:
+        """The space, and its constraint file's text and model; completes the numbers by what it has."""
         file = self._constraint_file()
         if file is None:
             if not self.params:
@@ -262,15 +264,15 @@ class Description:
             for name in params if kind == CUDA else ():
                 for value in params[name]:
                     check_macro(value, f"'{name}'")
-            return space_of_parameters(params, listed, constants, limited, profile), ""
+            return space_of_parameters(params, listed, constants, limited, profile), "", None
         if self.params:
             raise InputError("params and a constraint file both declare parameters: give one of them")
         where, text = file
-        found = space_of_file(text, constants, profile, where)
+        found, model = space_of_file(text, constants, profile, where)
         for name in ("shared_memory", "registers", "blocks_per_sm", "flops", "bytes", "cycles"):
             if name not in given and (name in found.names or re.search(rf"^\s*{name}\s*:=", text, re.M)):
                 given[name] = name
-        return found, text
+        return found, text, model
 
     def _constraint_file(self) -> tuple[str, str] | None:
         given = self.constraints

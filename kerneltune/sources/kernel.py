@@ -12,6 +12,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from constrint import Model
 from constrint.solutions.solutionset import SolutionSet
 from constrint.support.children import search_path
 from kerneltune.errors import InfeasibleError, InputError
@@ -57,6 +58,7 @@ class Kernel:
         make_source: Gives the text of a configuration, where it is more than macros.
         function: The callable itself, for measuring in this process.
         timer: What times a callable in this process.
+        model: Of a constraint file with the GPU's limits; None for plain parameters.
         details: Further entries of each order.
     """
 
@@ -72,6 +74,7 @@ class Kernel:
     defines: Mapping[str, str | int | float] = field(default_factory=dict)
     options: tuple[str, ...] = ()
     symbols: tuple[str, ...] = ()
+    model: Model | None = None
     make_source: Callable[[Configuration], str] | None = None
     function: Callable[..., Any] | None = None
     timer: Callable[[Callable[[], Any]], float] | None = None

@@ -45,8 +45,8 @@ def limits_of(profile: HardwareProfile | None) -> dict[str, int]:
 
 def space_of_file(
     text: str, constants: Mapping[str, int], profile: HardwareProfile | None, where: str
-) -> SolutionSet:
-    """All configurations of a constraint file that fit the profile.
+) -> tuple[SolutionSet, Model]:
+    """All configurations of a constraint file that fit the profile, and the model that has them.
 
     Raises:
         InputError: The text is wrong.
@@ -64,7 +64,7 @@ def space_of_file(
     if not found.size:
         conflict = whole.explain()
         raise InfeasibleError(f"{where}: no configuration fits" + (f":\n{conflict}" if conflict else ""))
-    return found
+    return found, whole
 
 
 def _limits(names: set[str]) -> list[str]:

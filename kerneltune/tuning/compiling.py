@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from kerneltune.sources.kernel import Kernel
 from kerneltune.tuning.kernel_work import KernelWork
 
 PROMISED = ("registers", "blocks_per_sm")
+WHOLE = re.compile(r"-?[0-9]{1,18}")
 AHEAD = 2  # orders of each process that wait
 
 
@@ -118,10 +120,16 @@ def _ended(
     )
 
 
-def configuration_of(kernel: Kernel, text: str) -> dict[str, Any]:
+def configuration_of(kernel: Kernel, text: str, *, excluded: bool = False) -> dict[str, Any]:
     """The configuration of `NAME=VALUE,NAME=VALUE`; a parameter with one value need not be named.
 
-    Raises `InputError` for one that the space does not have.
+    Args:
+        kernel: The kernel.
+        text: The configuration.
+        excluded: Whether it may be one that the space does not have, and have other whole numbers.
+
+    Raises:
+        InputError: It is none.
     """
     values = {name: list(kernel.space.value_counts(name)) for name in kernel.space.names}
     found: dict[str, Any] = {}
@@ -134,6 +142,8 @@ def configuration_of(kernel: Kernel, text: str) -> dict[str, Any]:
         if name in found:
             raise InputError(f"'{name}' is given twice in '{text}'")
         known = {str(one): one for one in values[name]}
+        if excluded and value not in known and WHOLE.fullmatch(value):
+            known[value] = int(value)
         if value not in known:
             raise InputError(f"{name} is never {value}: {', '.join(list(known)[:20])}")
         found[name] = known[value]
@@ -144,6 +154,6 @@ def configuration_of(kernel: Kernel, text: str) -> dict[str, Any]:
     if missing:
         raise InputError(f"'{text}' does not say {', '.join(missing)}")
     ordered = {name: found[name] for name in values}
-    if ordered not in kernel.space:
-        raise InputError(f"{text}: the constraints of {kernel.name} exclude this configuration")
+    if not excluded and ordered not in kernel.space:
+        raise InputError(f"{text} is no configuration of {kernel.name}: kerneltune why says what excludes it")
     return ordered

@@ -1,4 +1,4 @@
-"""`kerneltune compile FOLDER`: what a user's configurations take, without a GPU."""
+"""`kerneltune compile FOLDER` and `why`: what a user's configurations take, or what excludes them."""
 
 from __future__ import annotations
 
@@ -119,3 +119,42 @@ def test_a_folder_that_there_is_not(tmp_path: Path) -> None:
     code, output = answered(str(tmp_path / "nowhere"), "--gpu", "h100_sxm")
     assert code == 2
     assert "nowhere" in output
+
+
+def reasons(folder: Path, configuration: str) -> dict[str, Any]:
+    words = ["why", str(folder), configuration, "--gpu", "h100_sxm", "--json"]
+    found = CliRunner().invoke(app, words)
+    assert found.exit_code == 0, found.output
+    return dict(json.loads(found.output))
+
+
+def test_a_broken_restriction_is_named_with_its_values(folder: Path) -> None:
+    path = folder / "kernel.yaml"
+    path.write_text(path.read_text().replace("PAD <= BLOCK", "PAD * 2 < BLOCK"))
+    found = reasons(folder, "BLOCK=64,PAD=64")
+    assert found["status"] == "excluded"
+    assert found["reasons"] == ["PAD * 2 < BLOCK (128 < 64 is false)"]
+    assert found["nearest"] == [{"BLOCK": 128, "PAD": 32}]
+    assert reasons(folder, "BLOCK=128,PAD=64")["reasons"] == ["PAD * 2 < BLOCK (128 < 128 is false)"]
+    assert reasons(folder, "BLOCK=128,PAD=64")["nearest"] == [{"BLOCK": 128, "PAD": 32}]
+    assert reasons(folder, "BLOCK=128,PAD=32") == {"status": "valid", "reasons": [], "nearest": []}
+
+
+def test_values_that_are_never_tried_and_limits_are_named(folder: Path) -> None:
+    found = reasons(folder, "BLOCK=4096,PAD=32")["reasons"]
+    assert found[0] == "BLOCK = 4096: it is never 4096, but 64, 128"
+    assert found[1] == "BLOCK <= 1024 (4096 <= 1024 is false)"
+
+
+def test_launches_that_are_none_are_named(folder: Path) -> None:
+    path = folder / "kernel.yaml"
+    path.write_text(path.read_text().replace("ceildiv(n, BLOCK)", "n // (32 * BLOCK) - 1"))
+    assert "a grid of (0, 1, 1)" in reasons(folder, "BLOCK=128,PAD=64")["reasons"][0]
+
+
+def test_lines_of_a_constraint_file_are_named() -> None:
+    folder = Path(__file__).parents[3] / "examples" / "tuning" / "matmul"
+    found = reasons(folder, "BM=256,BN=256,BK=64,WARPS_M=2,WARPS_N=2,STAGES=4,GROUP=8")
+    assert found["status"] == "excluded"
+    assert found["reasons"]
+    assert len(found["nearest"]) == 3
