@@ -75,7 +75,7 @@ class _Pass(Protocol):
 def _settled(
     work: _Pass, base: torch.Tensor, place: tuple[int, int], group: Group, *, adds: bool
 ) -> tuple[torch.Tensor, torch.Tensor, int]:
-    """What enters and leaves this rank's part, once all ranks agree, and the rounds that took.
+    """The states that enter and leave this part, once all ranks agree, and the rounds that took.
 
     Args:
         work: The pass.
@@ -105,7 +105,7 @@ def _settled(
 
 
 def _repaired(work: _Pass, old: torch.Tensor, new: torch.Tensor, leaving: torch.Tensor) -> torch.Tensor:
-    """What leaves, with another state entering."""
+    """The states that leave, with others entering."""
     begin, size = 0, FIRST
     while begin < work.steps:
         end = work.end_of(begin, size)
@@ -117,7 +117,7 @@ def _repaired(work: _Pass, old: torch.Tensor, new: torch.Tensor, leaving: torch.
     return new
 
 
-class _Forward:
+class _ForwardPart:
     """The forward pass of a part."""
 
     def __init__(self, call: _Call, inputs: list[torch.Tensor], options: Options) -> None:
@@ -150,7 +150,7 @@ class _Forward:
         return min(begin + size, self.steps)
 
 
-class _Backward:
+class _BackwardPart:
     """The backward pass of a part."""
 
     def __init__(
@@ -219,7 +219,7 @@ class _AcrossRanks(torch.autograd.Function):  # type: ignore[misc] # torch has n
         inputs, options = joined(call.plain, tensors)
         ctx.call, ctx.place = call, _place(call.group, options.reverse)
         options = options._replace(keeps=any(ctx.needs_input_grad))
-        work = _Forward(call, inputs, options)
+        work = _ForwardPart(call, inputs, options)
         given = options.initial
         base = _states_like(call, inputs, options) if given is None else given
         entering, last, rounds = _settled(work, base, ctx.place[:2], call.group, adds=False)
@@ -236,7 +236,7 @@ class _AcrossRanks(torch.autograd.Function):  # type: ignore[misc] # torch has n
         call, (position, _, following) = ctx.call, ctx.place
         options = Options(entering, None, None, None, call.plain[0], weights, call.plain[1])
         options = options._replace(resets=resets)
-        work = _Backward(call, inputs, options, (hidden, kept), by_hidden.contiguous())
+        work = _BackwardPart(call, inputs, options, (hidden, kept), by_hidden.contiguous())
         count = distributed.get_world_size(call.group)
         place = count - 1 - position, following
         _, by_first, _ = _settled(work, by_last.float().contiguous(), place, call.group, adds=True)

@@ -22,7 +22,7 @@ from constrint.frontends.text.expressions import LOGICAL, RULES, ExpressionReade
 from constrint.frontends.text.syntax import Statement
 
 PlainPart: TypeAlias = "IntExpr | Domain | str"
-"""What a part of a statement comes to: a name that is declared, defined or called is its word."""
+"""The value of a part of a statement: a name that is declared, defined or called is its word."""
 Rule: TypeAlias = "Callable[[ExpressionReader, Span, list[PlainPart]], PlainPart]"
 
 MOST_NESTING = 40
@@ -108,7 +108,7 @@ def plan_of(shape: Shape) -> Plan | None:
 
 
 def values(reader: ExpressionReader, statement: Statement, plan: Plan) -> list[PlainPart]:
-    """What the parts of a statement come to; raises `NotPlain`."""
+    """The values of the parts of a statement; raises `NotPlain`."""
     names, budget, words = reader.names, reader.budget, statement.words
     for place in plan.calls:
         if words[place] not in CALLED or words[place] in names:
