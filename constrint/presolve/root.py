@@ -190,15 +190,16 @@ def _first_fixpoint(
 ) -> tuple[CompiledSearch | None, State, int]:
     """Propagate all constraints; with a session, the state has arrays for all fields but the domains."""
     box = Box(problem.lo, problem.hi, problem.step, problem.values)
+    most = _most_propagations(problem, rules)
     is_large = may_compile and is_loaded() and _is_large(problem.propagators, rules.large)
     if is_large and not _exceeds_int64(box, problem.propagators):
         from constrint.engine.compiled import CompiledSearch, propagate, read_at_root
 
         session = CompiledSearch(build(box, problem.propagators, Branch()))
-        outcome = _propagate(partial(propagate, session), deadline, rules)
+        outcome = _propagate(partial(propagate, session), deadline, most)
         return session, read_at_root(session), outcome
     state = build(box, problem.propagators, Branch(), problem.huge)
-    return None, state, _propagate(partial(fixpoint, state), deadline, rules)
+    return None, state, _propagate(partial(fixpoint, state), deadline, most)
 
 
 def _is_large(propagators: list[Propagator], least: int) -> bool:
@@ -206,12 +207,17 @@ def _is_large(propagators: list[Propagator], least: int) -> bool:
     return any(size >= least for size in accumulate(len(node.scope()) for node in propagators))
 
 
-def _propagate(advance: Callable[[int], int], deadline: Deadline, rules: PresolveSettings) -> int:
+def _most_propagations(problem: Problem, rules: PresolveSettings) -> int:
+    """The propagations after which a fixpoint is given up: bounds that creep reach it after ages."""
+    return max(rules.propagations, rules.propagations_of_constraint * len(problem.propagators))
+
+
+def _propagate(advance: Callable[[int], int], deadline: Deadline, most: int) -> int:
     """Propagate to a fixpoint with checks of the clock; `advance` runs a given number of propagations."""
     if not deadline.is_set:
-        return advance(rules.propagations)
-    pace = Pace(rules.propagations, deadline)
-    left = rules.propagations
+        return advance(most)
+    pace = Pace(most, deadline)
+    left = most
     while True:
         deadline.check()
         pace.begin()
@@ -234,7 +240,7 @@ def _reason(
             return state, FAILED
     check_residues(state, problem.propagators)
     if classes:
-        outcome = _propagate(partial(fixpoint, state), deadline, rules)
+        outcome = _propagate(partial(fixpoint, state), deadline, _most_propagations(problem, rules))
     limit = problem.finite
     if outcome == FAILED or (
         outcome != INTERRUPTED and -limit < min(state.lo, default=0) and max(state.hi, default=0) < limit
@@ -247,7 +253,7 @@ def _reason(
         if not (low is None or set_lo(state, v, low)) or not (high is None or set_hi(state, v, high)):
             return state, FAILED
     if state.scalar[CHANGED]:
-        outcome = _propagate(partial(fixpoint, state), deadline, rules)
+        outcome = _propagate(partial(fixpoint, state), deadline, _most_propagations(problem, rules))
     return state, outcome
 
 

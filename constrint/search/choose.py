@@ -194,7 +194,8 @@ MAIN: tuple[tuple[Method, Condition, str], ...] = (
     (
         "branching",
         lambda case: True,
-        "a search strategy is named or learning is off, or numbers need more than int64",
+        "a search strategy is named or learning is off, numbers need more than int64, or bounds creep at the "
+        "root without reaching a fixpoint",
     ),
 )
 """Methods that complete the search; the first whose condition holds is used."""

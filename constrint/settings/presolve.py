@@ -8,8 +8,10 @@ from constrint.settings.record import Record
 class PresolveSettings(Record):
     """Settings of `constrint.presolve`. Numbers without a row bound the time of what is rarely needed."""
 
-    # Propagations at the root, after which creeping bounds are left to search.
+    # Propagations at the root, in all and of a constraint, whichever is more, after which creeping bounds are
+    # left to search. Models of the MiniZinc Challenge with 10,000 constraints and more take 1 to 10 of each.
     propagations: int = 20_000
+    propagations_of_constraint: int = 30
     # Repetitions of propagation after factors were listed or joint bounds found.
     rounds: int = 4
     # Total arity from which on handing over to the compiled engine costs less than it saves.

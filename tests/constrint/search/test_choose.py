@@ -10,6 +10,7 @@ from constrint.answers.plan import explain_methods
 from constrint.answers.search_arguments import options_of
 from constrint.cli.main import app
 from constrint.search.solver import Solver
+from constrint.settings import DEFAULT, using
 
 
 def tiling() -> Model:
@@ -82,3 +83,23 @@ def test_an_infeasible_root_is_said():
     x = m.int_var("x", 0, 3)
     m.add(2 * x == 7)
     assert explain_methods(m) == ["solve: presolve proves that there is no solution"]
+
+
+def chained(n: int) -> Model:
+    """Chains of ten differences, posted from their ends: each constraint is run several times."""
+    m = Model()
+    for k in range(n // 10):
+        xs = m.int_vars(f"x{k}", 11, 0, 100)
+        for i in reversed(range(10)):
+            m.add(xs[i] + 2 <= xs[i + 1])
+    return m
+
+
+def test_propagation_at_the_root_has_time_in_proportion_to_the_model():
+    """Whatever the size: an unfinished root has no portfolio, so that large models would have none."""
+    for n in (20, 200):
+        given = {"propagations": 10, "most_postponed": 0}
+        with using(DEFAULT.with_fields(presolve={**given, "propagations_of_constraint": 1})):
+            assert methods(chained(n), learn="auto")[-1] == "branching"
+        with using(DEFAULT.with_fields(presolve=given)):
+            assert methods(chained(n), learn="auto")[-1] == "portfolio"
