@@ -30,7 +30,13 @@ from kerneltune.sources.kernel import (
 from kerneltune.sources.names import OF_CUDA, QUALIFIED, check_line, check_macro, check_names, quoted
 from kerneltune.sources.numbers import Configuration, Number, Numbers
 from kerneltune.sources.references import named
-from kerneltune.sources.space import Constraint, limits_of, space_of_file, space_of_parameters
+from kerneltune.sources.space import (
+    MOST_OF_AXIS,
+    Constraint,
+    limits_of,
+    space_of_file,
+    space_of_parameters,
+)
 
 Launch = Number | Sequence[Number] | None
 ENDINGS = {".cu": CUDA, ".cuh": CUDA, ".ptx": PTX, ".hip": "hip", ".cl": "opencl"}
@@ -264,6 +270,8 @@ class Description:
             for name in params if kind == CUDA else ():
                 for value in params[name]:
                     check_macro(value, f"'{name}'")
+            if kind == CALLABLE:  # what a function does with such numbers is its own
+                limited = {name: one for name, one in limited.items() if name not in MOST_OF_AXIS}
             return space_of_parameters(params, listed, constants, limited, profile), "", None
         if self.params:
             raise InputError("params and a constraint file both declare parameters: give one of them")

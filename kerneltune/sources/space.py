@@ -19,6 +19,15 @@ from kerneltune.inputs.hardware import HardwareProfile
 from kerneltune.inputs.offered import named_in
 
 Constraint = str | Callable[..., object]
+# Most blocks and threads along each axis of a launch, on every GPU (CUDA C++ Programming Guide).
+MOST_OF_AXIS = {
+    "grid_x": 2**31 - 1,
+    "grid_y": 65535,
+    "grid_z": 65535,
+    "block_x": 1024,
+    "block_y": 1024,
+    "block_z": 64,
+}
 RESOURCES = ("threads", "shared_memory", "registers", "blocks_per_sm")
 LIMITS = {
     "threads": "threads <= max_threads_per_block",
@@ -106,6 +115,7 @@ def space_of_parameters(
             text = with_constants(limit, constants, params)
             if text is not None:
                 listed.append(text)
+    listed += _launches(params, constants, numbers)
     try:
         found = from_tune_params(params, listed)
     except ConstrintError as error:
@@ -113,6 +123,31 @@ def space_of_parameters(
     if not found.size:
         raise InfeasibleError(found.notes[-1])
     return found
+
+
+def _launches(
+    params: Mapping[str, Iterable[Any]], constants: Mapping[str, int], numbers: Mapping[str, Any]
+) -> list[str]:
+    """Conditions of what can be launched, where plain arithmetic of the parameters gives the numbers."""
+    found = []
+    for name, most in MOST_OF_AXIS.items():
+        given = numbers.get(name)
+        if isinstance(given, int) and not 1 <= given <= most:
+            raise InputError(f"{name[:-2]}: {given} along {name[-1]} is no launch: it is 1 to {most}")
+        text = with_constants(given, constants, params) if isinstance(given, str) else None
+        if text is not None and _is_plain(text, params):
+            found += [f"{text} >= 1", f"{text} <= {most}"]
+    return found
+
+
+def _is_plain(text: str, params: Iterable[str]) -> bool:
+    known = set(params)
+    for node in ast.walk(ast.parse(text, mode="eval").body):
+        if isinstance(node, ast.Name) and node.id not in known:
+            return False
+        if not isinstance(node, _PLAIN):
+            return False
+    return True
 
 
 def with_constants(text: str, constants: Mapping[str, int], params: Iterable[str]) -> str | None:
@@ -123,6 +158,9 @@ def with_constants(text: str, constants: Mapping[str, int], params: Iterable[str
         return None
     chosen = set(params)
     return ast.unparse(_Replaced({k: v for k, v in constants.items() if k not in chosen}).visit(tree))
+
+
+_PLAIN = (ast.BinOp, ast.UnaryOp, ast.Constant, ast.Name, ast.expr_context, ast.operator, ast.unaryop)
 
 
 class _Replaced(ast.NodeTransformer):

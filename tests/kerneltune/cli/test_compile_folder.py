@@ -62,14 +62,15 @@ def test_named_configurations_are_compiled_in_their_order(folder: Path) -> None:
     assert all(one["resources"]["registers"] > 0 and one["resources"]["blocks_per_sm"] > 0 for one in found)
 
 
-def test_what_cannot_be_launched_is_said_and_fails(folder: Path) -> None:
+def test_what_cannot_be_launched_is_not_in_the_space(folder: Path) -> None:
     path = folder / "kernel.yaml"
     path.write_text(path.read_text().replace("ceildiv(n, BLOCK)", "n // (32 * BLOCK) - 1"))
     code, found = rows(str(folder), "--all")
-    assert code == 1
-    failures = {one["configuration"]["BLOCK"]: one["failure"] for one in found}
-    assert failures[64] is None
-    assert "a grid of (0, 1, 1)" in failures[128]
+    assert code == 0
+    assert {one["configuration"]["BLOCK"] for one in found} == {64}
+    code, output = answered(str(folder), "BLOCK=128,PAD=32", "--gpu", "h100_sxm")
+    assert code == 2
+    assert "BLOCK is never 128: 64" in output
 
 
 def test_samples_are_drawn_by_a_seed(folder: Path) -> None:
@@ -149,7 +150,21 @@ def test_values_that_are_never_tried_and_limits_are_named(folder: Path) -> None:
 def test_launches_that_are_none_are_named(folder: Path) -> None:
     path = folder / "kernel.yaml"
     path.write_text(path.read_text().replace("ceildiv(n, BLOCK)", "n // (32 * BLOCK) - 1"))
-    assert "a grid of (0, 1, 1)" in reasons(folder, "BLOCK=128,PAD=64")["reasons"][0]
+    assert reasons(folder, "BLOCK=128,PAD=64")["reasons"] == [
+        "4096 // (32 * BLOCK) - 1 >= 1 (0 >= 1 is false)"
+    ]
+    path.write_text(path.read_text().replace("n // (32 * BLOCK) - 1", "n // (BLOCK - 64)"))
+    assert len(reasons(folder, "BLOCK=64,PAD=64")["reasons"]) == 2  # divided by 0
+
+
+@pytest.mark.parametrize("grid", ["[1, 100000]", "[0, 1]"])
+def test_numbers_that_are_no_launch_are_refused(folder: Path, grid: str) -> None:
+    path = folder / "kernel.yaml"
+    path.write_text(path.read_text().replace('["ceildiv(n, BLOCK)"]', grid))
+    code, output = answered(str(folder), "--gpu", "h100_sxm")
+    assert code == 2
+    assert "grid:" in output
+    assert "is no launch" in output
 
 
 def test_lines_of_a_constraint_file_are_named() -> None:
