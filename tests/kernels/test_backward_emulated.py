@@ -189,7 +189,7 @@ def test_a_group_of_blocks_takes_jobs_in_turn(emulator: Emulator, strategy: str,
 
 
 @pytest.mark.emulated
-@pytest.mark.parametrize("cell", ["gru", "slstm"])
+@pytest.mark.parametrize("cell", ["gru", pytest.param("slstm", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("warp_units", [8, 16, 32])
 def test_blocks_that_do_not_divide_the_head(emulator: Emulator, cell: str, warp_units: int) -> None:
     """The last block of the streamed strategy begins early; the sum ends within a pair of k tiles."""
@@ -207,7 +207,10 @@ def test_blocks_that_do_not_divide_the_head(emulator: Emulator, cell: str, warp_
 
 
 @pytest.mark.emulated
-@pytest.mark.parametrize(("in_shared", "in_registers"), [(0, 0), (3, 0), (1, 2), (2, 1)])
+@pytest.mark.parametrize(
+    ("in_shared", "in_registers"),
+    [*(pytest.param(*pair, marks=pytest.mark.slow) for pair in ((0, 0), (3, 0), (1, 2))), (2, 1)],
+)
 @pytest.mark.parametrize(("direction", "head_dim"), [("training", 136), ("backward", 40)])
 def test_pairs_of_r_that_stay_on_the_chip(
     emulator: Emulator, direction: str, head_dim: int, in_shared: int, in_registers: int

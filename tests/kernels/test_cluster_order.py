@@ -82,7 +82,7 @@ def test_split_sums_are_ordered(emulator: Emulator, kernels: Kernels, direction:
 
 
 @pytest.mark.emulated
-@pytest.mark.parametrize("split", [False, True])
+@pytest.mark.parametrize("split", [pytest.param(False, marks=pytest.mark.slow), True])
 @pytest.mark.parametrize("direction", PASSES)
 def test_right_where_every_lane_arrives(
     kernels: Kernels, tmp_path: Path, direction: str, split: bool

@@ -145,6 +145,7 @@ print("right", flush=True)
 """
 
 
+@pytest.mark.slow  # AOTInductor compiles C++ for a minute
 @pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
 def test_exported_programs_are_compiled_ahead_of_time(device: str, tmp_path: Path) -> None:
     """By AOTInductor, in a process that has imported kerneltune.torch, whose operators the package calls."""

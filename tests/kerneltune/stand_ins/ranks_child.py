@@ -1,6 +1,6 @@
 """A process of several that divide the time of scans.
 
-    python ranks_child.py RANK COUNT FILE DEVICE BACKEND
+    python ranks_child.py RANK COUNT FILE DEVICE BACKEND [CELL…]
 
 Prints, for each case, its name and the worst relative distance from one process alone.
 """
@@ -23,10 +23,12 @@ STEPS, BATCH, CHANNELS = 1900, 2, 3
 LONG = ("linear", "complex")  # cells that are tried without forgetting, too
 
 
-def cases() -> list[dict[str, Any]]:
-    """Each cell both ways, with and without what else there is."""
+def cases(cells: list[str]) -> list[dict[str, Any]]:
+    """Each of these cells, or of all, both ways, with and without what else there is."""
     found = []
     for cell, about in discover_scans().cells.items():
+        if cells and cell not in cells:
+            continue
         nonlinear = bool(about.constants()["nonlinear"])
         found += [
             {"cell": cell, "nonlinear": nonlinear, "reverse": reverse, "rest": rest, "keeps": keeps}
@@ -81,7 +83,7 @@ def main() -> None:
     dist.init_process_group(backend, init_method=f"file://{file}", rank=place, world_size=ranks)
     cuts = [0, *sorted(STEPS * (k + 1) // ranks - 7 * (k + 1) for k in range(ranks - 1)), STEPS]
     mine, said = slice(cuts[place], cuts[place + 1]), []
-    for case in cases():
+    for case in cases(sys.argv[6:]):
         inputs, others = inputs_of(case, device)
         by = torch.randn(results(case, inputs, others, 1.0)[0].shape, device=device)
         expected = results(case, inputs, others, by)
