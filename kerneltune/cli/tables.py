@@ -40,8 +40,9 @@ def show_tiling(candidate: Candidate, profile: HardwareProfile, kernels: Kernels
     knobs = _table("knob", "value", "meaning")
     for name, meaning in strategy.spec.knobs.items():
         knobs.add_row(name, str(candidate.parameters[name]), meaning)
-    _print(knobs)
-    _say("")
+    if strategy.spec.knobs:
+        _print(knobs)
+        _say("")
     _print(_resources(candidate, profile))
 
 

@@ -13,9 +13,8 @@ from constrint.errors import ConstrintError
 from constrint.solutions.solutionset import SolutionSet
 from constrint.tuning.spaces import Space, from_tune_params
 from kerneltune.errors import InfeasibleError, InputError
-from kerneltune.searching.protocol import Configuration
 from kerneltune.sources.kernel import Kernel
-from kerneltune.sources.numbers import Numbers
+from kerneltune.sources.numbers import Configuration, Numbers
 
 MOST_CHANGED = 3  # parameters of the nearest configurations that differ
 _COMPARED = {ast.LtE: "<=", ast.Lt: "<", ast.GtE: ">=", ast.Gt: ">", ast.Eq: "==", ast.NotEq: "!="}
