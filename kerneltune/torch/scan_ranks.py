@@ -62,8 +62,8 @@ class _Pass(Protocol):
 
     steps: int
 
-    def whole(self, entering: torch.Tensor) -> torch.Tensor:
-        """Compute all steps, keep the results, and give what leaves."""
+    def whole(self, entering: torch.Tensor | None) -> torch.Tensor:
+        """Compute all steps from these states, or zeros, keep the results, and give what leaves."""
 
     def again(self, begin: int, size: int, entering: torch.Tensor, *, keeps: bool) -> torch.Tensor:
         """The same for some steps, whose results are kept or not."""
@@ -73,29 +73,31 @@ class _Pass(Protocol):
 
 
 def _settled(
-    work: _Pass, base: torch.Tensor, place: tuple[int, int], group: Group, *, adds: bool
+    work: _Pass, base: torch.Tensor | None, place: tuple[int, int], group: Group, *, adds: bool
 ) -> tuple[torch.Tensor, torch.Tensor, int]:
     """The states that enter and leave this part, once all ranks agree, and the rounds that took.
 
     Args:
         work: The pass.
-        base: What enters the first part in the order of computation; with `adds`, each rank's own addend.
+        base: What enters the first part in the order of computation, None for zeros; with `adds`, each rank's
+            own addend.
         place: This rank's place in that order, and the rank ahead of it.
         group: The process group.
         adds: Whether what enters is the sum of `base` and what leaves the part ahead.
     """
     position, ahead = place
     count = distributed.get_world_size(group)
-    entering = base if adds or position == 0 else torch.zeros_like(base)
-    leaving = work.whole(entering)
+    guess = base if adds or position == 0 else None
+    leaving = work.whole(guess)
+    entering = torch.zeros_like(leaving) if guess is None else guess
     for rounds in range(count):  # the part at a place is right after as many rounds
         every = [torch.empty_like(leaving) for _ in range(count)]
         distributed.all_gather(every, leaving.contiguous(), group=group)
         wanted = entering
         if position:
-            wanted = base + every[ahead] if adds else every[ahead]
+            wanted = base + every[ahead] if adds and base is not None else every[ahead]
         changed = position > 0 and not torch.equal(wanted, entering)
-        flag = torch.tensor(int(changed), dtype=torch.int32, device=base.device)
+        flag = torch.tensor(int(changed), dtype=torch.int32, device=leaving.device)
         distributed.all_reduce(flag, op=distributed.ReduceOp.MAX, group=group)
         if not int(flag):
             return entering, leaving, rounds
@@ -125,7 +127,7 @@ class _ForwardPart:
         self.steps = int(inputs[0].shape[1])
         self.results: list[torch.Tensor] = []
 
-    def whole(self, entering: torch.Tensor) -> torch.Tensor:
+    def whole(self, entering: torch.Tensor | None) -> torch.Tensor:
         """Compute all steps."""
         options = self._options._replace(initial=entering)
         self.results = list(self._call.family.forward(self._call.cell, self._inputs, options))
@@ -162,8 +164,9 @@ class _BackwardPart:
         self.by_inputs: list[torch.Tensor] = []
         self.by_weights: torch.Tensor | None = None
 
-    def whole(self, entering: torch.Tensor) -> torch.Tensor:
+    def whole(self, entering: torch.Tensor | None) -> torch.Tensor:
         """Compute all steps."""
+        assert entering is not None  # every rank has a gradient of its own to begin with
         found = self._run(0, self.steps, entering)
         self.by_inputs = found[: len(self._inputs)]
         self.by_weights = found[-1] if self._options.weights is not None else None
@@ -220,9 +223,7 @@ class _AcrossRanks(torch.autograd.Function):  # type: ignore[misc] # torch has n
         ctx.call, ctx.place = call, _place(call.group, options.reverse)
         options = options._replace(keeps=any(ctx.needs_input_grad))
         work = _ForwardPart(call, inputs, options)
-        given = options.initial
-        base = _states_like(call, inputs, options) if given is None else given
-        entering, last, rounds = _settled(work, base, ctx.place[:2], call.group, adds=False)
+        entering, last, rounds = _settled(work, options.initial, ctx.place[:2], call.group, adds=False)
         call.rounds.append(rounds)
         hidden, kept = work.results[0], work.results[call.family.kept]
         ctx.save_for_backward(*inputs, hidden, kept, entering, options.resets, options.weights)
@@ -248,10 +249,3 @@ def _place(group: Group, reverse: bool) -> tuple[int, int, int]:
     """This rank's place in the order of the forward pass, and the ranks ahead of it and behind it."""
     rank, count = distributed.get_rank(group), distributed.get_world_size(group)
     return (count - 1 - rank, rank + 1, rank - 1) if reverse else (rank, rank - 1, rank + 1)
-
-
-def _states_like(call: _Call, inputs: list[torch.Tensor], options: Options) -> torch.Tensor:
-    """The default states before the first step: those that a step leaves are as many."""
-    one = [part[:, :1] for part in inputs]
-    found = call.family.forward(call.cell, one, _part(options, slice(0, 1))._replace(keeps=False))
-    return torch.zeros_like(found[1])
