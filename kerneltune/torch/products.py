@@ -51,20 +51,20 @@ def multiply(
 def _by_torch(
     left: torch.Tensor, right: torch.Tensor, add: torch.Tensor | None, out: torch.Tensor | None
 ) -> torch.Tensor:
-    if left.dim() == 2:
-        given = {} if out is None else {"out": out}
-        return torch.mm(left, right, **given) if add is None else torch.addmm(add, left, right, **given)
+    plain, added = (torch.mm, torch.addmm) if left.dim() == 2 else (torch.bmm, torch.baddbmm)
     given = {} if out is None else {"out": out}
-    return torch.bmm(left, right, **given) if add is None else torch.baddbmm(add, left, right, **given)
+    return plain(left, right, **given) if add is None else added(add, left, right, **given)
 
 
 def _readable(matrix: torch.Tensor) -> torch.Tensor:
     """The matrix, or a copy, with rows or columns that are contiguous and apart from one another."""
+    return matrix if _lies_by_rows(matrix) or _lies_by_rows(matrix.mT) else matrix.contiguous()
+
+
+def _lies_by_rows(matrix: torch.Tensor) -> bool:
     rows, columns = matrix.shape[-2:]
     along, across = matrix.stride(-1), matrix.stride(-2)
-    by_rows = (along == 1 or columns == 1) and (across >= columns or rows == 1)
-    by_columns = (across == 1 or rows == 1) and (along >= rows or columns == 1)
-    return matrix if by_rows or by_columns else matrix.contiguous()
+    return bool((along == 1 or columns == 1) and (across >= columns or rows == 1))
 
 
 def _queue(left: torch.Tensor, right: torch.Tensor, out: torch.Tensor, *, adds: bool) -> None:
@@ -92,11 +92,9 @@ def _queue(left: torch.Tensor, right: torch.Tensor, out: torch.Tensor, *, adds: 
 
 def _order(matrix: torch.Tensor) -> tuple[bool, int]:
     """Whether a matrix lies column after column, and how far these, or rows, are apart."""
-    rows, columns = matrix.shape[-2:]
-    along, across = matrix.stride(-1), matrix.stride(-2)
-    if (along == 1 or columns == 1) and (across >= columns or rows == 1):
-        return False, max(across, columns)
-    return True, max(along, rows)
+    if _lies_by_rows(matrix):
+        return False, max(matrix.stride(-2), matrix.shape[-1])
+    return True, max(matrix.stride(-1), matrix.shape[-2])
 
 
 @lru_cache(maxsize=1024)
