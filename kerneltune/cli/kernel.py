@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from kerneltune.pipeline.run import Notice, Progress
     from kerneltune.pipeline.trial import Trial
     from kerneltune.searching.protocol import Configuration
+    from kerneltune.sources.kernel import Kernel
     from kerneltune.tuning.compiling import Compilation
     from kerneltune.tuning.kernel_run import RunOptions
     from kerneltune.tuning.tuned import TunedKernel
@@ -122,14 +123,11 @@ def compile_kernel(
 ) -> None:
     """Compile a kernel of your own without a GPU (also as: compile FOLDER NAME=VALUE,…)."""
     with reporting(as_json):
-        from kerneltune.sources.folder import read_folder
         from kerneltune.tuning.compiling import compilations, configuration_of
-        from kerneltune.tuning.tune import profile_for
 
         if sum((bool(configurations), sample is not None, every)) > 1:
             raise InputError("configurations, --sample and --all exclude one another")
-        described = read_folder(folder, sizes_of(size), with_arrays=False).description
-        kernel = described.kernel(profile_for(described, gpu))
+        kernel = _kernel_of(folder, size, gpu)
         wanted: Iterable[Configuration] = kernel.space
         if configurations:
             wanted = [configuration_of(kernel, one) for one in configurations]
@@ -162,12 +160,9 @@ def why(*, folder: Path, configuration: str, gpu: str | None, size: tuple[str, .
     """Say what excludes a configuration NAME=VALUE,… of a kernel of your own, and which are nearest."""
     with reporting(as_json):
         from kerneltune.sources.exclusion import why as why_excluded
-        from kerneltune.sources.folder import read_folder
         from kerneltune.tuning.compiling import configuration_of
-        from kerneltune.tuning.tune import profile_for
 
-        described = read_folder(folder, sizes_of(size), with_arrays=False).description
-        kernel = described.kernel(profile_for(described, gpu))
+        kernel = _kernel_of(folder, size, gpu)
         found = why_excluded(kernel, configuration_of(kernel, configuration, excluded=True))
         if as_json:
             nearest = [dict(one) for one in found.nearest]
@@ -224,11 +219,8 @@ def space(*, folder: Path, gpu: str | None, size: tuple[str, ...], to_t1: Path |
     """Print how many configurations of a kernel of your own fit a GPU."""
     with reporting(False):
         from constrint.tuning.spaces import Space
-        from kerneltune.sources.folder import read_folder
-        from kerneltune.tuning.tune import profile_for
 
-        described = read_folder(folder, sizes_of(size), with_arrays=False).description
-        kernel = described.kernel(profile_for(described, gpu))
+        kernel = _kernel_of(folder, size, gpu)
         found = kernel.space
         click.echo(f"{kernel.name}: {found.size:,} configurations of {', '.join(found.names)}")
         if to_t1 is None:
@@ -254,6 +246,15 @@ def header(*, folder: Path, output: Path, store: Path | None) -> None:
 
         name = str(read_folder(folder, with_arrays=False).description.name)
         write_file(output, header_text(name, store))
+
+
+def _kernel_of(folder: Path, size: Sequence[str], gpu: str | None) -> Kernel:
+    """The kernel of a folder on a GPU, without its arrays."""
+    from kerneltune.sources.folder import read_folder
+    from kerneltune.tuning.tune import profile_for
+
+    described = read_folder(folder, sizes_of(size), with_arrays=False).description
+    return described.kernel(profile_for(described, gpu))
 
 
 def sizes_of(given: Sequence[str]) -> dict[str, int]:
