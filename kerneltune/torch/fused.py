@@ -6,7 +6,7 @@ the general way, which this one agrees with.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -20,10 +20,10 @@ from kerneltune.torch.fused_passes import Passes, Plan, States
 from kerneltune.torch.fused_rows import BatchRows, Even
 from kerneltune.torch.launching import launcher
 from kerneltune.torch.lengths import Lengths
-from kerneltune.torch.native import differentiable_gradients
+from kerneltune.torch.native import differentiable_gradients, is_native
 from kerneltune.torch.operators import problem_of, spec_of
-from kerneltune.torch.precision import autocast_of_cell, rnn_takes_tf32
-from kerneltune.torch.replay import Call, Hold, Replays
+from kerneltune.torch.precision import autocast_dtype, autocast_of_cell, rnn_takes_tf32
+from kerneltune.torch.replay import PLAIN, Call, Hold, Replays, place_of
 from kerneltune.torch.staggered import SideBySide, Staggered, chunk_of
 
 if TYPE_CHECKING:
@@ -144,7 +144,42 @@ def run(
     if wanted is not None:  # weights are cast where they are put in order
         with torch.autocast(data.device.type, enabled=False):
             return _run(calls, plan, data.to(wanted), tensors, fits)
-    return _run(calls, plan, data, tensors, fits)
+    key = partial(_key, stack, data, states) if isinstance(rows, Even) else _no_key
+    return _run(calls, plan, data, tensors, fits, key)
+
+
+def repeated(stack: Stack, data: torch.Tensor, states: States | None) -> tuple[torch.Tensor, States] | None:
+    """As `run_even`, for a call that is replayed as one like it was before; None for any other.
+
+    It asks of a call what can differ from that one, so that the host takes least time: one step of a stream
+    takes the GPU no longer than the host.
+    """
+    if torch.compiler.is_compiling() or (calls := _CALLS.get(stack)) is None:
+        return None
+    own, given = stack._parameters, states or ()
+    parameters = tuple([one for name in calls.names if (one := own.get(name)) is not None])
+    training = _is_training(data, (*given, *parameters))
+    if len(parameters) < len(calls.names) or (key := _key(stack, data, states, training)) is None:
+        return None
+    held = calls.replays.again(key, parameters)
+    return None if held is None else _replay(held, data, given, parameters, training)
+
+
+def _no_key(training: bool) -> None:
+    """For calls that are not looked up by a key."""
+
+
+def _key(stack: Stack, data: torch.Tensor, states: States | None, training: bool) -> Hashable | None:
+    """Whatever decides how an even call is replayed besides its parameters; None if it is asked anew."""
+    if torch._C._are_functorch_transforms_active() or is_native():
+        return None
+    if autocast_dtype(data) is not None or (states is None and stack.sizes.learned_initial):
+        return None
+    place, given = place_of(data), states or ()
+    if place is None or any(type(one) not in PLAIN for one in given):
+        return None
+    forms = [(one.shape, one.dtype, one.device) for one in (data, *given)]
+    return place, stack.sizes, stack.training, training, rnn_takes_tf32(), *forms
 
 
 def _is_training(data: torch.Tensor, tensors: States) -> bool:
@@ -155,15 +190,19 @@ def _is_training(data: torch.Tensor, tensors: States) -> bool:
 
 
 def _run(
-    calls: _Calls, plan: Plan, data: torch.Tensor, tensors: States, fits: Callable[[], None]
+    calls: _Calls,
+    plan: Plan,
+    data: torch.Tensor,
+    tensors: States,
+    fits: Callable[[], None],
+    key: Callable[[bool], Hashable | None] = _no_key,
 ) -> tuple[torch.Tensor, States]:
     training = _is_training(data, tensors)
     passes = calls.passes(plan, data, training)
-    if (held := _held(calls, passes, data, tensors, training, fits)) is not None:
-        if training:
-            output, *last = _Replayed.apply(held, plan.given, data, *tensors)
-            return output, tuple(last)
-        return held.slot.forward(data, tensors[: plan.given])
+    given, parameters = tensors[: plan.given], tensors[plan.given :]
+    held = _held(calls, Call(passes, data, given, parameters, training, fits, key(training)))
+    if held is not None:
+        return _replay(held, data, given, parameters, training)
     fits()
     if training:
         output, *last = _Queued.apply(passes, data, *tensors)
@@ -172,24 +211,26 @@ def _run(
     return output, stacked.unbind(0)
 
 
-def _held(
-    calls: _Calls,
-    passes: Passes,
-    data: torch.Tensor,
-    tensors: States,
-    training: bool,
-    fits: Callable[[], None],
-) -> Hold | None:
+def _held(calls: _Calls, call: Call) -> Hold | None:
     """Where this call is replayed, if it is one of those that are."""
+    passes, data = call.passes, call.data
     if isinstance(passes, Plan) and (passes.dropout or not isinstance(passes.rows, Even)):
         return None
 
     def brief() -> bool:
-        step = _step_seconds(passes.layer, 1, data.shape[1], data.dtype, training)
+        step = _step_seconds(passes.layer, 1, data.shape[1], data.dtype, call.training)
         return bool(step * data.shape[0] * passes.layers <= MOST_REPLAYED)
 
-    call = Call(passes, data, tensors[: passes.given], tensors[passes.given :], training, fits)
     return calls.replays.hold(call, brief)
+
+
+def _replay(
+    held: Hold, data: torch.Tensor, given: States, parameters: States, training: bool
+) -> tuple[torch.Tensor, States]:
+    if not training:
+        return held.slot.forward(data, given)
+    output, *last = _Replayed.apply(held, len(given), data, *given, *parameters)
+    return output, tuple(last)
 
 
 @lru_cache(maxsize=4096)

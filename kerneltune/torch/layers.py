@@ -189,8 +189,10 @@ class Recurrent(Stack):
         return on_kernels(data, self.kind.cell) and fused.takes(self)
 
     def _run(self, data: torch.Tensor, layout: Layout, states: States | None) -> tuple[torch.Tensor, States]:
-        self._check_states(states, layout.rows)
         dense = isinstance(layout, Dense) and not torch.compiler.is_compiling()
+        if dense and (found := fused.repeated(self, data, states)) is not None:
+            return found
+        self._check_states(states, layout.rows)
         if dense and self._is_fused(data):
             return fused.run_even(self, data, states)
         first = self.first_states(layout.rows, data) if states is None else states

@@ -64,6 +64,7 @@ class Call:
         parameters: Each layer's and direction's parameters.
         training: Whether a backward pass may follow.
         fits: Raises `InputError` where tensors do not fit each other.
+        key: What `Replays.again` will be asked with by calls that run alike, if it will be.
     """
 
     passes: Passes
@@ -72,6 +73,7 @@ class Call:
     parameters: States
     training: bool
     fits: Callable[[], None]
+    key: Hashable | None = None
 
     @property
     def kind(self) -> Hashable:
@@ -99,22 +101,22 @@ class Slot:
         # Not the parameters themselves: `.data =` would take the memory away that the graph reads.
         tensors = (*self._given, *(one.detach() for one in call.parameters))
         forward = partial(call.passes.forward, self._data, tensors, training=call.training)
-        self._replay, (self._output, self._last, self._kept) = recorder.record(self._pool, forward)
+        self._replay, (output, last, self._kept) = recorder.record(self._pool, forward)
+        self._results = (output, *last.unbind(0))
         self._backwards: dict[Hashable, _Backward] = {}
         self._lock = RLock()
         self.free = False
 
     def _put(self, data: torch.Tensor, given: States) -> None:
-        self._data.copy_(data)
-        for mine, one in zip(self._given, given, strict=True):
-            mine.copy_(one)
+        torch._foreach_copy_((self._data, *self._given), (data, *given))  # one launch
 
     def forward(self, data: torch.Tensor, given: States) -> tuple[torch.Tensor, States]:
         """The output and the last states, in memory of their own."""
         self._put(data, given)
         self._replay()
-        output = self._output.clone(memory_format=torch.contiguous_format)
-        return output, self._last.clone().unbind(0)
+        found = [_like(one) for one in self._results]
+        torch._foreach_copy_(found, self._results)
+        return found[0], tuple(found[1:])
 
     def backward(
         self, by: torch.Tensor | None, by_last: Gradients, *, by_data: bool
@@ -197,8 +199,21 @@ class Replays:
     def __init__(self) -> None:
         self._addresses: list[int] = []
         self._kinds: dict[Hashable, _Kind] = {}
+        self._alike: dict[Hashable, _Kind] = {}  # the same by what `again` is asked with
         self._calls = 0
         self._lock = RLock()
+
+    def again(self, key: Hashable, parameters: States) -> Hold | None:
+        """A slot of the kind that a call with this key had last; None where there is none.
+
+        Args:
+            key: Whatever decides how a call runs besides its parameters.
+            parameters: Each layer's and direction's.
+        """
+        addresses = _addresses(parameters)
+        with self._lock:
+            kind = self._alike.get(key)
+            return None if kind is None or addresses != self._addresses else self._free(kind)
 
     def hold(self, call: Call, brief: Callable[[], bool]) -> Hold | None:
         """A slot to replay a call in, or None where it runs without.
@@ -208,30 +223,33 @@ class Replays:
             brief: Whether the GPU takes no longer than the host; asked once for each kind of call.
         """
         recorder = graphs()
-        place = recorder.place(call.data) if type(call.data) in PLAIN else None
-        if place is None or torch._C._len_torch_dispatch_stack():  # modes want to see each operation
+        place, addresses = place_of(call.data), _addresses(call.parameters)
+        if place is None or addresses is None:
             return None
-        addresses = []
-        for one in call.parameters:
-            if type(one) not in PLAIN or not one.is_contiguous():
-                return None  # what other kinds of tensors hold may move unnoticed
-            addresses.append(one.data_ptr())
         with self._lock:
             if addresses != self._addresses:  # slots read the weights where they lay
-                self._addresses, self._kinds = addresses, {}
-            self._calls += 1
+                self._addresses, self._kinds, self._alike = addresses, {}, {}
             kind = self._kind((place, call.kind))
-            kind.calls, kind.last = kind.calls + 1, self._calls
-            for slot in kind.slots:
-                if slot.free:
-                    slot.free = False
-                    return Hold(slot)
+            if (free := self._free(kind)) is not None:
+                if call.key is not None:
+                    self._alike[call.key] = kind
+                return free
             if not kind.worth or kind.calls <= LEAST_CALLS or len(kind.slots) == MOST_SLOTS:
                 return None
             if not recorder.may():
                 return None
             kind.worth = bool(kind.slots) or (self._has_room() and brief())
             return self._made(recorder, call, kind) if kind.worth else None
+
+    def _free(self, kind: _Kind) -> Hold | None:
+        """A slot of the kind that nobody holds; counts the call."""
+        self._calls += 1
+        kind.calls, kind.last = kind.calls + 1, self._calls
+        for slot in kind.slots:
+            if slot.free:
+                slot.free = False
+                return Hold(slot)
+        return None
 
     def _kind(self, key: Hashable) -> _Kind:
         found = self._kinds.get(key)
@@ -250,6 +268,7 @@ class Replays:
         if recorded[oldest].last + FORGOTTEN > self._calls:
             return False
         del self._kinds[oldest]
+        self._alike = {}
         return True
 
     def _made(self, recorder: Recorder, call: Call, kind: _Kind) -> Hold | None:
@@ -264,6 +283,23 @@ class Replays:
         weakref.finalize(slot, give_back)
         kind.slots.append(slot)
         return Hold(slot)
+
+
+def place_of(data: torch.Tensor) -> Hashable | None:
+    """The key of recorded work besides its tensors; None where calls with such data are not recorded."""
+    if type(data) not in PLAIN or torch._C._len_torch_dispatch_stack():  # modes want to see each operation
+        return None
+    return graphs().place(data)
+
+
+def _addresses(parameters: States) -> list[int] | None:
+    """Where they lie; None where what other kinds of tensors hold may move unnoticed."""
+    found = []
+    for one in parameters:
+        if type(one) not in PLAIN or not one.is_contiguous():
+            return None
+        found.append(one.data_ptr())
+    return found
 
 
 def _recorded(make: Callable[[], Result]) -> Result | None:

@@ -205,6 +205,57 @@ def test_other_kinds_of_tensors_and_modes_run_without(recorder: Rerunning) -> No
     assert recorder.records == 0
 
 
+def test_a_call_like_the_last_one_is_asked_what_may_differ(recorder: Rerunning) -> None:
+    """Between calls that are replayed come others of the same shape that run otherwise."""
+    import kerneltune.torch as ours
+    from kerneltune.errors import InputError
+
+    layer, without = two_alike("LSTM", {"num_layers": 2}, recorder)
+    x, hx = torch.randn(1, 3, 5), (torch.randn(2, 3, 16), torch.randn(2, 3, 16))
+
+    def same() -> bool:
+        """Whether a call gives what the twin gives; replays it or not."""
+        before, pairs = recorder.replays, zip(layer(x, hx)[1], without(x, hx)[1], strict=True)
+        for mine, other in pairs:
+            torch.testing.assert_close(mine, other)
+        return recorder.replays > before
+
+    with torch.no_grad():
+        for _ in range(4):
+            found = same()
+        assert found
+        with ours.native():
+            assert not same()
+        with torch.autocast("cpu", torch.bfloat16):
+            assert layer(x, hx)[0].dtype == torch.bfloat16
+        for wrong in (
+            (hx[0],),
+            (hx[0][:1], hx[1]),
+            (hx[0].double(), hx[1]),
+            (hx[0], hx[1].to("meta")),
+        ):
+            with pytest.raises(InputError):
+                layer(x, wrong)
+        with pytest.raises(InputError):
+            layer(x.double(), hx)
+        mapped = torch.vmap(lambda one: layer(one, hx)[0])(torch.stack([x, x]))
+        torch.testing.assert_close(mapped[1], without(x, hx)[0])
+        layer.dropout = 0.999
+        assert float((layer(x, hx)[0] - without(x, hx)[0]).abs().max()) > 1e-3
+        layer.eval()
+        for _ in range(4):
+            found = same()
+        assert found
+        layer.batch_first = True
+        torch.testing.assert_close(layer(x.transpose(0, 1), hx)[0].transpose(0, 1), without(x, hx)[0])
+    layer.batch_first, layer.dropout = False, 0.0
+    for frozen in (True, False, True):
+        for one in layer.parameters():
+            one.requires_grad_(not frozen)
+        for _ in range(4):
+            assert layer(x, hx)[0].requires_grad is not frozen
+
+
 def test_new_shapes_do_not_pile_up(recorder: Rerunning) -> None:
     import kerneltune.torch as ours
     from kerneltune.torch import replay

@@ -79,6 +79,9 @@ class Sequence:
         if not self.open:
             return
         pair = self.open.pop(self.draw.randrange(len(self.open)))
+        if not pair[0][0].requires_grad:
+            assert not pair[1][0].requires_grad
+            return
         count = len(pair[0]) - 1
         used = [k for k in range(count) if self.draw.random() < 0.6] or [self.draw.randrange(count)]
         factors = [torch.randn_like(pair[0][k]) for k in used]
@@ -105,6 +108,14 @@ class Sequence:
                     mine.data[0], other.data[0] = 0.01, 0.01
                 mine.grad = other.grad = None
 
+    def freeze(self) -> None:
+        """Ask for gradients by other parameters."""
+        self.open.clear()
+        for mine, other in zip(self.parameters(0), self.parameters(1), strict=True):
+            mine.grad = other.grad = None
+            mine.requires_grad_(self.draw.random() < 0.5)
+            other.requires_grad_(mine.requires_grad)
+
     def move(self) -> None:
         """New memory, as `.to` and `.half` have it."""
         self.open.clear()
@@ -118,8 +129,10 @@ class Sequence:
                 self.call()
             elif chance < 0.85:
                 self.backward()
-            elif chance < 0.99:
+            elif chance < 0.95:
                 self.step()
+            elif chance < 0.98:
+                self.freeze()
             else:
                 self.move()
         for found, was in self.kept:
