@@ -80,8 +80,8 @@ def check(what: str, status: int) -> None:
         raise RunError(f"{what}: {': '.join(words)}")
 
 
-def use_primary_context() -> None:
-    """Make the first GPU's primary context current, unless this thread has a context.
+def use_primary_context(index: int = 0) -> None:
+    """Make a GPU's primary context current, unless this thread has a context.
 
     Raises:
         RunError: There is no driver or no GPU.
@@ -90,7 +90,7 @@ def use_primary_context() -> None:
     call("starting the driver", "cuInit", 0)
     call("asking for the context", "cuCtxGetCurrent", ctypes.byref(context))
     if not context.value:
-        call("finding a GPU", "cuDeviceGet", ctypes.byref(device), 0)
+        call("finding a GPU", "cuDeviceGet", ctypes.byref(device), index)
         call("using the GPU", "cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
         call("using the GPU", "cuCtxSetCurrent", context)
 

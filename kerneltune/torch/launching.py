@@ -240,6 +240,7 @@ class DeviceLauncher:
             ready, spec = self.supply.get(problem), self.kernels.cell(problem.cell).spec
             with self._lock:
                 if key not in self._loaded:
+                    driver.use_primary_context(index)  # a thread may not have asked for the GPU yet
                     self._loaded[key] = _Loaded(problem, spec, loaded(ready), ready.candidate)
         if len(self._found) >= MOST_LOADED:
             self._found = {}
