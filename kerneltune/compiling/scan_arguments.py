@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from kerneltune.inputs.scan_problem import ScanProblem
 
@@ -16,10 +16,11 @@ _OTHERS = (
     *("initial", "first_hidden", "final_state", "lengths", "resets", "boundaries"),
     *("weights", "weight_gradient", "checkpoints", "repaired", "workspace"),
 )
+POINTERS = (*ARRAYS, *_OTHERS)
 _SIZES = ("steps", "batch", "channels", "sequences")
 _STRIDES = tuple(f"{name}_{axis}" for name in ARRAYS for axis in ("batch", "step"))
 _NUMBERS = (*_STRIDES, *_SIZES)
-_PACKED = struct.Struct(f"{len(ARRAYS) + len(_OTHERS)}Q{len(_STRIDES)}q{len(_SIZES)}i")
+_PACKED = struct.Struct(f"{len(POINTERS)}Q{len(_STRIDES)}q{len(_SIZES)}i")
 
 
 def packed_scan(
@@ -34,13 +35,22 @@ def packed_scan(
         addresses: Of arrays by the names of the fields; those without one are null.
         strides: From one batch row, and from one step, to the next, in elements; contiguous where not given.
     """
-    numbers = scalars(problem, strides or {})
-    places = [addresses.get(name, 0) for name in (*ARRAYS, *_OTHERS)]
-    return _PACKED.pack(*places, *(numbers[name] for name in _NUMBERS))
+    return packed([addresses.get(name, 0) for name in POINTERS], numbers(problem, strides or {}))
+
+
+def packed(addresses: Sequence[int], rest: Sequence[int]) -> bytes:
+    """The struct from all pointers in the order of `POINTERS`, and from `numbers`."""
+    return _PACKED.pack(*addresses, *rest)
+
+
+def numbers(problem: ScanProblem, strides: Mapping[str, tuple[int, int]]) -> tuple[int, ...]:
+    """The fields that are no pointers, in order; strides as for `packed_scan`."""
+    found = scalars(problem, strides)
+    return tuple(found[name] for name in _NUMBERS)
 
 
 def scalars(problem: ScanProblem, strides: Mapping[str, tuple[int, int]]) -> dict[str, int]:
-    """The fields that are no pointers."""
+    """The fields that are no pointers, by name."""
     contiguous = problem.steps * problem.channels, problem.channels
     found = {name: int(getattr(problem, name)) for name in _SIZES}
     for name in ARRAYS:

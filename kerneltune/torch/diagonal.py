@@ -90,11 +90,13 @@ def backward_operator(
     return _run_backward(cell, inputs, given[:3], _options(weights, None, *given[3:]))
 
 
-def _run_backward(cell: str, inputs: list[torch.Tensor], by: Results, options: Options) -> list[torch.Tensor]:
+def _run_backward(
+    cell: str, inputs: list[torch.Tensor], by: Sequence[Any], options: Options
+) -> list[torch.Tensor]:
     (kept, gradient, last_gradient), weights = by, options.weights
     assert weights is not None
     options = options._replace(initial=last_gradient)
-    *by_input, by_initial, by_row = found = _empty_gradients(inputs, weights, last_gradient)
+    *by_input, by_initial, by_row = found = _empty_gradients(cell, inputs, weights)
     if inputs[0].numel() and inputs[0].device.type != "cuda":
         by_each, start, rows = backward(
             cell,
@@ -114,7 +116,7 @@ def _run_backward(cell: str, inputs: list[torch.Tensor], by: Results, options: O
 
 @backward_operator.register_fake  # type: ignore[untyped-decorator]
 def _(cell: str, inputs: list[torch.Tensor], weights: torch.Tensor, *given: Any) -> list[torch.Tensor]:
-    return [*_empty_gradients(inputs, weights, given[2])[:-1], torch.empty_like(weights)]
+    return [*_empty_gradients(cell, inputs, weights)[:-1], torch.empty_like(weights)]
 
 
 def _options(
@@ -145,7 +147,9 @@ def _forward(cell: str, inputs: list[torch.Tensor], options: Options) -> _Result
     return found
 
 
-def _backward(cell: str, inputs: list[torch.Tensor], by: Results, options: Options) -> list[torch.Tensor]:
+def _backward(
+    cell: str, inputs: list[torch.Tensor], by: Sequence[Any], options: Options
+) -> list[torch.Tensor]:
     _, lengths, resets, _, reverse, weights, strategy, _ = options
     rest = lengths, resets, reverse, strategy
     found: list[torch.Tensor] = backward_operator(cell, inputs, weights, *by, *rest)
@@ -343,21 +347,20 @@ def _empty_results(cell: str, first: torch.Tensor, options: Options) -> _Results
     shape = len(_known(cell).spec.states), batch, channels
     tiles = -(-steps // CHECKPOINT_STEPS) if options.keeps else 0
     return (
-        torch.empty(first.shape, dtype=first.dtype, device=first.device),
-        torch.empty(shape, dtype=torch.float32, device=first.device),
-        torch.empty((tiles, *shape), dtype=torch.float32, device=first.device),
-        torch.empty(4, dtype=torch.int32, device=first.device),
+        torch.empty_like(first, memory_format=torch.contiguous_format),
+        first.new_empty(shape, dtype=torch.float32),
+        first.new_empty((tiles, *shape), dtype=torch.float32),
+        first.new_empty(4, dtype=torch.int32),
     )
 
 
-def _empty_gradients(
-    inputs: list[torch.Tensor], weights: torch.Tensor, last_gradient: torch.Tensor
-) -> list[torch.Tensor]:
+def _empty_gradients(cell: str, inputs: list[torch.Tensor], weights: torch.Tensor) -> list[torch.Tensor]:
     """By the inputs, by the initial states, by the weights of each row."""
-    whole = [torch.empty(part.shape, dtype=part.dtype, device=part.device) for part in inputs]
-    by_initial = torch.empty(last_gradient.shape, dtype=torch.float32, device=last_gradient.device)
-    by_row = weights.new_empty((inputs[0].shape[0], *weights.shape))
-    return [*whole, by_initial, by_row]
+    batch, _, channels = inputs[0].shape
+    whole = [torch.empty_like(part, memory_format=torch.contiguous_format) for part in inputs]
+    states = len(_known(cell).spec.states), batch, channels
+    by_initial = inputs[0].new_empty(states, dtype=torch.float32)
+    return [*whole, by_initial, weights.new_empty((batch, *weights.shape))]
 
 
 def _cpu(inputs: list[torch.Tensor], options: Options) -> CpuInputs:

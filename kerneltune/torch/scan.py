@@ -24,7 +24,7 @@ from kerneltune.torch.scan_cpu import backward_on_cpu, forward_on_cpu
 from kerneltune.torch.scan_direct import is_direct, run
 from kerneltune.torch.scan_launching import DTYPES, aligned, named, run_kernel
 from kerneltune.torch.scan_native import native_scan
-from kerneltune.torch.scan_options import Family, Options, Results, converted, gradients, remember
+from kerneltune.torch.scan_options import Family, Options, converted, gradients, remember
 
 _OPTIONS = "Tensor? initial, Tensor? lengths, Tensor? resets, Tensor? boundaries, bool reverse"
 
@@ -67,7 +67,9 @@ def backward_operator(
     return _backward(cell, inputs, (hidden, *given[:2]), Options(*given[2:]))
 
 
-def _backward(cell: str, inputs: list[torch.Tensor], by: Results, options: Options) -> list[torch.Tensor]:
+def _backward(
+    cell: str, inputs: list[torch.Tensor], by: Sequence[Any], options: Options
+) -> list[torch.Tensor]:
     hidden, gradient, last_gradient = by
     found = _empty_gradients(inputs, options)
     if not inputs[0].numel():
@@ -250,12 +252,16 @@ def check_tensors(cell: Cell, inputs: Sequence[torch.Tensor], options: Options) 
 
 
 def _empty_results(inputs: list[torch.Tensor], options: Options) -> tuple[torch.Tensor, torch.Tensor]:
-    like = inputs[-1]  # as wide as h
-    hidden = torch.empty(like.shape, dtype=like.dtype, device=like.device)
+    hidden = torch.empty_like(inputs[-1], memory_format=torch.contiguous_format)  # as wide as h
+    return hidden, _empty_states(inputs, options)
+
+
+def _empty_states(inputs: list[torch.Tensor], options: Options) -> torch.Tensor:
+    like = inputs[-1]
     rows = like.shape[0] if options.boundaries is None else options.boundaries.shape[0] - 1
-    return hidden, torch.empty((rows, like.shape[2]), dtype=torch.float32, device=like.device)
+    return like.new_empty((rows, like.shape[2]), dtype=torch.float32)
 
 
 def _empty_gradients(inputs: list[torch.Tensor], options: Options) -> list[torch.Tensor]:
-    found = [torch.empty(part.shape, dtype=part.dtype, device=part.device) for part in inputs]
-    return [*found, _empty_results(inputs, options)[1]]
+    found = [torch.empty_like(part, memory_format=torch.contiguous_format) for part in inputs]
+    return [*found, _empty_states(inputs, options)]

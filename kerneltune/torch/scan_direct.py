@@ -52,11 +52,10 @@ class _Direct(torch.autograd.Function):  # type: ignore[misc] # torch has no typ
     @staticmethod
     def backward(ctx: Any, *by: torch.Tensor | None) -> tuple[Any, ...]:
         """Gradients by all arguments."""
-        like = ctx.saved_tensors[0]
-        by_hidden, by_last = by[:2]
+        again, (by_hidden, by_last) = torch.is_grad_enabled(), by[:2]
         if by_hidden is None:
-            by_hidden = like.new_zeros(ctx.empty[0])
-        if by_last is None:
-            by_last = like.new_zeros(ctx.empty[1], dtype=torch.float32)
-        found = gradients(ctx, ctx.family, (by_hidden, by_last), again=torch.is_grad_enabled())
+            by_hidden = ctx.saved_tensors[0].new_zeros(ctx.empty[0])
+        if by_last is None and again:  # kernels take None for zeros
+            by_last = by_hidden.new_zeros(ctx.empty[1], dtype=torch.float32)
+        found = gradients(ctx, ctx.family, (by_hidden, by_last), again=again)
         return (None, None, None, found.by_initial, None, None, None, found.by_weights, *found.by_inputs)

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field, replace
-from functools import cache, lru_cache
+from functools import cache
 from math import gcd
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
-from kerneltune.compiling.scan_arguments import ARRAYS, packed_scan
+from kerneltune.compiling.scan_arguments import ARRAYS, POINTERS, numbers, packed
 from kerneltune.errors import InputError
 from kerneltune.inputs.descriptions import Kernels
 from kerneltune.inputs.hardware import HardwareProfile
 from kerneltune.inputs.scan_descriptions import discover_scans
 from kerneltune.inputs.scan_problem import WIDEST_VECTOR, ScanProblem
+from kerneltune.running import driver
 from kerneltune.running.scan_arrays import state_width, widths_of
 from kerneltune.tiling.candidate import Candidate
 from kerneltune.tiling.space import TilingSpace
@@ -24,9 +25,9 @@ from kerneltune.torch.loading import Stream, load
 from kerneltune.torch.scan_options import Options
 
 DTYPES = {torch.bfloat16: "bf16", torch.float16: "fp16", torch.float32: "fp32"}
-MOST_FOUND = 4096  # requests whose kernels are found at once
-_request = lru_cache(maxsize=MOST_FOUND)(ScanProblem)  # making and checking one takes longer than a launch
+MOST_FOUND = 4096  # launches that are made ready
 _NAMED = {name: dtype for dtype, name in DTYPES.items()}
+_WORKSPACE = POINTERS.index("workspace")
 _TYPES = {"resets": torch.uint8, **dict.fromkeys(("lengths", "boundaries", "repaired"), torch.int32)}
 
 
@@ -47,6 +48,60 @@ class _Loaded:
         return self.workspaces[stream]
 
 
+class Form(NamedTuple):
+    """A launch besides its tensors: the cell, the pass, and how many tensors, the first, are its arrays."""
+
+    cell: str
+    direction: str
+    reverse: bool
+    arrays: int
+
+    def problem(self, tensors: dict[str, torch.Tensor], alignment: int) -> ScanProblem:
+        """The request, for tensors by the names of the kernel's arguments.
+
+        Args:
+            tensors: The arrays that the kernel reads of every step, then all others.
+            alignment: The largest power of two bytes, up to `WIDEST_VECTOR`, that divides the addresses of
+                the arrays.
+        """
+        pairs, width = _widths(self.cell)
+        first, read = tensors["input0"], list(tensors.values())[: self.arrays]
+        apart = [array.stride(axis) * first.element_size() for array in read for axis in (0, 1)]
+        boundaries = tensors.get("boundaries")
+        batch, steps, wide = first.shape
+        return ScanProblem(
+            *(self.cell, batch, steps, wide // width, DTYPES[first.dtype], self.direction),
+            reverse=self.reverse,
+            lengths="lengths" in tensors,
+            resets="resets" in tensors,
+            alignment=WIDEST_VECTOR if pairs else gcd(alignment, *apart),
+            sequences=0 if boundaries is None else boundaries.shape[0] - 1,
+        )
+
+
+@dataclass(frozen=True)
+class _Ready:
+    """A launch of which only the addresses are missing.
+
+    Attributes:
+        loaded: The kernel.
+        numbers: The fields of its arguments that are no pointers.
+        places: Which pointer each tensor is, in the order in which they are given.
+    """
+
+    loaded: _Loaded
+    numbers: tuple[int, ...]
+    places: tuple[int, ...]
+
+    def arguments(self, addresses: Iterable[int], workspace: int) -> bytes:
+        """The kernel's, for tensors at these addresses."""
+        pointers = [0] * len(POINTERS)
+        for place, address in zip(self.places, addresses, strict=True):
+            pointers[place] = address
+        pointers[_WORKSPACE] = workspace
+        return packed(pointers, self.numbers)
+
+
 @dataclass
 class ScanLauncher:
     """Solves, compiles, loads and launches scans on whichever CUDA device the tensors are."""
@@ -55,39 +110,50 @@ class ScanLauncher:
     kernels: Kernels = field(default_factory=discover_scans)
     strategy: str | None = None  # only this one
     _loaded: dict[tuple[ScanProblem, int], _Loaded] = field(default_factory=dict)
-    _found: dict[tuple[ScanProblem, int], _Loaded] = field(default_factory=dict)
+    _ready: dict[Hashable, _Ready] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)  # autograd launches from threads of its own
 
-    def launch(self, problem: ScanProblem, tensors: dict[str, torch.Tensor]) -> None:
+    def launch(self, form: Form, tensors: dict[str, torch.Tensor]) -> None:
         """Queue one launch on the current stream; the tensors by the names of the kernel's arguments."""
-        index = tensors["input0"].get_device()
+        first = tensors["input0"]
+        index = first.get_device()
         if int(torch._C._cuda_getDevice()) != index:
             with torch.cuda.device(index):
-                return self.launch(problem, tensors)
-        _check_arrays(problem, tensors, tensors["input0"].device)
+                return self.launch(form, tensors)
+        addresses = [tensor.data_ptr() for tensor in tensors.values()]
+        alignment = gcd(WIDEST_VECTOR, *addresses[: form.arrays])
+        laid = [(name, t.shape, t.stride(), t.dtype, t.get_device()) for name, t in tensors.items()]
+        key = form, alignment, *laid
         stream = int(torch._C._cuda_getCurrentRawStream(index))
-        addresses = {name: tensor.data_ptr() for name, tensor in tensors.items()}
+        with self._lock:
+            ready = self._ready.get(key) or self._make_ready(key, form.problem(tensors, alignment), tensors)
+            workspace = ready.loaded.workspace(stream, first.device).data_ptr()
+            ready.loaded.kernel.launch(ready.arguments(addresses, workspace), Stream(stream))
+        return None
+
+    def _make_ready(self, key: Hashable, problem: ScanProblem, tensors: dict[str, torch.Tensor]) -> _Ready:
+        first = tensors["input0"]
+        _check_arrays(problem, tensors, first.device)
         strides = {
             name: (tensor.stride(0), tensor.stride(1))
             for name, tensor in tensors.items()
             if tensor.dim() == 3
         }
-        with self._lock:
-            loaded = self._found.get((problem, index)) or self._find(problem, index)
-            addresses["workspace"] = loaded.workspace(stream, tensors["input0"].device).data_ptr()
-            loaded.kernel.launch(packed_scan(problem, addresses, strides), Stream(stream))
-        return None
+        places = tuple(POINTERS.index(name) for name in tensors)
+        if len(self._ready) >= MOST_FOUND:
+            self._ready = {}
+        loaded = self._find(problem, first.get_device())
+        found = self._ready[key] = _Ready(loaded, numbers(problem, strides), places)
+        return found
 
     def _find(self, problem: ScanProblem, index: int) -> _Loaded:
         """The kernel of a request: one made for more steps serves fewer, so powers of two are enough."""
         steps, some = 1 << (problem.steps - 1).bit_length(), min(problem.sequences, 1)
         key = replace(problem, steps=steps, sequences=some), index
         if key not in self._loaded:
+            driver.use_primary_context(index)  # autograd's threads have none before they ask for the GPU
             self._loaded[key] = self._load(key[0])
-        if len(self._found) >= MOST_FOUND:
-            self._found = {}
-        found = self._found[problem, index] = self._loaded[key]
-        return found
+        return self._loaded[key]
 
     def _load(self, problem: ScanProblem) -> _Loaded:
         return _Loaded(*load(TilingSpace(problem, self.profile, self.kernels, self.strategy), self.profile))
@@ -129,29 +195,19 @@ def run_kernel(
         arrays: What the kernel reads of every step, by the names of its arguments.
         others: What it writes, and what else it reads, likewise.
     """
-    pairs, width = _widths(cell)
+    pairs, _ = _widths(cell)
     arrays = {
         name: aligned(array) if pairs else array if array.stride(2) == 1 else array.contiguous()
         for name, array in arrays.items()
     }
-    first = arrays["input0"]
-    places = [array.data_ptr() for array in arrays.values()]
-    steps_apart = [array.stride(axis) * first.element_size() for array in arrays.values() for axis in (0, 1)]
-    problem = _request(
-        *(cell, first.shape[0], first.shape[1], first.shape[2] // width, DTYPES[first.dtype], direction),
-        reverse=options.reverse,
-        lengths=options.lengths is not None,
-        resets=options.resets is not None,
-        alignment=WIDEST_VECTOR if pairs else gcd(WIDEST_VECTOR, *places, *steps_apart),
-        sequences=0 if options.boundaries is None else options.boundaries.shape[0] - 1,
-    )
     # A caller's are contiguous, what vmap folds and compilers hand over need not be.
     given = {
         name: part.contiguous()
         for name in ("initial", "lengths", "resets", "boundaries", "weights")
         if (part := getattr(options, name)) is not None
     }
-    launcher(options.strategy).launch(problem, {**arrays, **given, **others})
+    form = Form(cell, direction, options.reverse, len(arrays))
+    launcher(options.strategy).launch(form, {**arrays, **given, **others})
 
 
 @cache

@@ -70,13 +70,14 @@ class Family:
     Attributes:
         forward: h after each step, the last states, and what else the operator gives.
         backward: Gradients by the inputs, by the initial states and, if there are any, by the weights; from
-            the inputs, what `kept` names, and the gradients by h and by the last states.
+            the inputs, what `kept` names, and the gradients by h and by the last states, for which functions
+            that launch take None, operators do not.
         native: h and the last states in torch's own operations.
         kept: Which result of `forward` the backward pass reads.
     """
 
     forward: Callable[[str, list[torch.Tensor], Options], Results]
-    backward: Callable[[str, list[torch.Tensor], Results, Options], list[torch.Tensor]]
+    backward: Callable[[str, list[torch.Tensor], Sequence[Any], Options], list[torch.Tensor]]
     native: Callable[[str, list[torch.Tensor], Options], Results]
     kept: int
 
@@ -97,13 +98,13 @@ def remember(
     ctx.save_for_backward(*inputs, kept, *options[:4], options.weights)
 
 
-def gradients(ctx: Any, family: Family, by: Results, *, again: bool = False) -> ScanGradients:
+def gradients(ctx: Any, family: Family, by: Sequence[Any], *, again: bool = False) -> ScanGradients:
     """The derivatives of an operator.
 
     Args:
         ctx: Autograd's context after `remember`.
         family: The operators.
-        by: The gradients by h and by the last states.
+        by: The gradients by h and by the last states, or None for zeros where the family takes None.
         again: Whether the derivatives are differentiated, too: then they are computed natively.
     """
     *inputs, kept, initial, lengths, resets, boundaries, weights = ctx.saved_tensors
@@ -121,6 +122,7 @@ def gradients(ctx: Any, family: Family, by: Results, *, again: bool = False) -> 
         by_name = dict(zip(others, found[ctx.count :], strict=True))
         return ScanGradients(found[: ctx.count], by_name.get("initial"), by_name.get("weights"))
     by_hidden, by_last = by
-    found = family.backward(ctx.cell, inputs, (kept, by_hidden, by_last.float().contiguous()), options)
+    by_last = None if by_last is None else by_last.float().contiguous()
+    found = family.backward(ctx.cell, inputs, (kept, by_hidden, by_last), options)
     by_weights = None if weights is None else found[ctx.count + 1]
     return ScanGradients(found[: ctx.count], None if initial is None else found[ctx.count], by_weights)

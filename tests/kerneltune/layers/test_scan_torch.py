@@ -247,8 +247,8 @@ def test_a_launch_has_the_request_and_arrays_of_its_tensors(monkeypatch: pytest.
     seen: list[Any] = []
 
     class Recorder:
-        def launch(self, problem: Any, tensors: Any) -> None:
-            seen.append((problem, tensors))
+        def launch(self, form: Any, tensors: Any) -> None:
+            seen.append((form.problem(tensors, 16), tensors))
 
     monkeypatch.setattr(scan_launching, "launcher", lambda strategy: seen.append(strategy) or Recorder())
     parts = torch.zeros(2, 5, 24).chunk(3, -1)

@@ -112,3 +112,33 @@ def test_a_million_steps_keep_the_accuracy_of_float32() -> None:
             error += float(((got[step] - state) ** 2).sum())
             norm += float((state**2).sum())
     assert (error / norm) ** 0.5 < 1e-6
+
+
+@pytest.mark.parametrize("way", ["scan", "diagonal", "layer"])
+def test_kernels_are_loaded_by_a_thread_that_never_asked_for_the_gpu(way: str) -> None:
+    """As autograd's threads are, which have no context then."""
+    import threading
+
+    import torch
+
+    import kerneltune.torch as ours
+    from kerneltune.torch.diagonal import diagonal
+
+    x = torch.randn(1, 5, 24, device="cuda")
+    weights, layer = torch.randn(3, 24, device="cuda"), ours.LSTM(24, 24).cuda()
+    ways = {
+        "scan": lambda: ours.linear_recurrence(x, x),
+        "diagonal": lambda: diagonal("diag_gru", x, x, x, weights=weights),
+        "layer": lambda: layer(x),
+    }
+    found: list[Any] = []
+
+    def call() -> None:
+        with torch.no_grad():
+            found.append(ways[way]())
+
+    thread = threading.Thread(target=call)
+    thread.start()
+    thread.join()
+    assert found
+    assert torch.equal(found[0][0], ways[way]()[0])
