@@ -12,30 +12,39 @@ from typing import Any
 import pytest
 from reference_launcher import ReferenceLauncher
 
+from kerneltune.errors import InputError
+
 torch: Any = pytest.importorskip("torch")
 CHILD = Path(__file__).parents[1] / "stand_ins" / "distributed_child.py"
 ROOT = Path(__file__).parents[3]
 
 
-def worst_of(ways: list[str], device: str, tmp_path: Path) -> list[float]:
-    """What both processes found for each way."""
+def found_by(child: Path, words: list[list[str]]) -> list[list[float]]:
+    """What processes print that run side by side, one for each list of words."""
     paths = [str(ROOT), str(CHILD.parent), os.environ.get("PYTHONPATH", "")]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
     children = [
         subprocess.Popen(
-            [sys.executable, str(CHILD), str(rank), str(tmp_path / "meet"), device, *ways],
+            [sys.executable, str(child), *given],
             env=environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
-        for rank in range(2)
+        for given in words
     ]
     found = []
-    for child in children:
-        out, err = child.communicate(timeout=120)
-        assert child.returncode == 0, err[-3000:]
-        found += json.loads(out)
+    for one in children:
+        out, err = one.communicate(timeout=120)
+        assert one.returncode == 0, err[-3000:]
+        found.append(json.loads(out))
+    return found
+
+
+def worst_of(ways: list[str], device: str, tmp_path: Path) -> list[float]:
+    """What both processes found for each way."""
+    words = [[str(rank), str(tmp_path / "meet"), device, *ways] for rank in range(2)]
+    found = [one for each in found_by(CHILD, words) for one in each]
     assert len(found) == 2 * len(ways)
     return found
 
@@ -47,6 +56,47 @@ def test_two_processes_train_as_one(tmp_path: Path) -> None:
 def test_two_processes_train_in_mixed_precision(tmp_path: Path) -> None:
     """FSDP2 casts parameters and inputs to bfloat16."""
     assert 1e-4 < max(worst_of(["mixed"], "cpu", tmp_path)) < 0.1
+
+
+def divided_heads(ranks: int, device: str, backend: str, tmp_path: Path) -> None:
+    """Losses of 20 steps are those of one process, and no rank has more than its heads."""
+    child = CHILD.with_name("parallel_child.py")
+    words = [[str(rank), str(ranks), str(tmp_path / "meet"), device, backend] for rank in range(ranks)]
+    for by_loss, by_x, held in found_by(child, words):
+        assert by_loss < (1e-5 if device == "cpu" else 1e-3)
+        assert by_x < (1e-4 if device == "cpu" else 2e-2)
+        assert held == (128 * 4 * (64 + 16 + 2)) / ranks
+
+
+def test_heads_are_divided_over_processes(tmp_path: Path) -> None:
+    divided_heads(2, "cpu", "gloo", tmp_path)
+
+
+@pytest.mark.gpu
+def test_heads_are_divided_over_two_gpus(tmp_path: Path) -> None:
+    if torch.cuda.device_count() < 2:
+        pytest.skip("needs two GPUs")
+    divided_heads(2, "cuda", "nccl", tmp_path)
+
+
+def test_what_cannot_be_divided_is_refused() -> None:
+    import kerneltune.torch as ours
+    from kerneltune.torch.parallel import _checked
+
+    class Mesh:
+        ndim = 1
+
+        def size(self) -> int:
+            return 3
+
+    for module, words in (
+        (torch.nn.LSTM(4, 6), "not LSTM"),
+        (ours.LSTM(4, 8, 2, heads=2), "num_layers=1"),
+        (ours.GRU(4, 8, bidirectional=True, heads=2), "one direction"),
+        (ours.GRU(4, 16, heads=4), "4 heads cannot be divided over 3 ranks"),
+    ):
+        with pytest.raises(InputError, match=words):
+            _checked(module, Mesh())
 
 
 @pytest.mark.gpu
