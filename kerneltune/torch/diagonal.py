@@ -238,7 +238,7 @@ def diagonal(
     if group is not None:
         from kerneltune.torch.scan_ranks import across_ranks
 
-        hidden, last, rounds = across_ranks(FAMILY, cell, inputs, options, group)
+        hidden, last, rounds = across_ranks(_DIRECT, cell, inputs, options, group)
         found = hidden, last, hidden, torch.tensor([0, rounds, 0, 0], device=weights.device)
     elif parallel == "newton":
         if lengths is not None or resets is not None or reverse:

@@ -148,7 +148,7 @@ def scan(
     if group is not None:
         from kerneltune.torch.scan_ranks import across_ranks
 
-        return across_ranks(FAMILY, cell, inputs, options, group)[:2]
+        return across_ranks(_DIRECT, cell, inputs, options, group)[:2]
     if not torch.compiler.is_compiling() and torch._C._are_functorch_transforms_active():
         from kerneltune.torch.scan_transforms import transformed
 
