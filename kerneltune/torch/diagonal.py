@@ -13,6 +13,7 @@ in order.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -25,6 +26,7 @@ from kerneltune.running.diagonal_cpu import CpuInputs, backward, forward
 from kerneltune.running.diagonal_reference import CHECKPOINT_STEPS
 from kerneltune.torch.fitting import Fixed
 from kerneltune.torch.newton import newton
+from kerneltune.torch.placed import are_placed, over_mesh
 from kerneltune.torch.scan import check_tensors
 from kerneltune.torch.scan_direct import is_direct, run
 from kerneltune.torch.scan_launching import named, run_kernel
@@ -230,6 +232,10 @@ def diagonal(
     """
     options = Options(initial, lengths, resets, None, reverse, weights, parallel or "")
     if not torch.compiler.is_compiling():  # else the operator's fake checks, which compilers do not trace
+        if are_placed(inputs):
+            given = {"weights": weights, "initial": initial, "lengths": lengths, "resets": resets}
+            more = {"reverse": reverse, "group": group, "parallel": parallel, "report": report}
+            return over_mesh(partial(diagonal, cell), inputs, {**given, **more})
         _check(cell, inputs, options)
     if parallel is not None and parallel not in PARALLEL:
         raise InputError(f"unknown parallel '{parallel}': {nearest(parallel, PARALLEL)}")

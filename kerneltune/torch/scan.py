@@ -11,6 +11,7 @@ of capturing a graph. On a CPU the same operators run by numba. States are float
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -20,6 +21,7 @@ from kerneltune.errors import InputError, nearest
 from kerneltune.inputs.descriptions import Cell
 from kerneltune.inputs.scan_descriptions import discover_scans
 from kerneltune.running.scan_arrays import state_width, widths_of
+from kerneltune.torch.placed import are_placed, over_mesh
 from kerneltune.torch.scan_cpu import backward_on_cpu, forward_on_cpu
 from kerneltune.torch.scan_direct import is_direct, run
 from kerneltune.torch.scan_launching import DTYPES, aligned, named, run_kernel
@@ -135,7 +137,8 @@ def scan(
             T, `[N + 1]`, never falling; each sequence has a first and a last h of its own.
         reverse: Whether the scan begins at the last step that counts.
         group: A process group of `torch.distributed` over whose ranks time is divided: each gives its part,
-            in the order of ranks, and gets h of it; see `kerneltune.torch.scan_ranks`.
+            in the order of ranks, and gets h of it; see `kerneltune.torch.scan_ranks`. DTensors that are
+            sharded along time need none; see `kerneltune.torch.placed`.
 
     Returns:
         h after each step, `[B, T, D]`, and after the last, `[B, D]` or `[N, D]` in float32. Raises
@@ -143,6 +146,9 @@ def scan(
     """
     options = Options(initial, lengths, resets, cu_seqlens, reverse)
     if not torch.compiler.is_compiling():  # else the operator's fake checks, which compilers do not trace
+        if are_placed(inputs):
+            given = {"initial": initial, "lengths": lengths, "resets": resets, "cu_seqlens": cu_seqlens}
+            return over_mesh(partial(scan, cell), inputs, {**given, "reverse": reverse, "group": group})
         _check(cell, inputs, options)
     options = converted(options)
     if group is not None:
@@ -171,6 +177,8 @@ def linear_recurrence(a: torch.Tensor, b: torch.Tensor, **options: Any) -> tuple
     Returns:
         h after each step, as `b`, and after the last in float32 or complex64.
     """
+    if not torch.compiler.is_compiling() and are_placed((a, b)):
+        return over_mesh(linear_recurrence, (a, b), options)
     if a.is_complex() or b.is_complex():
         return _of_pairs("complex", torch.view_as_real, torch.view_as_complex, a, b, options)
     if a.dim() == 5:

@@ -88,8 +88,9 @@ class _AcrossRanks(torch.autograd.Function):  # type: ignore[misc] # torch has n
         else:
             place = position, order[position - 1]
             _, by_first, _ = settled(work, own, place, call.group, adds=True)
-        first_part = position == len(order) - 1
-        by_initial = by_first if first_part and ctx.needs_input_grad[1] else None
+        if position < len(order) - 1:  # the initial states enter at another rank
+            by_first = torch.zeros_like(by_first)
+        by_initial = by_first if ctx.needs_input_grad[1] else None
         return (None, by_initial, None, None, None, work.by_weights, *work.by_inputs)
 
 

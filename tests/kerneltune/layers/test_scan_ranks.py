@@ -14,12 +14,17 @@ import pytest
 from kerneltune.errors import InputError
 
 torch: Any = pytest.importorskip("torch")
-CHILD = Path(__file__).parents[1] / "stand_ins" / "ranks_child.py"
+STAND_INS = Path(__file__).parents[1] / "stand_ins"
 ROOT = Path(__file__).parents[3]
 
 
 def worst_of(
-    count: int, device: str, backend: str, folder: Path, cells: tuple[str, ...] = ()
+    count: int,
+    device: str,
+    backend: str,
+    folder: Path,
+    cells: tuple[str, ...] = (),
+    child: str = "ranks_child.py",
 ) -> dict[str, float]:
     """Of each case, the worst distance in any process; of some cells or of all."""
     paths = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
@@ -28,7 +33,7 @@ def worst_of(
         subprocess.Popen(
             [
                 sys.executable,
-                str(CHILD),
+                str(STAND_INS / child),
                 str(rank),
                 str(count),
                 str(folder / "meet"),
@@ -44,9 +49,9 @@ def worst_of(
         for rank in range(count)
     ]
     found: dict[str, float] = {}
-    for child in children:
-        out, err = child.communicate(timeout=400)
-        assert child.returncode == 0, err[-3000:]
+    for one in children:
+        out, err = one.communicate(timeout=400)
+        assert one.returncode == 0, err[-3000:]
         for name, worst in json.loads(out):
             found[name] = max(found.get(name, 0.0), worst)
     return found
@@ -68,6 +73,21 @@ def test_two_processes_on_gpus_are_one(tmp_path: Path) -> None:
     backend = "nccl" if torch.cuda.device_count() > 1 else "gloo"
     found = worst_of(2, "cuda", backend, tmp_path)
     assert {name: worst for name, worst in found.items() if not worst < 1e-4} == {}
+
+
+def test_tensors_placed_along_time_need_no_group(tmp_path: Path) -> None:
+    """DTensors: values, gradients, layers with distributed parameters, and what is refused."""
+    found = worst_of(2, "cpu", "gloo", tmp_path, child="placed_child.py")
+    assert {name: worst for name, worst in found.items() if not worst < 1e-5} == {}
+
+
+@pytest.mark.gpu
+def test_tensors_placed_on_gpus(tmp_path: Path) -> None:
+    """By nccl, which DTensor's collectives need."""
+    if torch.cuda.device_count() < 2:
+        pytest.skip("needs two GPUs")
+    found = worst_of(2, "cuda", "nccl", tmp_path, child="placed_child.py")
+    assert {name: worst for name, worst in found.items() if not worst < 1e-2} == {}  # projections in TF32
 
 
 def test_what_cannot_be_divided_is_refused() -> None:
