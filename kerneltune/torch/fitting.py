@@ -64,3 +64,10 @@ class Fixed:
                 f"{name} of this {kind} is {old!r} and cannot become {value!r}: make a new {kind}"
             )
         super().__setattr__(name, value)
+
+
+def arrived(tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor; a copy where a collective of torch may still write it, which kernels cannot see."""
+    if type(tensor) is not torch.Tensor and hasattr(tensor, "trigger_wait"):
+        return tensor.clone()  # waits, and gives a plain tensor
+    return tensor

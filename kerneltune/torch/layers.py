@@ -13,7 +13,7 @@ from torch.nn.utils.rnn import PackedSequence
 
 from kerneltune.errors import InputError
 from kerneltune.torch import fused
-from kerneltune.torch.fitting import check_states
+from kerneltune.torch.fitting import arrived, check_states
 from kerneltune.torch.lengths import Lengths
 from kerneltune.torch.native import is_native
 from kerneltune.torch.precision import autocast_dtype
@@ -133,6 +133,7 @@ class Recurrent(Stack):
                 raise InputError("a PackedSequence has its lengths within: leave the others out")
             return self._packed(input, self._states(hx))
         self._check_input(input, 2 if cu_seqlens is not None else None)
+        input = arrived(input)
         if cu_seqlens is not None:
             output, last = self._joined(input, cu_seqlens, self._states(hx))
             return output, self._given_back(last)

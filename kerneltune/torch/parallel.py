@@ -18,6 +18,7 @@ from torch.distributed.tensor import DeviceMesh, DTensor, Partial, Replicate, Sh
 from torch.distributed.tensor.parallel import ParallelStyle
 
 from kerneltune.errors import InputError
+from kerneltune.torch.fitting import arrived
 from kerneltune.torch.layers import Recurrent
 
 
@@ -48,7 +49,7 @@ class HeadwiseParallel(ParallelStyle):  # type: ignore[misc] # torch has no type
 
         def leave(_: Any, given: Any, found: tuple[torch.Tensor, Any]) -> tuple[torch.Tensor, Any]:
             whole = DTensor.from_local(found[0], device_mesh, (Shard(-1),), run_check=False)
-            return whole.redistribute(placements=(Replicate(),)).to_local(), found[1]
+            return whole.full_tensor(), found[1]
 
         module.register_forward_pre_hook(enter, with_kwargs=True)
         if self.gather:
@@ -90,5 +91,5 @@ def _divide(module: Recurrent, rank: int, ranks: int) -> None:
 def _replicated(data: torch.Tensor, mesh: DeviceMesh) -> torch.Tensor:
     """An input that all ranks have; its gradient is the sum of theirs."""
     if not isinstance(data, DTensor):
-        data = DTensor.from_local(data, mesh, (Replicate(),), run_check=False)
-    return data.redistribute(placements=(Replicate(),)).to_local(grad_placements=(Partial(),))
+        data = DTensor.from_local(arrived(data), mesh, (Replicate(),), run_check=False)
+    return data.full_tensor(grad_placements=(Partial(),))

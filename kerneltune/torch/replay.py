@@ -103,6 +103,8 @@ class Slot:
         forward = partial(call.passes.forward, self._data, tensors, training=call.training)
         self._replay, (output, last, self._kept) = recorder.record(self._pool, forward)
         self._results = (output, *last.unbind(0))
+        self._weights = tensors[len(call.given) :]
+        self._addresses = [one.data_ptr() for one in self._weights]
         self._backwards: dict[Hashable, _Backward] = {}
         self._lock = RLock()
         self.free = False
@@ -123,6 +125,8 @@ class Slot:
     ) -> list[torch.Tensor | None]:
         """As `Passes.backward`, of the forward pass that ran last."""
         given = (by, *by_last)
+        if [one.data_ptr() for one in self._weights] != self._addresses:  # FSDP frees memory and takes other
+            return self.passes.backward(self._kept, by, by_last, by_data=by_data)
         pattern = tuple(one is None for one in given), by_data
         with self._lock:  # threads may ask for the same gradients
             found = self._backwards.get(pattern)

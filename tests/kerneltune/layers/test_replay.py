@@ -279,3 +279,33 @@ def test_autocast_replays_and_gives_gradients_of_the_weights_own_type(recorder: 
     for mine, other in zip(layer.parameters(), without.layer.parameters(), strict=True):
         assert mine.grad.dtype == torch.float32
         assert torch.equal(mine.grad, other.grad)
+
+
+def test_weights_that_lie_elsewhere_in_the_backward_pass_are_read_there(recorder: Rerunning) -> None:
+    """FSDP frees a layer's weights after the forward pass and gathers them into other memory."""
+    import kerneltune.torch as ours
+
+    layer = ours.LSTM(5, 16)
+    for _ in range(5):
+        layer.zero_grad()
+        output = layer(x := torch.randn(4, 3, 5, requires_grad=True))[0]
+        output.sum().backward()
+    output = layer(x)[0]
+    weights = list(layer.parameters())
+    storages = [one.untyped_storage() for one in weights]
+    values, places = [one.detach().clone() for one in weights], [one.data_ptr() for one in weights]
+    for storage in storages:
+        storage.resize_(0)
+    elsewhere = [torch.empty_like(one) for one in values]  # takes the memory that was freed
+    for one, storage, value in zip(weights, storages, values, strict=True):
+        storage.resize_(value.numel() * value.element_size())
+        with torch.no_grad(), torch.autograd._unsafe_preserve_version_counter(one):
+            one.copy_(value)
+    for one in elsewhere:
+        one.fill_(float("nan"))
+    assert [one.data_ptr() for one in weights] != places
+    expected, replays = x.grad.clone(), recorder.replays
+    x.grad = None
+    output.sum().backward()
+    torch.testing.assert_close(x.grad, expected)
+    assert recorder.replays == replays

@@ -15,23 +15,26 @@ import sys
 import torch
 import torch.distributed as dist
 from torch.distributed.device_mesh import init_device_mesh
-from torch.distributed.tensor.parallel import RowwiseParallel, parallelize_module
+from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
 
 import kerneltune.torch as ours
 from kerneltune.torch.parallel import HeadwiseParallel
 
 
 class Model(torch.nn.Module):
-    """Two layers in heads, of which the second sees all of the first."""
+    """Two layers in heads, of which the second sees all of the first, behind one that each rank has whole."""
 
     def __init__(self) -> None:
         super().__init__()
+        self.up, self.down = torch.nn.Linear(16, 32), torch.nn.Linear(32, 16)
+        self.whole = ours.GRU(16, 16)
         self.first = ours.LSTM(16, 64, heads=8, learned_initial=True)
         self.second = ours.sLSTM(64, 128, heads=8)
         self.out = torch.nn.Linear(128, 4)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """From `[T, B, 16]` to `[T, B, 4]`."""
+        x = self.whole(self.down(self.up(x)))[0]
         return self.out(self.second(input=self.first(x)[0])[0])
 
 
@@ -46,6 +49,8 @@ def main() -> None:
     alone = Model().to(device)
     mesh = init_device_mesh(device, (int(ranks),))
     styles = {
+        "up": ColwiseParallel(),
+        "down": RowwiseParallel(),
         "first": HeadwiseParallel(gather=True),
         "second": HeadwiseParallel(),
         "out": RowwiseParallel(),
