@@ -1,6 +1,6 @@
 """Training on several GPUs beside one: DDP, FSDP2, and heads divided over ranks.
 
-    torchrun --nproc-per-node 2 benchmarks/rnn/two_gpus.py --out FILE [--steps 100]
+    torchrun --nproc-per-node 2 benchmarks/rnn/two_gpus.py --out FILE [--steps 100] [--ways ddp fsdp heads]
 
 For each way: the worst relative distance of a step's loss from one GPU's over float32 training steps with
 AdamW, and the milliseconds of a bf16 training step, of one GPU and of all, with the same batch in all.
@@ -131,16 +131,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--steps", type=int, default=100)
+    parser.add_argument("--ways", nargs="+", choices=WAYS, default=WAYS)
     arguments = parser.parse_args()
     torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
     dist.init_process_group("nccl", device_id=torch.device("cuda", int(os.environ["LOCAL_RANK"])))
     mesh = init_device_mesh("cuda", (dist.get_world_size(),))
     torch.backends.cudnn.allow_tf32 = False
     rows: dict[str, dict[str, float]] = {
-        way: {"distance": distance(way, mesh, arguments.steps)} for way in WAYS
+        way: {"distance": distance(way, mesh, arguments.steps)} for way in arguments.ways
     }
     batch = batches_of(LARGE, 1, torch.bfloat16)[0]
-    for way in WAYS:
+    for way in arguments.ways:
         torch.manual_seed(0)
         model = Model(LARGE["width"], LARGE["heads"]).cuda().bfloat16()
         rows[way]["one"] = milliseconds(model, batch, dist.barrier)
