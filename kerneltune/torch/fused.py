@@ -74,7 +74,7 @@ class _Calls:
     def plan(self, stack: Stack, rows: BatchRows, dropout: float, given: int) -> Plan:
         """How a call runs; the same one for calls that are alike."""
         tf32 = rnn_takes_tf32()
-        key = rows, dropout, given, tf32, stack.kind.cell
+        key = rows, dropout, given, tf32, stack.kind.cell, stack.sizes
         found = self._plans.get(key) if isinstance(rows, Even) else None
         if found is None:
             layer = layer_of(stack.kind, stack.sizes, tf32)

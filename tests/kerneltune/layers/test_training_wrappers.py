@@ -79,6 +79,19 @@ def test_heads_are_divided_over_two_gpus(tmp_path: Path) -> None:
     divided_heads(2, "cuda", "nccl", tmp_path)
 
 
+def test_a_layer_that_ran_before_runs_with_the_heads_that_it_is_left(
+    kernels_on_cpu: ReferenceLauncher,
+) -> None:
+    import kerneltune.torch as ours
+    from kerneltune.torch.parallel import _divide
+
+    layer, x = ours.LSTM(8, 32, heads=4), torch.randn(3, 2, 8)
+    whole = layer(x)[0]
+    _divide(layer, 1, 2)
+    torch.testing.assert_close(layer(x)[0], whole[..., 16:])
+    assert kernels_on_cpu.passes
+
+
 def test_what_cannot_be_divided_is_refused() -> None:
     import kerneltune.torch as ours
     from kerneltune.torch.parallel import _checked
