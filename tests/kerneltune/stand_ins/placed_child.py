@@ -46,15 +46,10 @@ def distances(device: str, count: int) -> list[tuple[str, float]]:
         (name, compared(mesh, recurrence(reverse), [a, b], {"initial": initial, "resets": resets}, by))
         for name, reverse in (("forwards", False), ("backwards", True))
     ]
-    turn = torch.polar(a, b)
-    found.append(
-        (
-            "complex",
-            compared(
-                mesh, recurrence(False), [turn, turn * by], {"initial": initial * turn[:, 0]}, by * turn
-            ),
-        )
-    )
+    if device == "cpu":  # nccl has no complex numbers to distribute
+        turn = torch.polar(a, b)
+        options = {"initial": initial * turn[:, 0]}
+        found.append(("complex", compared(mesh, recurrence(False), [turn, turn * by], options, by * turn)))
     for layer in (MinGRU(SIZE, SIZE), DiagonalGRU(SIZE, SIZE)):
         layer = layer.to(device)
         alone = [parameter.detach().clone().requires_grad_() for parameter in layer.parameters()]
