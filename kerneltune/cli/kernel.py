@@ -66,6 +66,11 @@ SAMPLE = 8  # configurations that are compiled where none are named
 @timeout_option(60.0)
 @click.option("--again", is_flag=True, help="Measure stored candidates again.")
 @click.option("--transfer", is_flag=True, help="Begin with results of other sizes and GPUs.")
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help=f"Check all that needs no GPU, compile {SAMPLE} configurations that are drawn, and end.",
+)
 @results_option
 @json_option
 def tune_kernel(
@@ -79,6 +84,7 @@ def tune_kernel(
     features: str | None,
     seed: int,
     devices: tuple[int, ...],
+    dry_run: bool,
     as_json: bool,
     **given: Any,
 ) -> None:
@@ -92,6 +98,9 @@ def tune_kernel(
         given["devices"] = list(devices) or None
         kernel, case = prepared(read.description, gpu, read.reference, read.tolerance)
         options = options_of(given)
+        if dry_run:
+            _dry_run(kernel, options, strategy, seed, as_json)
+            return
         with _watched(options, as_json) as notice:
             found = tuned(kernel, case, options, strategy, seed, notice)
         _print(found, as_json)
@@ -133,21 +142,41 @@ def compile_kernel(
             wanted = [configuration_of(kernel, one) for one in configurations]
         elif not every:
             wanted = kernel.space.sample(min(sample or SAMPLE, kernel.space.size), seed=seed)
-        found = []
-        for one in compilations(kernel, wanted, workers=workers, timeout=timeout):
-            found.append(one)
-            if not as_json:
-                click.echo(_compiled_words(one))
-        passed = sum(one.passed for one in found)
-        if as_json:
-            status = "passed" if passed == len(found) else "failed"
-            rows = [one.to_json() for one in found]
-            profile = kernel.profile and kernel.profile.name
-            print_json({"status": status, "kernel": kernel.name, "gpu": profile, "compilations": rows})
-        else:
-            click.echo(f"{passed} of {len(found)} compiled and keep what they promise")
-        if passed < len(found):
-            raise Exit(RunError.exit_code)
+        _print_compiled(kernel, compilations(kernel, wanted, workers=workers, timeout=timeout), as_json)
+
+
+def _print_compiled(kernel: Kernel, compiled: Iterable[Compilation], as_json: bool) -> None:
+    """Print each compilation when it ends; the exit code says whether all passed."""
+    found = []
+    for one in compiled:
+        found.append(one)
+        if not as_json:
+            click.echo(_compiled_words(one))
+    passed = sum(one.passed for one in found)
+    if as_json:
+        status = "passed" if passed == len(found) else "failed"
+        rows = [one.to_json() for one in found]
+        profile = kernel.profile and kernel.profile.name
+        print_json({"status": status, "kernel": kernel.name, "gpu": profile, "compilations": rows})
+    else:
+        click.echo(f"{passed} of {len(found)} compiled and keep what they promise")
+    if passed < len(found):
+        raise Exit(RunError.exit_code)
+
+
+def _dry_run(kernel: Kernel, options: RunOptions, strategy: str, seed: int, as_json: bool) -> None:
+    """What tuning would begin with; the kernel, its arrays and its reference have been read by now."""
+    from kerneltune.tuning.compiling import compilations
+    from kerneltune.tuning.searches import search, with_own_model
+    from kerneltune.tuning.tune import check
+
+    check(kernel, options)
+    search(strategy, kernel.space, with_own_model(kernel, options), seed)
+    if not as_json:
+        goals = ", ".join(options.goals.names)
+        click.echo(f"{kernel.name}: {kernel.space.size:,} configurations, searched by {strategy} for {goals}")
+    drawn = kernel.space.sample(min(SAMPLE, kernel.space.size), seed=seed) if kernel.compiles else ()
+    _print_compiled(kernel, compilations(kernel, drawn) if kernel.compiles else (), as_json)
 
 
 @click.command(context_settings=HELP)

@@ -135,11 +135,13 @@ def profile_names(root: Path | None = None) -> list[str]:
 
 @cache
 def load_profile(name_or_path: str, root: Path | None = None) -> HardwareProfile:
-    """The profile with that name, or from that YAML file."""
+    """The profile with that name, in any case and with - for _, or from that YAML file."""
     path = Path(name_or_path)
     if path.suffix not in (".yaml", ".yml"):
-        path = (root or data_folder("hardware_profiles")) / f"{name_or_path}.yaml"
-        if name_or_path not in profile_names(root):
+        names = {_plain(name): name for name in profile_names(root)}
+        found = name_or_path if name_or_path in names.values() else names.get(_plain(name_or_path))
+        path = (root or data_folder("hardware_profiles")) / f"{found}.yaml"
+        if found is None:
             if len(Path(name_or_path).parts) > 1 or Path(name_or_path).is_file():
                 raise InputError(f"{name_or_path}: a profile's path must end in .yaml")
             raise InputError(f"unknown GPU '{name_or_path}': {nearest(name_or_path, profile_names(root))}")
@@ -147,6 +149,10 @@ def load_profile(name_or_path: str, root: Path | None = None) -> HardwareProfile
     if profile.name != path.stem:
         raise InputError(f"{path}: name: is '{profile.name}', but the file is called '{path.stem}'")
     return profile
+
+
+def _plain(name: str) -> str:
+    return name.casefold().replace("-", "_")
 
 
 def _with_base(path: Path, data: dict[str, Any]) -> dict[str, Any]:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from kerneltune.errors import InputError
+from kerneltune.errors import InputError, nearest
 from kerneltune.messages import Answer, Built, Failed, Order
 from kerneltune.pipeline.trial import TIME, Trial
 from kerneltune.searching.protocol import Configuration
-from kerneltune.sources.kernel import Kernel
+from kerneltune.sources.kernel import CALLABLE, Kernel
 from kerneltune.tiling.occupancy import blocks_per_sm
 
 Metric = Callable[[Mapping[str, Any], Mapping[str, float]], float]
@@ -128,3 +128,17 @@ class KernelWork:
             if not math.isfinite(found[name]):
                 raise InputError(f"the metric '{name}' is {found[name]}")
         return found
+
+
+def check_objectives(kernel: Kernel, wanted: Sequence[str], metrics: Iterable[str]) -> None:
+    """Raise `InputError` for an objective that no trial of a kernel will have; callables may give any."""
+    if kernel.kind == CALLABLE:
+        return
+    rates = {rate: number for number, rate in RATES.items()}
+    given = [rate for rate, number in rates.items() if number in kernel.numbers.names]
+    known = [TIME, "energy", *given, *metrics]
+    for name in wanted:
+        if name in rates and name not in known:
+            raise InputError(f"objective: {name} needs the number `{rates[name]}` of the kernel")
+        if name not in known:
+            raise InputError(f"objective: unknown '{name}': {nearest(name, known)}")

@@ -20,6 +20,7 @@ from kerneltune.sources.description import Description
 from kerneltune.sources.kernel import CALLABLE, Kernel
 from kerneltune.sources.references import forbid_in_children
 from kerneltune.tuning.kernel_run import RunOptions, run_kernel
+from kerneltune.tuning.kernel_work import check_objectives
 from kerneltune.tuning.searches import earlier, search, with_own_model
 from kerneltune.tuning.tuned import TunedKernel
 
@@ -28,6 +29,7 @@ PLANNED = {one.name for one in fields(MeasuringPlan)}
 BUDGETED = {one.name for one in fields(Budget)}
 RUN = {one.name for one in fields(RunOptions)} - {"plan", "budget"}
 ENERGY_SECONDS = 0.3
+_NAME_ONE = "name another machine's GPU, as --gpu h100_sxm or in Python gpu='h100_sxm'"
 RULES = {
     "gpu": rules.optional(rules.path),
     "tolerance": rules.optional(rules.number(0)),
@@ -121,6 +123,7 @@ def tuned(
     notice: Notice = lambda trial, progress: None,
 ) -> TunedKernel:
     """Tune a prepared kernel."""
+    check(kernel, options)
     timer_is_hidden = kernel.details.get("timer") == ""
     if kernel.kind == CALLABLE and (not kernel.source or timer_is_hidden):
         options = replace(options, isolated=False)  # no child can import it
@@ -129,6 +132,12 @@ def tuned(
         return run_kernel(kernel, case, strategy, options, notice)
     prior = earlier(kernel, options) if options.transfer else ()
     return run_kernel(kernel, case, search(strategy, kernel.space, options, seed, prior), options, notice)
+
+
+def check(kernel: Kernel, options: RunOptions) -> None:
+    """Raise `InputError` for options that do not fit a kernel, before anything is compiled."""
+    if not options.observers:  # which report what they like
+        check_objectives(kernel, options.goals.names, options.metrics)
 
 
 def profile_for(described: Description, gpu: str | None) -> HardwareProfile | None:
@@ -150,10 +159,10 @@ def profile_for(described: Description, gpu: str | None) -> HardwareProfile | No
     except MissingExtraError:
         raise
     except RunError as error:
-        raise RunError(f"{error}: give gpu=NAME to tune for another machine's GPU") from None
+        raise RunError(f"{error}: {_NAME_ONE}") from None
     name = found.profile or found.nearest
     if name is None:
-        raise RunError(f"{found.sentence}: give gpu=NAME")
+        raise RunError(f"{found.sentence}: {_NAME_ONE}")
     return load_profile(name)
 
 

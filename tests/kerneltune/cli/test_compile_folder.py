@@ -173,3 +173,41 @@ def test_lines_of_a_constraint_file_are_named() -> None:
     assert found["status"] == "excluded"
     assert found["reasons"]
     assert len(found["nearest"]) == 3
+
+
+def dry(folder: Path, *words: str) -> tuple[int, str]:
+    words = ("tune", str(folder), "--gpu", "H100-SXM", "--dry-run", *words)
+    found = CliRunner().invoke(app, with_folders(list(words)))
+    return found.exit_code, found.output
+
+
+def test_a_dry_run_compiles_and_measures_nothing(folder: Path, tmp_path: Path) -> None:
+    store = tmp_path / "results.sqlite"
+    code, output = dry(folder, "--store", str(store))
+    assert (code, store.exists()) == (0, False)
+    assert output.startswith("scale: 4 configurations, searched by auto for time\n")
+    assert output.endswith("4 of 4 compiled and keep what they promise\n")
+    assert json.loads(dry(folder, "--json")[1])["gpu"] == "h100_sxm"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words", "said"),
+    [
+        ("out[i] =", "out[j] =", (), '"j" is undefined'),
+        ("entry: scale", "entry: scole", (), "scole"),
+        ("", "", ("--objective", "tyme"), "tyme"),
+        ("", "", ("--objective", "time,gflops"), "needs the number `flops`"),
+        ("", "", ("--strategy", "atuo"), "atuo"),
+        ("fill: normal", "fill: nromal", (), "nromal"),
+    ],
+)
+def test_a_dry_run_finds_mistakes(
+    folder: Path, old: str, new: str, words: tuple[str, ...], said: str
+) -> None:
+    for name in ("kernel.cu", "kernel.yaml"):
+        path = folder / name
+        path.write_text(path.read_text().replace(old, new) if old else path.read_text())
+    code, output = dry(folder, *words)
+    assert code != 0
+    assert said in output
+    assert "Traceback" not in output
