@@ -59,8 +59,11 @@ def over_ranks(model: Model, way: str, mesh: Any) -> Any:
             fully_shard(part, mesh=mesh)
         return model
     styles = {
-        "first": HeadwiseParallel(gather=True), "up": ColwiseParallel(), "down": RowwiseParallel(),
-        "second": HeadwiseParallel(), "out": RowwiseParallel(),
+        "first": HeadwiseParallel(gather=True),
+        "up": ColwiseParallel(),
+        "down": RowwiseParallel(),
+        "second": HeadwiseParallel(),
+        "out": RowwiseParallel(),
     }
     return parallelize_module(model, mesh, styles)
 

@@ -41,6 +41,7 @@ from kerneltune.sources.space import (
 Launch = Number | Sequence[Number] | None
 ENDINGS = {".cu": CUDA, ".cuh": CUDA, ".ptx": PTX, ".hip": "hip", ".cl": "opencl"}
 ENTRY = re.compile(r"__global__\s[^;{]*?\b([A-Za-z_]\w*)\s*\(")
+TEMPLATE = re.compile(r"\btemplate\s*<([^<>]*)>")
 PTX_ENTRY = re.compile(r"\.entry\s+([A-Za-z_$][\w$]*)")
 LONGEST_NAME = 200
 NUMBER = either(whole(0), text, rules.function)
@@ -144,6 +145,7 @@ class Description:
         space, file, model = self._space(kind, constants, given, profile)
         if kind == CUDA:
             check_names(space.names, "parameter", OF_CUDA)  # a constraint file's too
+            _check_templates(text, space.names)
         numbers = Numbers(given, _values(space), constants, text=file)
         entry = self.entry or _only_entry(text, kind, self.source)
         details: dict[str, Any] = {"cooperative": True} if self.cooperative else {}
@@ -331,6 +333,20 @@ def _is_file(source: str) -> bool:
         return Path(source).is_file()
     except (OSError, ValueError):
         return False
+
+
+def _check_templates(text: str, names: Iterable[str]) -> None:
+    """Raise `InputError` for a template's parameter with the name of a tuning parameter, which is a macro."""
+    for found in TEMPLATE.finditer(text):
+        words = set(re.findall(r"\w+", found[1]))
+        for name in names:
+            if name in words:
+                line = text.count("\n", 0, found.start()) + 1
+                raise InputError(
+                    f"line {line} of the source: the template has a parameter {name}, but {name} is a tuning "
+                    f"parameter, which the compiler gets as a macro: give the template's another name, and "
+                    f"write entry: KERNEL<{name}>"
+                )
 
 
 def _only_entry(text: str, kind: str, source: Any) -> str:

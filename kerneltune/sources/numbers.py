@@ -75,7 +75,12 @@ class Numbers:
         except ConstrintError as error:
             words = [w for w in WORD.findall(text) if w in values and not _integers(values[w])]
             more = f"; '{words[0]}' has values that are no integers" if words else ""
-            raise InputError(f"{self._where}: {name}: {text!r}: {_last(error)}{more}") from None
+            said = _last(error, f"{_hidden(name)} := ")
+            if text.count("(") > text.count(")"):  # YAML's list was parted at the comma
+                said = (
+                    f'{said.splitlines()[0]}\nhint: quote an expression with a comma: ["ceildiv(n, 64)", 1]'
+                )
+            raise InputError(f"{self._where}: {name}: {text!r}: {said}{more}") from None
 
     def of(self, configuration: Mapping[str, Any]) -> dict[str, int]:
         """The numbers of a configuration.
@@ -115,6 +120,12 @@ def _integers(values: Any) -> list[int]:
     return sorted({int(value) for value in listed})
 
 
-def _last(error: ConstrintError) -> str:
-    """A reader's message without the place, which counts lines that the user did not write."""
-    return re.sub(r"^[^\n]*?:\d+:\d+: ", "", str(error))
+def _last(error: ConstrintError, added: str) -> str:
+    """A reader's message without what the user did not write: the place, and what was added to the line."""
+    said = re.sub(r"^[^\n]*?:\d+:\d+: ", "", str(error))
+    lines = said.split("\n")
+    for number, line in enumerate(lines[:-1]):
+        if line.strip().startswith(added):
+            lines[number] = line.replace(added, "", 1)
+            lines[number + 1] = lines[number + 1].replace(" " * len(added), "", 1)
+    return "\n".join(lines)

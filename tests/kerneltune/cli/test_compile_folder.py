@@ -211,3 +211,26 @@ def test_a_dry_run_finds_mistakes(
     assert code != 0
     assert said in output
     assert "Traceback" not in output
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('["ceildiv(n, BLOCK)"]', "[ceildiv(n, BLOCK), 1]", "hint: quote an expression with a comma"),
+        ('"ceildiv(n, BLOCK)"', '"ceildiv(n, BLOK)"', "did you mean 'BLOCK'?"),
+        (
+            'extern "C" __global__',
+            "template <int BLOCK>\n__global__",
+            "line 1 of the source: the template has a parameter BLOCK",
+        ),
+        ("__global__", "", "none is found"),
+    ],
+)
+def test_mistakes_are_named_in_the_users_words(folder: Path, old: str, new: str, said: str) -> None:
+    for name in ("kernel.cu", "kernel.yaml"):
+        path = folder / name
+        path.write_text(path.read_text().replace(old, new).replace("entry: scale\n", ""))
+    found = CliRunner().invoke(app, ["space", str(folder), "--gpu", "t4"])
+    assert found.exit_code == 2
+    assert said in found.output
+    assert "launch_grid" not in found.output
