@@ -12,7 +12,7 @@ import operator
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
-from constrint.diagrams.restrictions import Refused
+from constrint.diagrams.python_conditions import SyntaxReader
 from constrint.expr.arithmetic.power import MOST_POWER_BITS
 
 MOST_ITEMS = 1_000_000
@@ -145,30 +145,20 @@ def interpreted(tree: ast.expr, parameters: Collection[str]) -> tuple[Callable[.
         Refused: A part is not supported; the message says which.
     """
     compiler = _Compiler(parameters)
-    code = compiler.code(tree)
-    return lambda **values: code(values), list(compiler.read)
+    code = compiler.read(tree)
+    return lambda **values: code(values), list(compiler.taken)
 
 
-class _Compiler:
-    """Turns syntax trees into closures; `read` collects the parameters that they use."""
+class _Compiler(SyntaxReader[Code]):
+    """Turns syntax trees into closures; `taken` collects the parameters that they use."""
 
     def __init__(self, parameters: Collection[str]) -> None:
         self.parameters = parameters
         self.bound: list[str] = []
-        self.read: dict[str, None] = {}
-
-    def code(self, node: ast.expr) -> Code:
-        """The closure of an expression."""
-        rule: Callable[[Any], Code] | None = getattr(self, f"_{type(node).__name__.lower()}", None)
-        if rule is None:
-            raise self._refused(node)
-        return rule(node)
-
-    def _refused(self, node: ast.AST) -> Refused:
-        return Refused(f"{ast.unparse(node)} is not supported; it can be given as a callable")
+        self.taken: dict[str, None] = {}
 
     def _codes(self, nodes: Iterable[ast.expr]) -> list[Code]:
-        return [self.code(node) for node in nodes]
+        return [self.read(node) for node in nodes]
 
     def _constant(self, node: ast.Constant) -> Code:
         value = node.value
@@ -178,19 +168,19 @@ class _Compiler:
         name = node.id
         if name not in self.bound:
             if name not in self.parameters:
-                raise self._refused(node)
-            self.read[name] = None
+                raise self.refused(node)
+            self.taken[name] = None
         return lambda values: values[name]
 
     def _unaryop(self, node: ast.UnaryOp) -> Code:
-        apply, operand = _UNARY[type(node.op)], self.code(node.operand)
+        apply, operand = _UNARY[type(node.op)], self.read(node.operand)
         return lambda values: apply(operand(values))
 
     def _binop(self, node: ast.BinOp) -> Code:
         apply = _BINARY.get(type(node.op))
         if apply is None:
-            raise self._refused(node)
-        left, right = self.code(node.left), self.code(node.right)
+            raise self.refused(node)
+        left, right = self.read(node.left), self.read(node.right)
         return lambda values: apply(left(values), right(values))
 
     def _boolop(self, node: ast.BoolOp) -> Code:
@@ -214,7 +204,7 @@ class _Compiler:
         sides = [node.left, *node.comparators]
         for i, op in enumerate(node.ops):
             if isinstance(op, ast.Is | ast.IsNot) and not any(map(_is_singleton, sides[i : i + 2])):
-                raise self._refused(node)  # whether equal numbers are one object depends on Python
+                raise self.refused(node)  # whether equal numbers are one object depends on Python
         first, *others = self._codes(sides)
         tests = list(zip([_COMPARE[type(op)] for op in node.ops], others, strict=True))
 
@@ -238,7 +228,7 @@ class _Compiler:
     _tuple = _list = _set = _sequence
 
     def _subscript(self, node: ast.Subscript) -> Code:
-        value, place = self.code(node.value), self.code(node.slice)
+        value, place = self.read(node.value), self.read(node.slice)
         return lambda values: value(values)[place(values)]
 
     def _slice(self, node: ast.Slice) -> Code:
@@ -248,13 +238,13 @@ class _Compiler:
 
     def _call(self, node: ast.Call) -> Code:
         if node.keywords or any(isinstance(arg, ast.Starred) for arg in node.args):
-            raise self._refused(node)
+            raise self.refused(node)
         if isinstance(node.func, ast.Attribute) and not _is_math(node.func, self.parameters):
             return self._method(node, node.func)
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         known = name in _FUNCTIONS or (isinstance(node.func, ast.Attribute) and name in _MATH)
         if not known or (isinstance(node.func, ast.Name) and name in (*self.parameters, *self.bound)):
-            raise self._refused(node)
+            raise self.refused(node)
         function = (
             getattr(math, name)
             if isinstance(node.func, ast.Attribute) and name != "pow"
@@ -275,8 +265,8 @@ class _Compiler:
         """A method of a string or sequence that does not change it."""
         name = func.attr
         if not any(name in names for names in _METHODS.values()):
-            raise self._refused(node)
-        subject, args = self.code(func.value), self._codes(node.args)
+            raise self.refused(node)
+        subject, args = self.read(func.value), self._codes(node.args)
 
         def run(values: Values) -> Any:
             value = subject(values)
@@ -288,22 +278,22 @@ class _Compiler:
 
     def _attribute(self, node: ast.Attribute) -> Code:
         if not _is_math(node, self.parameters) or node.attr not in ("pi", "e", "inf", "tau"):
-            raise self._refused(node)
+            raise self.refused(node)
         value = getattr(math, node.attr)
         return lambda _: value
 
     def _generatorexp(self, node: Any) -> Code:
         """A comprehension over one sequence, as a generator."""
         if len(node.generators) != 1 or node.generators[0].is_async:
-            raise self._refused(node)
+            raise self.refused(node)
         loop = node.generators[0]
         targets = loop.target.elts if isinstance(loop.target, ast.Tuple) else [loop.target]
         names = [target.id for target in targets if isinstance(target, ast.Name)]
         if len(names) != len(targets):
-            raise self._refused(node)
-        items = self.code(loop.iter)
+            raise self.refused(node)
+        items = self.read(loop.iter)
         self.bound += names
-        item, tests = self.code(node.elt), self._codes(loop.ifs)
+        item, tests = self.read(node.elt), self._codes(loop.ifs)
         del self.bound[len(self.bound) - len(names) :]
         return _loop(items, names if isinstance(loop.target, ast.Tuple) else names[0], item, tests)
 

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from constrint.diagrams.interpreted import interpreted
+from constrint.diagrams.python_conditions import Refused
 from constrint.diagrams.python_text import parsed
-from constrint.diagrams.restrictions import Parameters, Refused, Restriction, parse, split
+from constrint.diagrams.restrictions import Parameters, Restriction, parse, split
 from constrint.diagrams.tracing import Called, is_understood, spread
 from constrint.errors import ModelError
 from constrint.support.deadline import check_deadline

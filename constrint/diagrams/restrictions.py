@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import ast
 import difflib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from constrint.diagrams import term_functions
 from constrint.diagrams.conditionals import TooManyCases, chosen_outside, pairs
+from constrint.diagrams.python_conditions import ConditionReader, Refused
 from constrint.diagrams.python_text import parsed, shortened
 from constrint.diagrams.terms import BOOL, Term, Terms, Unsupported
 from constrint.errors import ModelError
@@ -22,14 +23,6 @@ from constrint.expr import FUNCTIONS, FloorDiv, IntFunction, Mod, Pow
 from constrint.support.deadline import check_deadline
 
 _ARITHMETIC: dict[type, str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
-_COMPARE: dict[type, str] = {
-    ast.Eq: "==",
-    ast.NotEq: "!=",
-    ast.Lt: "<",
-    ast.LtE: "<=",
-    ast.Gt: ">",
-    ast.GtE: ">=",
-}
 _PLAIN = (str, bytes, bool, int, float, type(None))
 """Types of which equal values have equal hashes, whoever wrote them."""
 _FUNCTION_OF: dict[type[ast.operator], type[IntFunction]] = {
@@ -38,10 +31,6 @@ _FUNCTION_OF: dict[type[ast.operator], type[IntFunction]] = {
     ast.Pow: Pow,
 }
 _CALLED = ("abs", "min", "max", "gcd", "lcm", "int", "bool")
-
-
-class Refused(Exception):  # noqa: N818 - carried to where the restriction's name is known
-    """An expression without a term; the message says which part, and what to do."""
 
 
 @dataclass(frozen=True)
@@ -153,7 +142,7 @@ class Restriction:
     def term(self, terms: Terms) -> Term:
         """The term of the restriction."""
         try:
-            return terms.truth(_Translation(terms, self.parameters).term(self._chosen))
+            return _TermReader(terms, self.parameters).condition(self._chosen)
         except TooManyCases:
             raise ModelError(
                 f"restriction {self.text!r} has too many choices inside comparisons: give it as a callable"
@@ -204,153 +193,117 @@ def _names(tree: ast.AST) -> list[str]:
     return [name for child in ast.iter_child_nodes(tree) for name in _names(child)]
 
 
-class _Translation:
+class _TermReader(ConditionReader[Term]):
     """Syntax trees as terms."""
 
     def __init__(self, terms: Terms, parameters: Parameters) -> None:
         self.terms = terms
         self.parameters = parameters
 
-    def term(self, node: ast.expr) -> Term:
-        """The term of an expression."""
-        check_deadline()
-        rule: Callable[[Any], Term] | None = getattr(self, f"_{type(node).__name__.lower()}", None)
-        if rule is None:
-            raise Refused(f"{ast.unparse(node)} is not supported; it can be given as a callable")
-        return rule(node)
+    def constant(self, value: bool | int | float) -> Term:
+        return self.terms.const(value)
 
-    def _constant(self, node: ast.Constant) -> Term:
-        if not isinstance(node.value, bool | int | float):
+    def named(self, name: str) -> Term:
+        number = self.parameters.number(name)
+        if number in self.parameters.labels and not self._is_numeric(number):
             raise Refused(
-                f"{ast.unparse(node)} is not a number: it can only be compared with such parameters"
-            )
-        return self.terms.const(node.value)
-
-    def _name(self, node: ast.Name) -> Term:
-        number = self.parameters.number(node.id)
-        if self._is_label(node) and not self._is_numeric(node):
-            raise Refused(
-                f"the values of '{node.id}' are not numbers: they can only be compared with constants and "
+                f"the values of '{name}' are not numbers: they can only be compared with constants and "
                 "others of their kind; anything else can be given as a callable"
             )
         return self.terms.var(number)
 
-    def _unaryop(self, node: ast.UnaryOp) -> Term:
-        if isinstance(node.op, ast.Not):
-            return self.terms.negation(self.terms.truth(self.term(node.operand)))
-        operand = self.term(node.operand)
-        if isinstance(node.op, ast.UAdd):
-            return operand
-        if isinstance(node.op, ast.USub):
-            if operand.is_int:
-                return self.terms.sum((-1,), (operand,))
-            return term_functions.arithmetic(self.terms, "*", self.terms.const(-1.0), operand)
-        raise Refused(f"{ast.unparse(node)}: `~` works on bits; write `not`")
+    def truth(self, value: Term) -> Term:
+        return self.terms.truth(value)
 
-    def _binop(self, node: ast.BinOp) -> Term:
+    def is_condition(self, value: Term) -> bool:
+        return value.dtype == BOOL
+
+    def negation(self, condition: Term) -> Term:
+        return self.terms.negation(condition)
+
+    def junction(self, op: str, conditions: Sequence[Term], *, lazy: bool = False) -> Term:
+        return self.terms.junction(op, conditions, lazy=lazy and not all(part.safe for part in conditions))
+
+    def negative(self, value: Term) -> Term:
+        if value.is_int:
+            return self.terms.sum((-1,), (value,))
+        return term_functions.arithmetic(self.terms, "*", self.terms.const(-1.0), value)
+
+    def arithmetic(self, node: ast.BinOp, left: Term, right: Term) -> Term:
         operator = type(node.op)
-        if operator in (ast.BitAnd, ast.BitOr):
-            return self._bits(node)
-        left, right = self.term(node.left), self.term(node.right)
         if operator in _ARITHMETIC:
             return term_functions.arithmetic(self.terms, _ARITHMETIC[operator], left, right)
         function = _FUNCTION_OF.get(operator)
         if function is not None and (function is not Pow or (right.is_int and right.lo >= 0)):
             return term_functions.apply(self.terms, function, [left, right])
-        raise Refused(f"{ast.unparse(node)} is not supported; it can be given as a callable")
+        raise self.refused(node)
 
-    def _bits(self, node: ast.BinOp) -> Term:
-        """`&` and `|` of conditions."""
-        sides = [self.term(node.left), self.term(node.right)]
-        if any(side.dtype != BOOL for side in sides):
-            raise Refused(f"{ast.unparse(node)}: `&` and `|` work on conditions only, each in brackets")
-        return self.terms.junction("and" if isinstance(node.op, ast.BitAnd) else "or", sides)
-
-    def _boolop(self, node: ast.BoolOp) -> Term:
-        args = [self.terms.truth(self.term(value)) for value in node.values]
-        op = "and" if isinstance(node.op, ast.And) else "or"
-        return self.terms.junction(op, args, lazy=not all(arg.safe for arg in args))
-
-    def _ifexp(self, node: ast.IfExp) -> Term:
-        test, body, other = (self.terms.truth(self.term(n)) for n in (node.test, node.body, node.orelse))
-        lazy = not (body.safe and other.safe and test.safe)
-        first = self.terms.junction("and", [test, body], lazy=lazy)
-        second = self.terms.junction("and", [self.terms.negation(test), other], lazy=lazy)
-        return self.terms.junction("or", [first, second], lazy=lazy)
-
-    def _compare(self, node: ast.Compare) -> Term:
-        sides = [node.left, *node.comparators]
-        parts = [self._pair(op, sides[i], sides[i + 1]) for i, op in enumerate(node.ops)]
-        if len(parts) == 1:
-            return parts[0]
-        return self.terms.junction("and", parts, lazy=not all(part.safe for part in parts))
+    def comparison(self, op: str, left: Term, right: Term) -> Term:
+        return self.terms.compare(op, left, right)
 
     def _pair(self, op: ast.cmpop, left: ast.expr, right: ast.expr) -> Term:
-        if isinstance(op, ast.In | ast.NotIn):
-            term = self._member(left, right)
-            return term if isinstance(op, ast.In) else self.terms.negation(term)
-        if type(op) not in _COMPARE:
-            raise Refused("`is` compares objects; write `==`")
         if isinstance(op, ast.Eq | ast.NotEq):
             for one, other in ((left, right), (right, left)):
                 if self._is_label(one) and isinstance(other, ast.Constant):
                     term = self._labelled(one, [other.value])
-                    return term if isinstance(op, ast.Eq) else self.terms.negation(term)
-            if all(self._is_label(side) and not self._is_numeric(side) for side in (left, right)):
+                    return term if isinstance(op, ast.Eq) else self.negation(term)
+            if all(
+                self._is_label(side) and not self._is_numeric(self._number(side)) for side in (left, right)
+            ):
                 term = self._same(left, right)
-                return term if isinstance(op, ast.Eq) else self.terms.negation(term)
-        return self.terms.compare(_COMPARE[type(op)], self.term(left), self.term(right))
+                return term if isinstance(op, ast.Eq) else self.negation(term)
+        return super()._pair(op, left, right)
+
+    def _number(self, node: ast.expr) -> int:
+        assert isinstance(node, ast.Name)
+        return self.parameters.number(node.id)
 
     def _is_label(self, node: ast.expr) -> bool:
-        if not isinstance(node, ast.Name):
-            return False
-        return self.parameters.number(node.id) in self.parameters.labels
+        return isinstance(node, ast.Name) and self._number(node) in self.parameters.labels
 
-    def _is_numeric(self, node: ast.expr) -> bool:
-        assert isinstance(node, ast.Name)
-        labels = self.parameters.labels[self.parameters.number(node.id)]
-        return all(isinstance(label, bool | int | float) for label in labels.values())
+    def _is_numeric(self, number: int) -> bool:
+        return all(isinstance(label, bool | int | float) for label in self.parameters.labels[number].values())
+
+    def _is_any_numeric(self, *nodes: ast.expr) -> bool:
+        return any(self._is_numeric(self._number(node)) for node in nodes)
 
     def _same(self, left: ast.expr, right: ast.expr) -> Term:
         """Whether two parameters have equal values, which need not be numbers."""
-        assert isinstance(left, ast.Name)
-        labels = self.parameters.labels[self.parameters.number(left.id)].values()
+        labels = self.parameters.labels[self._number(left)].values()
         tests = [
-            self.terms.junction("and", [self._labelled(left, [label]), self._labelled(right, [label])])
+            self.junction("and", [self._labelled(left, [label]), self._labelled(right, [label])])
             for label in labels
         ]
-        return self.terms.junction("or", tests)
+        return self.junction("or", tests)
 
     def _labelled(self, node: ast.expr, values: Sequence[Any]) -> Term:
         """Whether a parameter has one of these values, which need not be numbers."""
-        assert isinstance(node, ast.Name)
-        number = self.parameters.number(node.id)
+        number = self._number(node)
         codes = self.parameters.codes(number, values)
         variable = self.terms.var(number)
-        tests = [self.terms.compare("==", variable, self.terms.const(code)) for code in codes]
-        return self.terms.junction("or", tests)
+        return self.junction(
+            "or", [self.comparison("==", variable, self.terms.const(code)) for code in codes]
+        )
 
     def _member(self, left: ast.expr, right: ast.expr) -> Term:
-        if not isinstance(right, ast.Tuple | ast.List | ast.Set):
-            raise Refused(f"{ast.unparse(right)}: `in` needs a tuple, list or set")
-        if self._is_label(left) and all(isinstance(item, ast.Constant) for item in right.elts):
-            return self._labelled(left, [item.value for item in right.elts if isinstance(item, ast.Constant)])
-        value = self.term(left)
-        tests = [self.terms.compare("==", value, self.term(item)) for item in right.elts]
-        return self.terms.junction("or", tests, lazy=not all(test.safe for test in tests))
+        if self._is_label(left) and isinstance(right, ast.Tuple | ast.List | ast.Set):
+            values = [item.value for item in right.elts if isinstance(item, ast.Constant)]
+            if len(values) == len(right.elts):
+                return self._labelled(left, values)
+        return super()._member(left, right)
 
     def _call(self, node: ast.Call) -> Term:
         name = _function_name(node, self.parameters)
-        args = [self.term(arg) for arg in node.args]
+        args = [self.read(arg) for arg in node.args]
         if name in ("abs", "int", "bool") and len(args) != 1:
             raise Refused(f"{ast.unparse(node)}: {name} takes one argument")
         try:
             if name == "bool":
-                return self.terms.truth(args[0])
+                return self.truth(args[0])
             if name == "int" and args[0].is_int:
                 return args[0]
             if name != "int" and args:
                 return term_functions.apply(self.terms, FUNCTIONS[name], args)
         except Unsupported as problem:
             raise Refused(f"{ast.unparse(node)}: {problem}; it can be given as a callable") from problem
-        raise Refused(f"{ast.unparse(node)} is not supported; it can be given as a callable")
+        raise self.refused(node)

@@ -56,10 +56,10 @@ class FunctionConstraint(Constraint):
         symbols = [Symbol(ast.Name(name)) for name in variables]
         try:
             answer = watched(lambda: self.func(*symbols))
-            part = restrictions.read(tree_of(answer), variables, "")
+            holds, defined = restrictions.read(tree_of(answer), variables, "")
         except Exception:  # any error: the function is then called with values
             return None
-        return part.holds if part.defined is restrictions.TRUE else None
+        return holds if defined is restrictions.TRUE else None
 
 
 class AllDifferentConstraint(Constraint):

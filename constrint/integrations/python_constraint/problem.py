@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from typing import Any
 
 from constrint.diagrams.interpreted import interpreted
-from constrint.diagrams.restrictions import Refused
+from constrint.diagrams.python_conditions import Refused
 from constrint.errors import LimitError, ModelError
 from constrint.expr import IntExpr
 from constrint.integrations.python_constraint import restrictions

@@ -98,7 +98,15 @@ class Drawn:
             return f"({cases[0]} if {test} else {cases[1]})"
         if sort == 3:
             collection = self.one(
-                "(1, 2, 'a')", "t", "[2, 8]", "{1, None}", "range(2, 9, 3)", "range(a)", "s"
+                "(1, 2, 'a')",
+                "t",
+                "[2, 8]",
+                "{1, None}",
+                "range(2, 9, 3)",
+                "range(a)",
+                "s",
+                f"({self.integer(0)}, {self.integer(depth - 1)})",
+                f"[{self.number(1)}, 2]",
             )
             return f"{self.anything(0)} {self.one('in', 'not in')} {collection}"
         if sort == 4:
