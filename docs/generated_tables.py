@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from constrint.frontends.constraint_names import NAMES
+from constrint.frontends.constraint_names import NAMES, NONE
 from constrint.propagators import REGISTRY
 from constrint.propagators.handlers import Handlers
 
@@ -28,11 +28,11 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def names() -> str:
     """The names of global constraints in other formats."""
     rows = [[f"`{constraint}`", *map(_listed, found)] for constraint, found in NAMES.items()]
-    return table(["constrint", "FlatZinc", "CPMpy", "XCSP3"], rows)
+    return table(["constrint", "FlatZinc", "CPMpy", "XCSP3", "CP-SAT", "python-constraint"], rows)
 
 
 def _listed(signatures: str) -> str:
-    return ", ".join(f"`{one.split()[0]}`" for one in signatures.split(", ") if one)
+    return ", ".join(one if one == NONE else f"`{one.split()[0]}`" for one in signatures.split(", "))
 
 
 def layers() -> dict[str, list[Handlers[Any]]]:

@@ -4,10 +4,11 @@ import ast
 import re
 import runpy
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
-from constrint.frontends.constraint_names import NAMES, signatures
+from constrint.frontends.constraint_names import NAMES, Format, signatures
 from constrint.frontends.flatzinc.library import GLOBALS as FLATZINC
 from constrint.frontends.plain_form import KINDS
 from constrint.frontends.xcsp3.accepted import PARTS
@@ -63,11 +64,25 @@ def names_in(tree):
         yield getattr(one, "id", getattr(one, "attr", ""))
 
 
+def test_every_global_constraint_has_a_row_without_empty_cells():
+    assert set(NAMES) == {*GLOBALS, "table"}
+    empty = [
+        (name, column) for name, row in NAMES.items() for column in row._fields if not getattr(row, column)
+    ]
+    assert empty == []
+
+
 def test_every_name_has_its_reader():
-    assert set(NAMES) <= {*GLOBALS, "table"}
-    assert {one.name for one in signatures("flatzinc")} == set(FLATZINC)
-    assert {one.name for one in signatures("cpmpy")} <= {*RELATIONS, *NUMBERS}
-    assert {one.name for one in signatures("xcsp3")} <= {part.partition("@")[0] for part in PARTS}
+    names = {source: {one.name for one in signatures(source)} for source in get_args(Format)}
+    assert names["flatzinc"] == set(FLATZINC)
+    assert names["cpmpy"] <= {*RELATIONS, *NUMBERS}
+    assert names["xcsp3"] <= {part.partition("@")[0] for part in PARTS}
+    for source, files in (
+        ("cp_sat", [*(ROOT / "constrint/backends").glob("cp_sat*.py")]),
+        ("python_constraint", [ROOT / "constrint/frontends/python_constraint.py"]),
+    ):
+        called = "".join(file.read_text(encoding="utf-8") for file in files)
+        assert [one for one in names[source] if f".{one}(" not in called] == []
 
 
 @pytest.mark.parametrize("source", ["flatzinc", "cpmpy"])
