@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from constrint.frontends.nodes import Node, Token
+from constrint.settings import of_new_models
 
 if TYPE_CHECKING:
     from lark import Lark
@@ -20,8 +21,6 @@ END = "$END"
 _NAMED = re.compile(r"\(\?P<\w+>")
 SEPARATOR = "_SEP"
 """The kind of what stands between statements; within one it is a newline in brackets."""
-MOST_KEPT = 200_000
-"""The most words in all statements whose shapes are kept: some 50 MB."""
 
 
 def described(parser: Lark) -> dict[str, Any]:
@@ -172,7 +171,7 @@ class Tables:
                 return None
             found = Shape(values[-1], kinds)
             self._kept += len(kinds)
-            if self._kept <= MOST_KEPT:
+            if self._kept <= of_new_models().reading.most_kept:
                 self._shapes[kinds] = found
         return found
 

@@ -19,6 +19,7 @@ from constrint.settings.local_search import LocalSearchSettings
 from constrint.settings.neighbourhoods import NeighbourhoodSettings
 from constrint.settings.portfolio import PortfolioSettings
 from constrint.settings.presolve import PresolveSettings
+from constrint.settings.reading import ReadingSettings
 from constrint.settings.record import Record
 from constrint.settings.relaxation import RelaxationSettings
 from constrint.settings.search import SearchSettings
@@ -33,6 +34,7 @@ __all__ = [
     "NeighbourhoodSettings",
     "PortfolioSettings",
     "PresolveSettings",
+    "ReadingSettings",
     "Record",
     "RelaxationSettings",
     "SearchSettings",
@@ -56,6 +58,7 @@ class Settings(Record):
         diagrams: Of diagrams beside a search.
         building: Of building diagrams, and of listing their solutions.
         enumeration: Of optima by enumeration in tables of rows.
+        reading: Of reading texts.
     """
 
     presolve: PresolveSettings = PresolveSettings()
@@ -68,6 +71,7 @@ class Settings(Record):
     diagrams: DiagramSettings = DiagramSettings()
     building: BuildingSettings = BuildingSettings()
     enumeration: EnumerationSettings = EnumerationSettings()
+    reading: ReadingSettings = ReadingSettings()
 
     def with_fields(self, **records: Mapping[str, Any]) -> Self:
         """Settings with other values in some records: ``with_fields(presolve={"rounds": 1})``."""

@@ -20,15 +20,12 @@ from constrint.frontends.parse_tables import Shape
 from constrint.frontends.text.calls import CALLED
 from constrint.frontends.text.expressions import LOGICAL, RULES, ExpressionReader
 from constrint.frontends.text.syntax import Statement
+from constrint.settings.reading import ReadingSettings
 
 PlainPart: TypeAlias = "IntExpr | Domain | str"
 """The value of a part of a statement: a name that is declared, defined or called is its word."""
 Rule: TypeAlias = "Callable[[ExpressionReader, Span, list[PlainPart]], PlainPart]"
 
-MOST_NESTING = 40
-"""The most operators and brackets that may nest in a plain statement."""
-LONGEST = 18
-"""Digits of the longest number in a plain statement."""
 _NESTING = frozenset(["group", "call", "not_", "unary", "power", "implies", "iff"])
 _SETS = frozenset(["range", "bound", "braces"])
 _TARGETS = {"declare": None, "declare_bool": None, "let": 1, "named": 1}
@@ -51,11 +48,12 @@ class Plan:
             the words and earlier steps, and its first and last word.
         placed: Whether a rule asks where its words stand: those of domains do not.
         parts: The places of the parts of the statement.
+        nesting: How many operators and brackets it has that may nest.
         depth: How deep it is nested at most.
         count: How many operators and operands it has, but for the numbers of a domain.
     """
 
-    __slots__ = ("calls", "count", "depth", "kind", "names", "numbers", "parts", "placed", "steps")
+    __slots__ = ("calls", "count", "depth", "kind", "names", "nesting", "numbers", "parts", "placed", "steps")
 
     def __init__(self, shape: Shape) -> None:
         """The plan of a shape; raises `NotPlain` for one that has none."""
@@ -63,10 +61,8 @@ class Plan:
         self.kind, root, *_ = shape.steps[-1]
         if self.kind == "chain" and kinds[root[1]] == "IN" and shape.steps[root[0] - len(kinds)][0] == "name":
             self.kind = "declare"
-        self.depth = sum([kind in _NESTING for kind, *_ in shape.steps])
-        if self.depth > MOST_NESTING:
-            raise NotPlain
-        self.depth += kinds.count("TIMES")  # a quotient is as deep as those before it
+        self.nesting = sum([kind in _NESTING for kind, *_ in shape.steps])
+        self.depth = self.nesting + kinds.count("TIMES")  # a quotient is as deep as those before it
         targets = set(root[: _TARGETS[self.kind]] if self.kind in _TARGETS else ())
         targets.update([inner[0] for kind, inner, *_ in shape.steps if kind == "call"])
         listed = {one for kind, inner, *_ in shape.steps if kind in ("bound", "braces") for one in inner}
@@ -107,12 +103,16 @@ def plan_of(shape: Shape) -> Plan | None:
     return cast("Plan", shape.plan) or None
 
 
-def values(reader: ExpressionReader, statement: Statement, plan: Plan) -> list[PlainPart]:
+def values(
+    reader: ExpressionReader, statement: Statement, plan: Plan, settings: ReadingSettings
+) -> list[PlainPart]:
     """The values of the parts of a statement; raises `NotPlain`."""
     names, budget, words = reader.names, reader.budget, statement.words
     for place in plan.calls:
         if words[place] not in CALLED or words[place] in names:
             raise NotPlain
+    if plan.nesting > settings.most_nesting:
+        raise NotPlain
     limit, counts = budget.limits.depth, (budget.node_count, budget.value_count)
     if limit is not None and plan.depth > limit:
         raise NotPlain
@@ -126,7 +126,7 @@ def values(reader: ExpressionReader, statement: Statement, plan: Plan) -> list[P
             parts[place] = found
         for place in plan.numbers:
             budget.digits(words[place])
-            parts[place] = Const(_number(words[place]))
+            parts[place] = Const(_number(words[place], settings.longest_number))
         where = Span(reader.source, statement.begin, statement.begin)
         starts = list(accumulate(map(len, words), initial=statement.begin)) if plan.placed else ()
         for rule, inner, first, last in plan.steps:
@@ -150,8 +150,8 @@ def word_place(source: Source, statement: Statement, word: int) -> Span:
 # ---------------------------------------------------------------- rules
 
 
-def _number(word: str) -> int:
-    if len(word) > LONGEST or (word[0] == "0" and word != "0"):
+def _number(word: str, longest: int) -> int:
+    if len(word) > longest or (word[0] == "0" and word != "0"):
         raise NotPlain
     return int(word)
 

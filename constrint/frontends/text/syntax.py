@@ -18,6 +18,7 @@ from constrint.expr.written import KEYWORDS
 from constrint.frontends.nodes import Node
 from constrint.frontends.parse_tables import SEPARATOR, Shape
 from constrint.frontends.parsers import parser_of, tables_of
+from constrint.settings import of_new_models
 from constrint.support.limits import Budget
 
 if TYPE_CHECKING:
@@ -30,9 +31,6 @@ OPERAND_END = frozenset(["NAME", "QUOTED", "NUMBER", "DECIMAL", "NUMBERS", "ROWS
 OPERAND_START = frozenset(
     ["NAME", "QUOTED", "NUMBER", "DECIMAL", "NUMBERS", "ROWS", "TRUE", "FALSE", *OPENING]
 )
-
-LONGEST_KNOWN = 20_000
-"""Statements of shorter texts are cached: the same text is often read again, with other constants."""
 
 _CHARACTER_HINTS = {
     "&": "write 'and'",
@@ -94,7 +92,7 @@ class Statement(NamedTuple):
 
 def statements(source: Source, budget: Budget) -> list[Statement]:
     """The statements of a text in order; raises `ParseError` for the first mistake of grammar in it."""
-    if len(source.text) > LONGEST_KNOWN:
+    if len(source.text) > of_new_models().reading.longest_known:
         found, mistake = _split(source.text, budget)
     else:
         found, mistake = _known(source.text)

@@ -206,7 +206,7 @@ class TextReader(ParameterReader):
     def _read_plain(self, statement: Statement, plan: Plan) -> bool:
         """Read a plain statement; False, without effect, where its tree must be read."""
         try:
-            parts = values(self, statement, plan)
+            parts = values(self, statement, plan, self.model.settings.reading)
         except NotPlain:
             return False
         if plan.kind in ("declare", "declare_bool"):

@@ -11,8 +11,12 @@ from hypothesis import strategies as st
 
 from constrint import Limits, Model
 from constrint.errors import ConstrintError
-from constrint.frontends.text.plain import plan_of
+from constrint.expr import IntVar
+from constrint.expr.domain import BINARY
+from constrint.frontends.text.expressions import ExpressionReader
+from constrint.frontends.text.plain import NotPlain, plan_of, values
 from constrint.frontends.text.syntax import Source, statements
+from constrint.settings import DEFAULT, ReadingSettings, using
 from constrint.support.limits import Budget
 
 CONSTANTS = {"L": [16, 32], "N": 48}
@@ -286,6 +290,26 @@ def test_plain_statements_need_no_trees():
         ]
     )
     assert all(plan_of(statement.shape) for statement in statements(Source(text), Budget()))
+
+
+@pytest.mark.parametrize("text", ["x in 0..9; not x % 2 == (1 + 2)", "x in 0..12; x == 12", "x bool; x"])
+@pytest.mark.parametrize("field", ["most_nesting", "longest_number", "most_kept", "longest_known"])
+def test_settings_change_how_a_text_is_read_and_not_what_it_says(text, field):
+    whole = read(text)
+    for value in range(3):
+        with using(DEFAULT.with_fields(reading={field: value})):
+            assert read(text) == whole
+
+
+def test_settings_send_statements_to_their_trees():
+    source = Source("x == 12 + (1 - y)")
+    (statement,) = statements(source, Budget())
+    plan = plan_of(statement.shape)
+    names = {"x": IntVar("x", BINARY), "y": IntVar("y", BINARY)}
+    for fields in ({"most_nesting": 0}, {"longest_number": 1}):
+        with pytest.raises(NotPlain):
+            values(ExpressionReader(source, names), statement, plan, ReadingSettings(**fields))
+    assert len(values(ExpressionReader(source, names), statement, plan, ReadingSettings())) == 1
 
 
 @pytest.mark.parametrize(
