@@ -264,9 +264,6 @@ class _TermReader(ConditionReader[Term]):
     def _is_numeric(self, number: int) -> bool:
         return all(isinstance(label, bool | int | float) for label in self.parameters.labels[number].values())
 
-    def _is_any_numeric(self, *nodes: ast.expr) -> bool:
-        return any(self._is_numeric(self._number(node)) for node in nodes)
-
     def _same(self, left: ast.expr, right: ast.expr) -> Term:
         """Whether two parameters have equal values, which need not be numbers."""
         labels = self.parameters.labels[self._number(left)].values()

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from constrint.store.domains import set_hi, set_lo
-from constrint.store.propagator import Propagator, Watch, magnitude, watch_bounds
-from constrint.store.state import State, compilable
+from constrint.store.propagator import Propagator
+from constrint.store.state import BOUNDS, State, compilable
 from constrint.support.record import record
 
 ABSOLUTE = 11
@@ -20,6 +20,7 @@ class Absolute(Propagator):
     x: int
     z: int
     kind = ABSOLUTE
+    wakes = BOUNDS
     priority: ClassVar[int] = 0
 
     def scope(self) -> tuple[int, ...]:
@@ -27,15 +28,6 @@ class Absolute(Propagator):
 
     def holds(self, values: Sequence[int]) -> bool:
         return abs(values[self.x]) == values[self.z]
-
-    def encode(self) -> list[int]:
-        return [self.x, self.z]
-
-    def watches(self) -> list[Watch]:
-        return watch_bounds(self.x, self.z)
-
-    def peak(self, lo: Sequence[int], hi: Sequence[int]) -> int:
-        return max(magnitude(lo, hi, self.x), magnitude(lo, hi, self.z)) + 1
 
 
 @compilable

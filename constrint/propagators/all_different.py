@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from constrint.store.domains import remove, set_hi, set_lo, set_word
-from constrint.store.propagator import Propagator, Watch
+from constrint.store.propagator import Propagator
 from constrint.store.state import BOUNDS, FIXED, State, compilable
 from constrint.support.record import record
 
@@ -57,15 +57,13 @@ class AllDifferent(Views):
 
     views: tuple[View, ...]
     kind = ALL_DIFFERENT
+    wakes = FIXED
     priority: ClassVar[int] = 0
     idempotent: ClassVar[bool] = True
     trailed: ClassVar[int] = 1  # number of fixed views, first in the order, whose values the others have lost
 
     def encode(self) -> list[int]:
         return [len(self.views), *self.columns(), *range(len(self.views))]
-
-    def watches(self) -> list[Watch]:
-        return [(v, FIXED) for _, v, _ in self.views]
 
 
 @record()
@@ -74,6 +72,7 @@ class AllDifferentBounds(Views):
 
     views: tuple[View, ...]
     kind = ALL_DIFFERENT_BOUNDS
+    wakes = BOUNDS
     priority: ClassVar[int] = 2
 
     def encode(self) -> list[int]:
@@ -82,9 +81,6 @@ class AllDifferentBounds(Views):
         # 2 places each.
         n = len(self.views)
         return [n, *self.columns(), *list(range(n)) * 4, *[0] * (4 * n + 4 * (2 * n + 2))]
-
-    def watches(self) -> list[Watch]:
-        return [(v, BOUNDS) for _, v, _ in self.views]
 
 
 @compilable

@@ -14,7 +14,6 @@ from typing import ClassVar
 
 from constrint.propagators.all_different import View, Views
 from constrint.store.domains import contains, remove
-from constrint.store.propagator import Watch, watch_all
 from constrint.store.state import State, compilable
 from constrint.support.record import record
 
@@ -38,9 +37,6 @@ class AllDifferentDomain(Views):
         n = len(self.views)
         head = [n, self.least, self.span, *self.columns()]
         return [*head, *[-1] * (n + self.span), *[0] * (self.span + n), *[0] * (5 * (n + 1))]
-
-    def watches(self) -> list[Watch]:
-        return watch_all(*(v for _, v, _ in self.views))
 
 
 @compilable

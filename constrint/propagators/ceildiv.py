@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from constrint.store.domains import set_hi, set_lo
-from constrint.store.propagator import Propagator, Watch, magnitude, watch_bounds
-from constrint.store.state import SETTLED, State, compilable
+from constrint.store.propagator import Propagator, magnitude
+from constrint.store.state import BOUNDS, SETTLED, State, compilable
 from constrint.support.record import record
 
 CEILDIV = 17
@@ -20,6 +20,7 @@ class CeilDiv(Propagator):
     y: int
     q: int
     kind = CEILDIV
+    wakes = BOUNDS
 
     def scope(self) -> tuple[int, ...]:
         return (self.x, self.y, self.q)
@@ -27,12 +28,6 @@ class CeilDiv(Propagator):
     def holds(self, values: Sequence[int]) -> bool:
         x, y = values[self.x], values[self.y]
         return x >= 0 and y >= 1 and -(-x // y) == values[self.q]
-
-    def encode(self) -> list[int]:
-        return [self.x, self.y, self.q]
-
-    def watches(self) -> list[Watch]:
-        return watch_bounds(self.x, self.y, self.q)
 
     def peak(self, lo: Sequence[int], hi: Sequence[int]) -> int:
         x, y, q = (magnitude(lo, hi, v) for v in self.scope())

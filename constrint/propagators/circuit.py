@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from constrint.store.domains import contains, remove, set_hi, set_lo
-from constrint.store.propagator import Propagator, Watch, magnitude, watch_all
+from constrint.store.propagator import Propagator, magnitude
 from constrint.store.state import State, compilable
 from constrint.support.record import record
 
@@ -44,9 +44,6 @@ class Successors(Propagator):
         # The successors; scratch space for each node: the fixed predecessor, the fixed successor or a mark,
         # and a queue entry.
         return [len(self.successors), *self.successors, *[0] * (3 * len(self.successors))]
-
-    def watches(self) -> list[Watch]:
-        return watch_all(*self.successors)
 
     def peak(self, lo: Sequence[int], hi: Sequence[int]) -> int:
         return max(magnitude(lo, hi, v) for v in self.successors) + len(self.successors) + 1

@@ -12,8 +12,8 @@ from typing import ClassVar
 
 from constrint.propagators.all_different import sort_by
 from constrint.store.domains import set_hi, set_lo
-from constrint.store.propagator import Propagator, Watch, magnitude, watch_bounds
-from constrint.store.state import State, compilable
+from constrint.store.propagator import Propagator, magnitude
+from constrint.store.state import BOUNDS, State, compilable
 from constrint.support.record import record
 
 CUMULATIVE = 28
@@ -36,6 +36,7 @@ class Cumulative(Propagator):
     demands: tuple[int, ...]
     capacity: int
     kind = CUMULATIVE
+    wakes = BOUNDS
     priority: ClassVar[int] = 2
 
     def scope(self) -> tuple[int, ...]:
@@ -53,9 +54,6 @@ class Cumulative(Propagator):
         n = len(self.starts)
         head = [n, self.capacity, *self.starts, *self.durations, *self.demands]
         return [*head, *range(n), *range(2 * n), *[0] * (5 * n)]
-
-    def watches(self) -> list[Watch]:
-        return watch_bounds(*self.scope())
 
     def peak(self, lo: Sequence[int], hi: Sequence[int]) -> int:
         start = max(magnitude(lo, hi, s) for s in self.starts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from constrint.store.domains import contains, remove, set_class, set_hi, set_lo
-from constrint.store.propagator import Propagator, Watch, magnitude, watch_all
+from constrint.store.propagator import Propagator, magnitude
 from constrint.store.state import SETTLED, State, compilable
 from constrint.support.record import record
 
@@ -28,12 +28,6 @@ class DivMod(Propagator):
     def holds(self, values: Sequence[int]) -> bool:
         divisor = values[self.y]
         return divisor != 0 and divmod(values[self.x], divisor) == (values[self.q], values[self.r])
-
-    def encode(self) -> list[int]:
-        return [self.x, self.y, self.q, self.r]
-
-    def watches(self) -> list[Watch]:
-        return watch_all(self.x, self.y, self.q, self.r)
 
     def peak(self, lo: Sequence[int], hi: Sequence[int]) -> int:
         x, y, q, r = (magnitude(lo, hi, v) for v in self.scope())

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from constrint.store.domains import contains, remove, set_hi, set_lo
-from constrint.store.propagator import Propagator, Watch, magnitude, watch_all
+from constrint.store.propagator import Propagator, magnitude
 from constrint.store.state import State, compilable
 from constrint.support.record import record
 
@@ -32,9 +32,6 @@ class Element(Propagator):
 
     def encode(self) -> list[int]:
         return [self.index, self.z, *self.table]
-
-    def watches(self) -> list[Watch]:
-        return watch_all(self.index, self.z)
 
     def peak(self, lo: Sequence[int], hi: Sequence[int]) -> int:
         return max([magnitude(lo, hi, self.z), magnitude(lo, hi, self.index), *map(abs, self.table)]) + 1

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from constrint.store.domains import fix, greatest_common_divisor, remove, set_class, set_hi, set_lo
-from constrint.store.propagator import Propagator, Watch, magnitude, watch_all
+from constrint.store.propagator import Propagator, magnitude
 from constrint.store.state import State, compilable
 from constrint.support.record import record
 
@@ -22,12 +22,6 @@ class _PairPropagator(Propagator):
 
     def scope(self) -> tuple[int, ...]:
         return (self.x, self.y, self.z)
-
-    def encode(self) -> list[int]:
-        return [self.x, self.y, self.z]
-
-    def watches(self) -> list[Watch]:
-        return watch_all(self.x, self.y, self.z)
 
     def peak(self, lo: Sequence[int], hi: Sequence[int]) -> int:
         x, y, z = (magnitude(lo, hi, v) for v in self.scope())

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from constrint.store.domains import contains, fix, remove, set_hi, set_lo
-from constrint.store.propagator import Propagator, Watch, magnitude, watch_all
+from constrint.store.propagator import Propagator, magnitude
 from constrint.store.state import State, compilable
 from constrint.support.record import record
 
@@ -37,9 +37,6 @@ class Inverse(Propagator):
 
     def encode(self) -> list[int]:
         return [len(self.xs), *self.xs, *self.ys]
-
-    def watches(self) -> list[Watch]:
-        return watch_all(*self.xs, *self.ys)
 
     def peak(self, lo: Sequence[int], hi: Sequence[int]) -> int:
         return max(magnitude(lo, hi, v) for v in self.scope()) + len(self.xs) + 1

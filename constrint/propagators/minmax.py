@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from constrint.store.domains import set_hi, set_lo
-from constrint.store.propagator import Propagator, Watch, magnitude, watch_bounds
-from constrint.store.state import SETTLED, State, compilable
+from constrint.store.propagator import Propagator
+from constrint.store.state import BOUNDS, SETTLED, State, compilable
 from constrint.support.record import record
 
 MAXIMUM = 9
@@ -17,18 +17,10 @@ MINIMUM = 10
 class _ExtremePropagator(Propagator):
     z: int
     xs: tuple[int, ...]
+    wakes = BOUNDS
 
     def scope(self) -> tuple[int, ...]:
         return (self.z, *self.xs)
-
-    def encode(self) -> list[int]:
-        return [self.z, *self.xs]
-
-    def watches(self) -> list[Watch]:
-        return watch_bounds(self.z, *self.xs)
-
-    def peak(self, lo: Sequence[int], hi: Sequence[int]) -> int:
-        return max(magnitude(lo, hi, v) for v in self.scope()) + 1
 
 
 class Maximum(_ExtremePropagator):

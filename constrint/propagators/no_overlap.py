@@ -12,8 +12,8 @@ from typing import ClassVar
 
 from constrint.propagators.all_different import sort_by
 from constrint.store.domains import set_hi, set_lo
-from constrint.store.propagator import Propagator, Watch, magnitude, watch_bounds
-from constrint.store.state import State, compilable
+from constrint.store.propagator import Propagator, magnitude
+from constrint.store.state import BOUNDS, State, compilable
 from constrint.support.record import record
 
 NO_OVERLAP = 27
@@ -26,6 +26,7 @@ class NoOverlap(Propagator):
     starts: tuple[int, ...]
     durations: tuple[int, ...]
     kind = NO_OVERLAP
+    wakes = BOUNDS
     priority: ClassVar[int] = 2
 
     def scope(self) -> tuple[int, ...]:
@@ -43,9 +44,6 @@ class NoOverlap(Propagator):
         # by start.
         n = len(self.starts)
         return [n, *self.starts, *self.durations, *list(range(n)) * 4, *[0] * (4 * n + 3 * (n + 1))]
-
-    def watches(self) -> list[Watch]:
-        return watch_bounds(*self.scope())
 
     def peak(self, lo: Sequence[int], hi: Sequence[int]) -> int:
         most = max(magnitude(lo, hi, s) for s in self.starts)

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import ClassVar
 
 from constrint.store.domains import set_hi, set_lo
-from constrint.store.propagator import Propagator, Watch
+from constrint.store.propagator import Propagator
 from constrint.store.state import BOUNDS, State, compilable
 from constrint.support.record import record
 
@@ -22,6 +22,7 @@ class Pairs(Propagator):
     low: int
     high: int
     kind = PAIRS
+    wakes = BOUNDS
     priority: ClassVar[int] = 2
 
     def scope(self) -> tuple[int, ...]:
@@ -32,9 +33,6 @@ class Pairs(Propagator):
 
     def encode(self) -> list[int]:
         return [self.low, self.high, *chain.from_iterable(self.terms)]
-
-    def watches(self) -> list[Watch]:
-        return [(v, BOUNDS) for _, x, y in self.terms for v in (x, y)]
 
     def peak(self, lo: Sequence[int], hi: Sequence[int]) -> int:
         return abs(self.low) + abs(self.high) + 2 * sum([abs(a) for a, _, _ in self.terms]) + 2

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from constrint.store.domains import set_hi, set_lo
-from constrint.store.propagator import Propagator, Watch, magnitude, watch_bounds
-from constrint.store.state import CAP, HUGE, State, compilable
+from constrint.store.propagator import Propagator, magnitude
+from constrint.store.state import BOUNDS, CAP, HUGE, State, compilable
 from constrint.support.record import record
 
 POWER = 6
@@ -20,6 +20,7 @@ class Power(Propagator):
     y: int
     z: int
     kind = POWER
+    wakes = BOUNDS
 
     def scope(self) -> tuple[int, ...]:
         return (self.x, self.y, self.z)
@@ -27,12 +28,6 @@ class Power(Propagator):
     def holds(self, values: Sequence[int]) -> bool:
         exponent = values[self.y]
         return exponent >= 0 and int(values[self.x] ** exponent) == values[self.z]
-
-    def encode(self) -> list[int]:
-        return [self.x, self.y, self.z]
-
-    def watches(self) -> list[Watch]:
-        return watch_bounds(self.x, self.y, self.z)
 
     def peak(self, lo: Sequence[int], hi: Sequence[int]) -> int:
         # Powers are computed up to the cap, which bounds z.

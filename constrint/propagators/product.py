@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from constrint.store.domains import contains, remove, set_hi, set_lo
-from constrint.store.propagator import Propagator, Watch, watch_all
+from constrint.store.propagator import Propagator
 from constrint.store.state import SETTLED, State, compilable
 from constrint.support.record import record
 
@@ -26,12 +26,6 @@ class Product(Propagator):
 
     def holds(self, values: Sequence[int]) -> bool:
         return values[self.x] * values[self.y] == values[self.z]
-
-    def encode(self) -> list[int]:
-        return [self.x, self.y, self.z]
-
-    def watches(self) -> list[Watch]:
-        return watch_all(self.x, self.y, self.z)
 
     def peak(self, lo: Sequence[int], hi: Sequence[int]) -> int:
         x, y, z = self.x, self.y, self.z

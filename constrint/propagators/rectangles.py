@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from constrint.store.domains import set_hi, set_lo
-from constrint.store.propagator import Propagator, Watch, magnitude, watch_bounds
-from constrint.store.state import State, compilable
+from constrint.store.propagator import Propagator, magnitude
+from constrint.store.state import BOUNDS, State, compilable
 from constrint.support.record import record
 
 RECTANGLES = 29
@@ -26,6 +26,7 @@ class Rectangles(Propagator):
     widths: tuple[int, ...]
     heights: tuple[int, ...]
     kind = RECTANGLES
+    wakes = BOUNDS
     priority: ClassVar[int] = 2
 
     def scope(self) -> tuple[int, ...]:
@@ -42,9 +43,6 @@ class Rectangles(Propagator):
 
     def encode(self) -> list[int]:
         return [len(self.xs), *self.scope()]
-
-    def watches(self) -> list[Watch]:
-        return watch_bounds(*self.scope())
 
     def peak(self, lo: Sequence[int], hi: Sequence[int]) -> int:
         return 4 * max(magnitude(lo, hi, v) for v in self.scope()) + 4

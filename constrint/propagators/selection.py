@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from constrint.store.domains import contains, remove, set_hi, set_lo
-from constrint.store.propagator import Propagator, Watch, magnitude, watch_all
+from constrint.store.propagator import Propagator
 from constrint.store.state import State, compilable
 
 SELECTION = 18
@@ -34,15 +34,6 @@ class Selection(Propagator):
     def holds(self, values: Sequence[int]) -> bool:
         index = values[self.index]
         return 0 <= index < len(self.xs) and values[self.xs[index]] == values[self.z]
-
-    def encode(self) -> list[int]:
-        return [self.index, self.z, *self.xs]
-
-    def watches(self) -> list[Watch]:
-        return watch_all(self.index, self.z, *self.xs)
-
-    def peak(self, lo: Sequence[int], hi: Sequence[int]) -> int:
-        return max(magnitude(lo, hi, v) for v in self.scope()) + 1
 
 
 @compilable

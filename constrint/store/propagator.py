@@ -17,6 +17,7 @@ class Propagator:
 
     Attributes:
         kind: Number of its propagation function in the dispatch.
+        wakes: The events of its variables that wake it, if they are the same for all.
         priority: Its queue; 0 is the cheapest.
         idempotent: Whether a second run at once would change nothing.
         trailed: Number of words of its own, 0 at first, that backtracking restores. Its last argument is the
@@ -25,6 +26,7 @@ class Propagator:
 
     __slots__ = ()
     kind: ClassVar[int]
+    wakes: ClassVar[int] = ANY
     priority: ClassVar[int] = 1
     idempotent: ClassVar[bool] = False
     trailed: ClassVar[int] = 0
@@ -38,16 +40,16 @@ class Propagator:
         raise NotImplementedError
 
     def encode(self) -> list[int]:
-        """The arguments of the propagation function."""
-        raise NotImplementedError
+        """The arguments of the propagation function: by default the variables."""
+        return list(self.scope())
 
     def watches(self) -> list[Watch]:
         """The events that wake the propagator, as (variable, event mask)."""
-        raise NotImplementedError
+        return [(v, self.wakes) for v in self.scope()]
 
     def peak(self, lo: Sequence[int], hi: Sequence[int]) -> int:
         """An upper bound on the absolute value of every intermediate result, given the variables' bounds."""
-        raise NotImplementedError
+        return max([magnitude(lo, hi, v) for v in self.scope()]) + 1
 
 
 def magnitude(lo: Sequence[int], hi: Sequence[int], v: int) -> int:

@@ -176,10 +176,6 @@ class ConstraintStore:
             self.is_contradictory = True
         self.root.touched.clear()
 
-    def settle_all(self) -> None:
-        """Move the bounds at the root by all constraints."""
-        self._settle(range(len(self._rules)))
-
     def _propagate(self, bounds: Bounds, places: Iterable[int] = ()) -> None:
         pending = deque(places)
         queued = set(pending)
