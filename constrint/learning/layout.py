@@ -134,11 +134,13 @@ CONSULT = 5  # the relaxation is to be consulted, at a node at rest
 class Learner(NamedTuple):
     """The arrays of the learning search; docs/constrint-learn.md has a table of all of them."""
 
+    # Bounds
     bound: Cells
     root: Cells
     top: Cells
     plain: Cells
     tier: Cells
+    # The trail, and what explanations mark on it
     trail_bound: Cells
     trail_old: Cells
     trail_new: Cells
@@ -150,9 +152,11 @@ class Learner(NamedTuple):
     seen: Cells
     need: Cells
     known: Cells
+    # Levels
     level_start: Cells
     level_seen: Cells
     level_joined: Cells
+    # Propagators, and their queues
     kind: Cells
     start: Cells
     literal: Cells
@@ -165,20 +169,24 @@ class Learner(NamedTuple):
     wake_fixed: Cells
     queued: Cells
     queue: Cells
+    # Clauses, and their watches
     arena: Cells
     watch_head: Cells
     watch_next: Cells
     watch_key: Cells
     watch_clause: Cells
+    # Explanations, and the clause that is learned
     premise_bound: Cells
     premise_at: Cells
     clause_entry: Cells
     strongest: Cells
     lifted: Cells
     stack: Cells
+    # Ranking of the variables
     activity: Cells
     heap: Cells
     place: Cells
+    # Values, and rules of decisions
     phase: Cells
     best: Cells
     rule: Cells
@@ -189,6 +197,7 @@ class Learner(NamedTuple):
     follow_rule: Cells
     group_end: Cells
     group_rule: Cells
+    # What is passed on: the proof, clauses of others
     log: Cells
     inbox: Cells
     room: Cells

@@ -131,8 +131,12 @@ EQUAL = 2
 
 
 class State(NamedTuple):
-    """The arrays of the engine's state; docs/constrint-engine.md has a table of all of them."""
+    """The arrays of the engine's state; docs/constrint-engine.md has a table of all of them.
 
+    They are in no records of their own: interpreted, `st.trail.lo[i]` takes 1.7 times as long as `st.lo[i]`.
+    """
+
+    # Domains
     lo: Cells
     hi: Cells
     step: Cells
@@ -144,6 +148,7 @@ class State(NamedTuple):
     word_stamp: Cells
     dirty: Cells
     changed: Cells
+    # Propagators, and their queues
     watch_start: Cells
     watch_constraint: Cells
     watch_mask: Cells
@@ -154,6 +159,7 @@ class State(NamedTuple):
     queued: Cells
     queue: Cells
     args: Cells
+    # Trails
     trail_variable: Cells
     trail_lo: Cells
     trail_hi: Cells
@@ -163,6 +169,7 @@ class State(NamedTuple):
     trail_word: Cells
     trail_bits: Cells
     trail_word_stamp: Cells
+    # Levels
     level_trail: Cells
     level_words: Cells
     level_stamp: Cells
@@ -171,6 +178,7 @@ class State(NamedTuple):
     level_value: Cells
     level_creeps: Cells
     level_refuted: Cells
+    # Decision variables
     branch: Cells
     branch_value: Cells
     degree: Cells
@@ -178,6 +186,7 @@ class State(NamedTuple):
     group_rule: Cells
     score: Cells
     entry: Cells
+    # Their ranking
     rank_group: Cells
     rank_size: Cells
     rank_share: Cells
@@ -186,8 +195,10 @@ class State(NamedTuple):
     is_stale: Cells
     credit_start: Cells
     credit_entry: Cells
+    # Values of solutions
     phase: Cells
     keep: Cells
+    # Refuted decisions, and nogoods
     refuted_variable: Cells
     refuted_decision: Cells
     refuted_value: Cells
