@@ -7,7 +7,7 @@ Those modules need these classes, so the operators here reach them as modules, w
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import CodeType
 from typing import TYPE_CHECKING, Any, NoReturn, Self, SupportsIndex, TypeAlias, Union, overload
 
@@ -22,6 +22,19 @@ if TYPE_CHECKING:
 
 Assignment: TypeAlias = Mapping["IntExpr", int]
 IntLike: TypeAlias = Union["IntExpr", SupportsIndex]
+
+
+def _comparison(symbol: str) -> Callable[[IntExpr, IntLike | Coefficient], BoolExpr]:
+    def compare(self: IntExpr, other: IntLike | Coefficient) -> BoolExpr:
+        if type(other) is int:
+            other = CONSTANTS[other] if other in CONSTANTS else integers.Const(other)
+        elif not isinstance(other, IntExpr):
+            return NotImplemented if build.is_array(other) else build.compare(symbol, self, other)
+        node = conditions.Comparison(symbol, self, other)
+        note_place(node, caller())
+        return node
+
+    return compare
 
 
 class IntExpr:
@@ -275,62 +288,13 @@ class IntExpr:
 
     __rtruediv__ = __truediv__
 
-    def __lt__(self, other: IntLike | Coefficient) -> BoolExpr:
-        if type(other) is int:
-            other = CONSTANTS[other] if other in CONSTANTS else integers.Const(other)
-        elif not isinstance(other, IntExpr):
-            return NotImplemented if build.is_array(other) else build.compare("<", self, other)
-        node = conditions.Comparison("<", self, other)
-        note_place(node, caller())
-        return node
-
-    def __le__(self, other: IntLike | Coefficient) -> BoolExpr:
-        if type(other) is int:
-            other = CONSTANTS[other] if other in CONSTANTS else integers.Const(other)
-        elif not isinstance(other, IntExpr):
-            return NotImplemented if build.is_array(other) else build.compare("<=", self, other)
-        node = conditions.Comparison("<=", self, other)
-        note_place(node, caller())
-        return node
-
-    def __gt__(self, other: IntLike | Coefficient) -> BoolExpr:
-        if type(other) is int:
-            other = CONSTANTS[other] if other in CONSTANTS else integers.Const(other)
-        elif not isinstance(other, IntExpr):
-            return NotImplemented if build.is_array(other) else build.compare(">", self, other)
-        node = conditions.Comparison(">", self, other)
-        note_place(node, caller())
-        return node
-
-    def __ge__(self, other: IntLike | Coefficient) -> BoolExpr:
-        if type(other) is int:
-            other = CONSTANTS[other] if other in CONSTANTS else integers.Const(other)
-        elif not isinstance(other, IntExpr):
-            return NotImplemented if build.is_array(other) else build.compare(">=", self, other)
-        node = conditions.Comparison(">=", self, other)
-        note_place(node, caller())
-        return node
-
+    __lt__ = _comparison("<")
+    __le__ = _comparison("<=")
+    __gt__ = _comparison(">")
+    __ge__ = _comparison(">=")
     # Comparisons build conditions, so these two methods cannot have object's signature.
-    def __eq__(self, other: IntLike | Coefficient) -> BoolExpr:  # type: ignore[override]
-        if isinstance(self, BoolExpr):
-            return NotImplemented if build.is_array(other) else build.compare("==", self, other)
-        if type(other) is int:
-            other = CONSTANTS[other] if other in CONSTANTS else integers.Const(other)
-        elif not isinstance(other, IntExpr):
-            return NotImplemented if build.is_array(other) else build.compare("==", self, other)
-        node = conditions.Comparison("==", self, other)
-        note_place(node, caller())
-        return node
-
-    def __ne__(self, other: IntLike | Coefficient) -> BoolExpr:  # type: ignore[override]
-        if type(other) is int:
-            other = CONSTANTS[other] if other in CONSTANTS else integers.Const(other)
-        elif not isinstance(other, IntExpr):
-            return NotImplemented if build.is_array(other) else build.compare("!=", self, other)
-        node = conditions.Comparison("!=", self, other)
-        note_place(node, caller())
-        return node
+    __eq__ = _comparison("==")  # type: ignore[assignment]
+    __ne__ = _comparison("!=")  # type: ignore[assignment]
 
     def is_in(self, values: Iterable[int] | Domain) -> BoolExpr:
         """The condition that the value is one of these."""
@@ -351,6 +315,11 @@ class BoolExpr(IntExpr):
     def meaning(self, assignment: Assignment) -> bool:
         """The definition of `evaluate`, as for integers."""
         raise NotImplementedError
+
+    def __eq__(self, other: object) -> BoolExpr:  # type: ignore[override]
+        return NotImplemented if build.is_array(other) else build.compare("==", self, other)
+
+    __hash__ = object.__hash__
 
     def __and__(self, other: object) -> BoolExpr:
         if not isinstance(other, BoolExpr) and not build.may_join(other):

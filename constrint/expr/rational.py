@@ -6,7 +6,7 @@ binary fraction beside it. Everything is exact: comparisons become conditions on
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from fractions import Fraction
 from math import isfinite, lcm
@@ -41,6 +41,10 @@ def fraction_of(value: Any) -> Fraction:
     if isinstance(value, float):
         return Fraction(float.__repr__(value))
     return Fraction(str(value) if isinstance(value, SupportsFloat) else value)
+
+
+def _comparison(symbol: str) -> Callable[[Rational, object], BoolExpr]:
+    return lambda self, other: compared(symbol, self, other)
 
 
 class Rational:
@@ -122,24 +126,12 @@ class Rational:
     def __abs__(self) -> Rational:
         return Rational(abs(self.numerator), self.denominator, self.is_float)
 
-    def __lt__(self, other: object) -> BoolExpr:
-        return compared("<", self, other)
-
-    def __le__(self, other: object) -> BoolExpr:
-        return compared("<=", self, other)
-
-    def __gt__(self, other: object) -> BoolExpr:
-        return compared(">", self, other)
-
-    def __ge__(self, other: object) -> BoolExpr:
-        return compared(">=", self, other)
-
-    def __eq__(self, other: object) -> BoolExpr:  # type: ignore[override] # it builds a condition
-        return compared("==", self, other)
-
-    def __ne__(self, other: object) -> BoolExpr:  # type: ignore[override] # it builds a condition
-        return compared("!=", self, other)
-
+    __lt__ = _comparison("<")
+    __le__ = _comparison("<=")
+    __gt__ = _comparison(">")
+    __ge__ = _comparison(">=")
+    __eq__ = _comparison("==")  # type: ignore[assignment] # it builds a condition
+    __ne__ = _comparison("!=")  # type: ignore[assignment] # it builds a condition
     __hash__ = object.__hash__
 
     def __bool__(self) -> bool:

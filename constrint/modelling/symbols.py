@@ -54,6 +54,10 @@ def distinct(values: Iterable[Hashable], what: str) -> tuple[Any, ...]:
     return listed
 
 
+def _comparison(symbol: str) -> Callable[[EnumVar, object], BoolExpr]:
+    return lambda self, other: self._compared(symbol, other)
+
+
 class EnumVar:
     """An enumeration variable; made by `Model.enum_var`.
 
@@ -118,24 +122,12 @@ class EnumVar:
             return placed(equal if operator == "==" else Not(equal))
         return placed(Comparison(operator, self.index, Const(self.place(other))))
 
-    def __eq__(self, other: object) -> BoolExpr:  # type: ignore[override] # it builds a condition
-        return self._compared("==", other)
-
-    def __ne__(self, other: object) -> BoolExpr:  # type: ignore[override] # it builds a condition
-        return self._compared("!=", other)
-
-    def __lt__(self, other: object) -> BoolExpr:
-        return self._compared("<", other)
-
-    def __le__(self, other: object) -> BoolExpr:
-        return self._compared("<=", other)
-
-    def __gt__(self, other: object) -> BoolExpr:
-        return self._compared(">", other)
-
-    def __ge__(self, other: object) -> BoolExpr:
-        return self._compared(">=", other)
-
+    __lt__ = _comparison("<")
+    __le__ = _comparison("<=")
+    __gt__ = _comparison(">")
+    __ge__ = _comparison(">=")
+    __eq__ = _comparison("==")  # type: ignore[assignment] # it builds a condition
+    __ne__ = _comparison("!=")  # type: ignore[assignment] # it builds a condition
     __hash__ = object.__hash__
 
     def __repr__(self) -> str:

@@ -168,7 +168,7 @@ def _product(reader: ExpressionReader, place: Place, parts: list[Part]) -> IntEx
             factors.append(factor)
             continue
         quotients += 1
-        remainder = remainder or operator == "%"
+        remainder = remainder or bool(operator == "%")
         reader.nest(quotients, place)
         kind = FloorDiv if operator == "//" else Mod
         factors = [kind(reader.multiplied(place, factors), factor)]

@@ -157,7 +157,7 @@ def _number(word: str, longest: int) -> int:
 
 
 def _truth(reader: ExpressionReader, place: Span, parts: list[PlainPart]) -> PlainPart:
-    return BoolConst(parts[0] == "true").at(place)
+    return BoolConst(bool(parts[0] == "true")).at(place)
 
 
 def _range(reader: ExpressionReader, place: Span, parts: list[PlainPart]) -> PlainPart:
