@@ -42,13 +42,11 @@ from constrint.learning.trail import raise_bound
 from constrint.modelling.result import Statistics
 from constrint.preparing.branching import directions
 from constrint.preparing.checks import check
-from constrint.preparing.options import Options
-from constrint.preparing.prepared import Prepared
-from constrint.preparing.search_protocol import Outcome, SearchStep
+from constrint.preparing.search_protocol import Outcome, SearchStep, SearchTask, Stoppable
 from constrint.presolve import Root
 from constrint.relaxation.highs import has_highs
 from constrint.store.state import State
-from constrint.support.deadline import Deadline, Pace, Stopped
+from constrint.support.deadline import Pace
 
 if TYPE_CHECKING:
     from constrint.learning.compiled_learning import CompiledLearning
@@ -69,8 +67,11 @@ def _load() -> None:
     load()
 
 
-class LearningRun:
+class LearningRun(Stoppable):
     """A learning search that can be resumed after each solution.
+
+    Without an objective, only the first solution may be requested. The search gives up if bounds creep in so
+    many steps that their reasons cannot be stored.
 
     Args:
         follows: Whether it follows the groups of `branching=`, in turns.
@@ -82,20 +83,12 @@ class LearningRun:
         exchange: The clauses that it exports and imports; None for a search alone.
     """
 
-    def __init__(
-        self,
-        prepared: Prepared,
-        root: Root,
-        options: Options,
-        started: float,
-        goal: tuple[int, str] | None = None,
-        follows: bool = True,
-        exchanges: bool = False,
-    ) -> None:
+    def __init__(self, task: SearchTask, *, follows: bool = True, exchanges: bool = False) -> None:
+        prepared, root, options, _, goal = task
         self.prepared = prepared
         self._follows = follows
         self.engine = "interpreted"
-        self._deadline = Deadline(options.time_limit, started)
+        self._deadline = task.deadline
         self._rules = rules = root.settings.learning
         self._pace = Pace(rules.slice, self._deadline)
         selects = options.proof is None
@@ -199,17 +192,6 @@ class LearningRun:
             return 0, 0
         v = self._goal[0]
         return int(self._ls.root[2 * v]), -int(self._ls.root[2 * v + 1])
-
-    def next(self, checked: bool = True) -> SearchStep:
-        """The next solution, or why there is none; see `Search.next`.
-
-        Without an objective, only the first solution may be requested. The search gives up if bounds creep in
-        so many steps that their reasons cannot be stored.
-        """
-        try:
-            return self._next(checked)
-        except Stopped:
-            return SearchStep(Outcome.STOPPED)
 
     def _next(self, checked: bool) -> SearchStep:
         while not self._is_over:

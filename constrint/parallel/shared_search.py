@@ -22,14 +22,11 @@ from constrint.modelling.result import Statistics
 from constrint.parallel.share import Answer, Common, Memory, Share, Wanted, answer_of, share_text, written
 from constrint.parallel.workers import AHEAD, Workers
 from constrint.preparing.checks import Assignment, check
-from constrint.preparing.options import Options
-from constrint.preparing.prepared import Prepared
-from constrint.preparing.search_protocol import Outcome, SearchStep
-from constrint.presolve import Root
+from constrint.preparing.search_protocol import Outcome, SearchStep, SearchTask
 from constrint.search.depth_first import DepthFirstRun
 from constrint.search.subtree import Subtree
 from constrint.store.state import BOUND, HAS_BOUND, WIDER
-from constrint.support.deadline import Deadline, Stopped
+from constrint.support.deadline import Stopped
 
 LAST_ANSWERS = 0.1
 """Seconds after the time limit in which workers may still answer; they stop as long before the limit."""
@@ -87,36 +84,21 @@ class _Tree:
 class SharedRun:
     """A search by many workers; it follows the protocol `Search`."""
 
-    def __init__(
-        self,
-        prepared: Prepared,
-        root: Root,
-        options: Options,
-        started: float,
-        workers: Workers,
-        goal: tuple[int, str] | None = None,
-        is_every: bool = False,
-    ) -> None:
+    def __init__(self, task: SearchTask, workers: Workers, is_every: bool = False) -> None:
         """Start alone.
 
         Args:
-            prepared: The model.
-            root: The root of the search.
-            options: How to search.
-            started: Start of the time limit, by `perf_counter`.
+            task: The task.
             workers: The workers.
-            goal: The objective that each further solution must improve.
             is_every: Whether all solutions are wanted; otherwise, without a goal, the first.
         """
-        self.prepared = prepared
-        self._options = options
+        self.prepared, root, self._options, _, self._goal = task
         self._workers = workers
-        self._goal = goal
-        self._wanted: Wanted = "better" if goal else "all" if is_every else "first"
-        self._deadline = Deadline(options.time_limit, started)
+        self._wanted: Wanted = "better" if task.goal else "all" if is_every else "first"
+        self._deadline = task.deadline
         self._began = perf_counter()
         self._rules = rules = root.settings.search
-        self._alone = DepthFirstRun(prepared, root, options, started, goal, most_work=rules.work_alone)
+        self._alone = DepthFirstRun(task, most_work=rules.work_alone)
         self._shared: Iterator[SearchStep] | None = None
         self._total: Statistics | None = None
         self._value = 0
@@ -302,19 +284,11 @@ class SharedSearches:
         self._executor = executor
         self._workers: Workers | None = None
 
-    def start(
-        self,
-        prepared: Prepared,
-        root: Root,
-        options: Options,
-        started: float,
-        goal: tuple[int, str] | None = None,
-        is_every: bool = False,
-    ) -> SharedRun:
+    def start(self, task: SearchTask, is_every: bool = False) -> SharedRun:
         """Start a search; see `SearchFactory.start`."""
         if self._workers is None:
-            self._workers = Workers(self._count, self._executor, root.settings.search.most_losses)
-        return SharedRun(prepared, root, options, started, self._workers, goal, is_every)
+            self._workers = Workers(self._count, self._executor, task.root.settings.search.most_losses)
+        return SharedRun(task, self._workers, is_every)
 
     def close(self) -> None:
         """Release the workers."""

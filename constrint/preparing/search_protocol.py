@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from constrint.modelling.result import Statistics
 from constrint.preparing.checks import Assignment
+from constrint.support.deadline import Deadline, Stopped
 
 if TYPE_CHECKING:
     from constrint.preparing.options import Options
@@ -52,6 +53,29 @@ class SearchStep(NamedTuple):
         return self.solution if self.outcome is Outcome.FOUND else None
 
 
+class SearchTask(NamedTuple):
+    """What a search is to do.
+
+    Attributes:
+        prepared: The prepared model.
+        root: The root of the search.
+        options: How to search.
+        started: Start of the call, by `perf_counter`.
+        goal: The objective that each further solution must improve, or None.
+    """
+
+    prepared: Prepared
+    root: Root
+    options: Options
+    started: float
+    goal: tuple[int, str] | None = None
+
+    @property
+    def deadline(self) -> Deadline:
+        """The end of the call."""
+        return Deadline(self.options.time_limit, self.started)
+
+
 class Search(Protocol):
     """A search that can be resumed after each solution.
 
@@ -81,28 +105,25 @@ class Search(Protocol):
         """The work so far; the caller adds seconds and solutions."""
 
 
+class Stoppable:
+    """A search that a check of the deadline, or the caller, may stop."""
+
+    def next(self, checked: bool = True) -> SearchStep:
+        """The next solution, or why there is none; see `Search.next`."""
+        try:
+            return self._next(checked)
+        except Stopped:
+            return SearchStep(Outcome.STOPPED)
+
+    def _next(self, checked: bool) -> SearchStep:
+        raise NotImplementedError
+
+
 class SearchFactory(Protocol):
     """Starts searches of one kind for the parts of one call."""
 
-    def start(
-        self,
-        prepared: Prepared,
-        root: Root,
-        options: Options,
-        started: float,
-        goal: tuple[int, str] | None = None,
-        is_every: bool = False,
-    ) -> Search:
-        """Start a search.
-
-        Args:
-            prepared: The prepared model.
-            root: The root of the search.
-            options: How to search.
-            started: Start of the time limit, by `perf_counter`.
-            goal: The objective that each further solution must improve, or None.
-            is_every: Whether all solutions are wanted.
-        """
+    def start(self, task: SearchTask, is_every: bool = False) -> Search:
+        """Start a search; for all solutions with `is_every`."""
 
     def close(self) -> None:
         """End the call: release its resources."""

@@ -15,6 +15,7 @@ from constrint.engine.background_compile import LOADING
 from constrint.learning.size import cost
 from constrint.preparing.branching import Brancher
 from constrint.preparing.restart_rules import Restarts
+from constrint.preparing.search_protocol import SearchTask
 from constrint.presolve.breaking import without_symmetries
 from constrint.search.depth_first import DepthFirstRun
 from constrint.search.members import (
@@ -23,7 +24,6 @@ from constrint.search.members import (
     Member,
     MemberName,
     NeighbourhoodMember,
-    PortfolioTask,
     RelaxedMember,
     TreeSearchMember,
 )
@@ -70,7 +70,7 @@ class MemberMaker:
         price: Mean cost of a propagation of the tree search, in units.
     """
 
-    def __init__(self, task: PortfolioTask) -> None:
+    def __init__(self, task: SearchTask) -> None:
         self.task = task
         self.rules = task.root.settings.portfolio
         self.kind = kind_of(task.root.propagators)
@@ -88,7 +88,7 @@ class MemberMaker:
         """The local search for a first solution."""
         from constrint.search.feasibility_jump import feasibility_jump_run
 
-        run, rules = feasibility_jump_run(*self.task), self.rules
+        run, rules = feasibility_jump_run(self.task), self.rules
         if run is None:
             return "too few constraints have rows, or they are too many"
         return CountingMember(
@@ -99,14 +99,14 @@ class MemberMaker:
         """The search guided by a linear relaxation, towards the goal or along the longest equation."""
         from constrint.search.relaxed import relaxed_run
 
-        prepared, _, options, started, goal = self.task
-        rules, proves = self.rules, goal is not None
+        goal, rules = self.task.goal, self.rules
+        proves = goal is not None
         if goal is None:
             towards = equated(self.task.root)
             if towards is None:
                 return "there is no objective, and there are few equations"
             goal = towards, "min"
-        run = relaxed_run(prepared, self._broken.ordered, options, started, goal)
+        run = relaxed_run(self.task._replace(root=self._broken.ordered, goal=goal))
         if run is None:
             return "HiGHS is missing, or the relaxation is too large or says nothing of the objective"
         run.may_give_up = proves
@@ -119,14 +119,14 @@ class MemberMaker:
         root = self._broken.root
         most = self.rules.most_matched
         root = replace(root, propagators=[on_domains(node, root.box, most) for node in root.propagators])
-        run = DepthFirstRun(*self.task._replace(root=root, options=options))
+        run = DepthFirstRun(self.task._replace(root=root, options=options))
         return TreeSearchMember("restarts", run, self.rules, self.rules.restarting, cost(root.propagators))
 
     def neighbourhoods(self, seed: int = 0) -> Member:
         """A search of large neighbourhoods, around the best solution."""
         seed += self.task.options.seed
         options = replace(self.task.options, lns=True, restarts=None, brancher=LED_BY_FAILURES, seed=seed)
-        run = DepthFirstRun(*self.task._replace(options=options))
+        run = DepthFirstRun(self.task._replace(options=options))
         return NeighbourhoodMember("neighbourhoods", run, self.rules, self.rules.weight_of_lns, self.price)
 
     def learning(self, now: Standing, seed: int = 0) -> Member:
@@ -137,7 +137,7 @@ class MemberMaker:
         if seed:
             options = replace(options, seed=options.seed + seed)
         task = self.task._replace(root=self._broken.root, options=options)
-        run = LearningRun(*task, follows=seed == 0, exchanges=now.workers > 1)
+        run = LearningRun(task, follows=seed == 0, exchanges=now.workers > 1)
         if now.rows is not None:
             run.consult(*now.rows)
         member = LearningMember("learning", run, rules, self.share, rules.units_of_step)

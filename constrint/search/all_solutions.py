@@ -82,7 +82,7 @@ class AllSolutions(Solver):
         roots = iter(()) if prepared.root is None else nearby_roots(prepared, prepared.root)
         for root in roots:
             most = root.settings.search.nodes_near_zero
-            run = DepthFirstRun(prepared, root, self.options, self.work.started, most_nodes=most)
+            run = DepthFirstRun(self.call().task(prepared, root), most_nodes=most)
             while (step := run.next()).found is not None:
                 values = tuple(step.found.values())
                 if values not in known:

@@ -112,9 +112,7 @@ class BranchAndBound:
         if box is None:
             return root
         most = root.settings.search.nodes_before_dual
-        run = DepthFirstRun(
-            prepared, replace(root, box=box), options, call.started, self._goal, most_nodes=most
-        )
+        run = DepthFirstRun(call.task(prepared, replace(root, box=box), self._goal), most_nodes=most)
         try:
             outcome = self._improve(run).outcome
         finally:
@@ -168,7 +166,7 @@ class BranchAndBound:
         """
         call = self.call
         most = root.settings.search.nodes_before_dual
-        brief = DepthFirstRun(self._prepared, root, call.options, call.started, self._goal, most_nodes=most)
+        brief = DepthFirstRun(call.task(self._prepared, root, self._goal), most_nodes=most)
         resumed: Search | None = None
         try:
             outcome = self._improve(brief).outcome

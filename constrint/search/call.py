@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 from constrint.modelling.result import Result, Statistics, Status
 from constrint.preparing.checks import Assignment, values_of
 from constrint.preparing.options import Options
-from constrint.preparing.search_protocol import Search
+from constrint.preparing.search_protocol import Search, SearchTask
 from constrint.support.deadline import Deadline
 
 if TYPE_CHECKING:
     from constrint.modelling.declarations import Declarations
     from constrint.modelling.objectives import Goal
+    from constrint.preparing.prepared import Prepared
+    from constrint.presolve import Root
 
 NO_WORK = Statistics()
 
@@ -82,6 +84,16 @@ class CallContext:
     def deadline(self) -> Deadline:
         """The end of the call."""
         return Deadline(self.options.time_limit, self.work.started)
+
+    def task(
+        self,
+        prepared: Prepared,
+        root: Root,
+        goal: tuple[int, str] | None = None,
+        options: Options | None = None,
+    ) -> SearchTask:
+        """The task of one of its searches, with the call's options or others."""
+        return SearchTask(prepared, root, options or self.options, self.started, goal)
 
     @property
     def targets(self) -> list[Goal]:

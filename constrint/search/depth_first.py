@@ -12,8 +12,7 @@ from constrint.preparing.callbacks import ask
 from constrint.preparing.checks import Assignment, check
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
-from constrint.preparing.search_protocol import Outcome, SearchStep
-from constrint.presolve import Root
+from constrint.preparing.search_protocol import Outcome, SearchStep, SearchTask, Stoppable
 from constrint.search.sliced import SearchLimits, Stepper
 from constrint.search.steering import steering_of
 from constrint.search.subtree import Subtree, left_of, to_root
@@ -35,35 +34,31 @@ from constrint.store.state import (
     WIDER,
     State,
 )
-from constrint.support.deadline import Deadline, Stopped
 
 if TYPE_CHECKING:
     from constrint.relaxation.point import Point
     from constrint.search.lns import Neighbourhoods
 
 
-class DepthFirstRun(Stepper):
+class DepthFirstRun(Stoppable, Stepper):
     """A resumable depth-first search."""
 
     def __init__(
         self,
-        prepared: Prepared,
-        root: Root,
-        options: Options,
-        started: float,
-        goal: tuple[int, str] | None = None,
+        task: SearchTask,
+        *,
         most_nodes: int | None = None,
         most_work: int | None = None,
         most_failures: int | None = None,
     ) -> None:
+        prepared, root, options, _, goal = task
         self.prepared = prepared
         self._options = options
         branch = prepared.branch(root, options, goal)
         state, session = root.begin(branch, not root.exact and options.engine != "interpreted")
         if most_work is not None and any(is_unbounded(state, v) for v in state.branch):
             most_work = None  # interruptions are handled by the whole search, not a share of it
-        deadline = Deadline(options.time_limit, started)
-        limits = SearchLimits(deadline, most_nodes, most_work, most_failures, root.settings)
+        limits = SearchLimits(task.deadline, most_nodes, most_work, most_failures, root.settings)
         super().__init__(state, options.engine, root.exact, limits, session)
         if most_work is not None:
             state.scalar[RECORDING] = 1  # the caller will ask for the remaining subtree
@@ -97,13 +92,6 @@ class DepthFirstRun(Stepper):
     def _watch(self) -> None:
         if self._options.watch is not None:
             self._options.watch(self)
-
-    def next(self, checked: bool = True) -> SearchStep:
-        """The next solution, or why there is none; see `Search.next`."""
-        try:
-            return self._next(checked)
-        except Stopped:
-            return SearchStep(Outcome.STOPPED)
 
     def _next(self, checked: bool) -> SearchStep:
         while True:

@@ -10,37 +10,27 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from constrint.enumeration.swept import Swept, sweep
-from constrint.preparing.options import Options
-from constrint.preparing.prepared import Prepared
-from constrint.preparing.search_protocol import Outcome
-from constrint.presolve import Root
+from constrint.preparing.search_protocol import Outcome, SearchTask
 from constrint.search.choose import Method
 from constrint.search.depth_first import DepthFirstRun
 
 
 def answered_early(
-    prepared: Prepared,
-    root: Root,
-    options: Options,
-    started: float,
-    methods: Collection[Method],
+    task: SearchTask, methods: Collection[Method]
 ) -> tuple[Swept | None, DepthFirstRun | None]:
     """The optimum by the methods that come before all others, and a descent that gave up, to be continued.
 
     The optimum is None where they do not suffice.
 
     Args:
-        prepared: The prepared model.
-        root: The root of the search.
-        options: The search options.
-        started: Start of the call, by `perf_counter`.
+        task: What to search.
         methods: The chosen methods.
     """
     begun: DepthFirstRun | None = None
     if "descent" in methods:
-        rules = root.settings.search
+        rules = task.root.settings.search
         run = DepthFirstRun(
-            *(prepared, root, options, started),
+            task,
             most_nodes=rules.nodes_of_descent,
             most_failures=rules.failures_of_descent,
         )
@@ -50,7 +40,7 @@ def answered_early(
             return Swept(step.found, is_proven, run.statistics(solutions=int(step.found is not None))), None
         if step.outcome is Outcome.GAVE_UP:
             begun = run  # otherwise bounds are missing, and tables may do without
-    swept = sweep(prepared, root) if "tables" in methods else None
+    swept = sweep(task.prepared, task.root) if "tables" in methods else None
     if swept is not None and begun is not None:
         work = begun.statistics().plus(swept.statistics, swept.statistics.solutions)
         return replace(swept, statistics=work), None

@@ -19,12 +19,9 @@ from constrint.local_search.moves import jump, scatter
 from constrint.local_search.separable_rows import SeparableRows
 from constrint.modelling.result import Statistics
 from constrint.preparing.branching import Brancher
-from constrint.preparing.options import Options
-from constrint.preparing.prepared import Prepared
-from constrint.preparing.search_protocol import Outcome, SearchStep
-from constrint.presolve import Root
+from constrint.preparing.search_protocol import Outcome, SearchStep, SearchTask, Stoppable
 from constrint.search.depth_first import DepthFirstRun
-from constrint.support.deadline import Deadline, Pace, Stopped
+from constrint.support.deadline import Pace
 
 if TYPE_CHECKING:
     from constrint.local_search.compiled_jumps import CompiledJumps
@@ -34,32 +31,26 @@ VARIABLES_OF_CHECK = 1_000  # that are given random values between two deadline 
 GUIDED = Brancher("dom_w_deg", "best_so_far")
 
 
-class FeasibilityJumpRun:
+class FeasibilityJumpRun(Stoppable):
     """A local search for a first solution, resumable; it follows the protocol of members.
+
+    It gives one solution, and gives up thereafter, or once too many points without violated rows are none.
 
     Attributes:
         engine: The present engine: "interpreted" or "compiled".
         allowed: Units of work after which `next` pauses, or None; a little more may be spent.
     """
 
-    def __init__(
-        self,
-        prepared: Prepared,
-        root: Root,
-        options: Options,
-        started: float,
-        goal: tuple[int, str] | None,
-        rows: SeparableRows,
-    ) -> None:
+    def __init__(self, task: SearchTask, rows: SeparableRows) -> None:
+        options = replace(task.options, brancher=GUIDED, restarts=None, lns=False)
         self.allowed: int | None = None
         self.engine = "interpreted"
-        self.prepared, self._root, self._started, self._goal = prepared, root, started, goal
-        self._rules = root.settings.local_search
-        self._options = replace(options, brancher=GUIDED, restarts=None, lns=False)
-        self._deadline = Deadline(options.time_limit, started)
+        self.prepared, self._task = task.prepared, task._replace(options=options)
+        self._rules = task.root.settings.local_search
+        self._deadline = task.deadline
         self._pace = Pace(self._rules.slice, self._deadline)
         self._rows = rows
-        self._state = build(rows, options.seed, prepared.hinted(options))
+        self._state = build(rows, options.seed, task.prepared.hinted(task.options))
         rows.rows.clear()  # they are in the state now
         self._jump: Callable[[int], int] = partial(jump, self._state)
         self._session: CompiledJumps | None = None
@@ -83,27 +74,17 @@ class FeasibilityJumpRun:
         self.engine = "compiled"
 
     def _is_long(self) -> bool:
-        if self.engine == "compiled" or self._options.engine != "auto":
+        if self.engine == "compiled" or self._task.options.engine != "auto":
             return False
-        return compiling.is_due(PART, self._pace.spent, self._deadline, self._root.settings.search)
-
-    def next(self, checked: bool = True) -> SearchStep:
-        """A solution, the first and only one, or why there is none; see `Search.next`.
-
-        The search gives up once there is a solution, or too many points without violated rows are none.
-        """
-        try:
-            return self._next(checked)
-        except Stopped:
-            return SearchStep(Outcome.STOPPED)
+        return compiling.is_due(PART, self._pace.spent, self._deadline, self._task.root.settings.search)
 
     def _next(self, checked: bool) -> SearchStep:
         while not self._is_over:
             self._deadline.check()
             if self.allowed is not None and self.allowed <= 0:
                 return SearchStep(Outcome.PAUSED)
-            if self._options.watch is not None:
-                self._options.watch(self)
+            if self._task.options.watch is not None:
+                self._task.options.watch(self)
             if self._slice() > 0:
                 if self._is_long():
                     self._hand_over()
@@ -134,8 +115,8 @@ class FeasibilityJumpRun:
         """The solution next to the present point, or proof that there is none; it may give up."""
         rules = self._rules
         dive = self._dive = DepthFirstRun(
-            *(self.prepared, self._root, self._options, self._started, self._goal),
-            most_nodes=rules.nodes_of_dive * (len(self._root.box.lo) + rules.failures_of_dive),
+            self._task,
+            most_nodes=rules.nodes_of_dive * (len(self._task.root.box.lo) + rules.failures_of_dive),
             most_failures=rules.failures_of_dive,
         )
         point = values(self._rows, self._state)
@@ -184,14 +165,13 @@ class FeasibilityJumpRun:
         return Statistics(nodes=steps, engine=self.engine, method="jumps")
 
 
-def feasibility_jump_run(
-    prepared: Prepared, root: Root, options: Options, started: float, goal: tuple[int, str] | None
-) -> FeasibilityJumpRun | None:
+def feasibility_jump_run(task: SearchTask) -> FeasibilityJumpRun | None:
     """A local search; None where its rows would be too many, or would cover too few constraints."""
-    if root.exact or options.proof is not None:
+    root = task.root
+    if root.exact or task.options.proof is not None:
         return None
-    rows = SeparableRows(root, None if goal is None else goal[0])
+    rows = SeparableRows(root, None if task.goal is None else task.goal[0])
     most = len(root.propagators)
     if not rows.rows or not rows.is_small or rows.rules.one_left_out * rows.left_out > most:
         return None
-    return FeasibilityJumpRun(prepared, root, options, started, goal, rows)
+    return FeasibilityJumpRun(task, rows)

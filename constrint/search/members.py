@@ -9,18 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import inf
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from constrint.preparing.search_protocol import Search
 from constrint.search.depth_first import DepthFirstRun
 from constrint.search.sliced import WORK_OF_NODE
-from constrint.support.deadline import Deadline
 
 if TYPE_CHECKING:
     from constrint.learning.session import LearningRun
-    from constrint.preparing.options import Options
-    from constrint.preparing.prepared import Prepared
-    from constrint.presolve import Root
     from constrint.relaxation.point import Point
     from constrint.search.relaxed import RelaxedRun
     from constrint.settings import PortfolioSettings
@@ -28,29 +24,6 @@ if TYPE_CHECKING:
 MemberName: TypeAlias = Literal[
     "tree search", "local search", "relaxation", "restarts", "neighbourhoods", "learning"
 ]
-
-
-class PortfolioTask(NamedTuple):
-    """The task of all members.
-
-    Attributes:
-        prepared: The prepared model.
-        root: The root of the search.
-        options: The search options.
-        started: Start of the call, by `perf_counter`.
-        goal: The objective that each further solution must improve, or None.
-    """
-
-    prepared: Prepared
-    root: Root
-    options: Options
-    started: float
-    goal: tuple[int, str] | None
-
-    @property
-    def deadline(self) -> Deadline:
-        """The end of the call."""
-        return Deadline(self.options.time_limit, self.started)
 
 
 @dataclass

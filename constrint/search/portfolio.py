@@ -16,31 +16,28 @@ from weakref import ref
 from constrint.errors import InternalError
 from constrint.modelling.result import Statistics
 from constrint.preparing.checks import check
-from constrint.preparing.search_protocol import Outcome, SearchStep
+from constrint.preparing.search_protocol import Outcome, SearchStep, SearchTask, Stoppable
 from constrint.search.depth_first import DepthFirstRun
 from constrint.search.members import (
     LearningMember,
     Member,
     MemberName,
-    PortfolioTask,
     RelaxedMember,
     TreeSearchMember,
 )
-from constrint.support.deadline import Stopped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from constrint.preparing.options import Options
-    from constrint.preparing.prepared import Prepared
-    from constrint.presolve import Root
     from constrint.relaxation.lp_rows import LpRow, Relaxation
     from constrint.relaxation.point import Point
     from constrint.search.admission import MemberMaker, Standing
 
 
-class Portfolio:
+class Portfolio(Stoppable):
     """A portfolio of searches that take turns, as one search of the protocol `Search`.
+
+    Without an objective, only the first solution may be requested.
 
     Attributes:
         prepared: The prepared model.
@@ -50,29 +47,22 @@ class Portfolio:
 
     workers = 1
 
-    def __init__(
-        self,
-        prepared: Prepared,
-        root: Root,
-        options: Options,
-        started: float,
-        goal: tuple[int, str] | None = None,
-        begun: DepthFirstRun | None = None,
-    ) -> None:
+    def __init__(self, task: SearchTask, begun: DepthFirstRun | None = None) -> None:
+        options = task.options
         watch = options.watch
         if watch is not None:
             this = ref(self)  # a cycle would keep all of it until the garbage collector comes
             options = options.watched(lambda _: watch(present) if (present := this()) else None)
-        self.prepared = prepared
+        self.prepared = task.prepared
         self.absent: dict[MemberName, str] = {}
-        self._task = PortfolioTask(prepared, root, options, started, goal)
-        self._rules = root.settings.portfolio
+        self._task = task._replace(options=options)
+        self._rules = task.root.settings.portfolio
         self._maker: MemberMaker | None = None  # from the end of the first turn on
-        self._goal = goal
+        self._goal = task.goal
         self._best: int | None = None
         self._bound: int | None = None
         if begun is None:
-            branching = DepthFirstRun(*self._task)
+            branching = DepthFirstRun(self._task)
         else:  # a search that ended early: its nodes count as part of the first turns
             branching = begun
             branching.go_on(options)
@@ -105,16 +95,6 @@ class Portfolio:
         self._best = value
         for member in self._members:
             member.run.demand_better(value)
-
-    def next(self, checked: bool = True) -> SearchStep:
-        """The next solution, or why there is none; see `Search.next`.
-
-        Without an objective, only the first solution may be requested.
-        """
-        try:
-            return self._next(checked)
-        except Stopped:
-            return SearchStep(Outcome.STOPPED)
 
     def _next(self, checked: bool) -> SearchStep:
         while True:

@@ -156,7 +156,7 @@ class Probes:
             return False
         call = self.call
         options = replace(call.options, lns=False, restarts=None, watch=None)
-        run = DepthFirstRun(self.prepared, part, options, call.started, self.goal, most_nodes=self._nodes())
+        run = DepthFirstRun(call.task(self.prepared, part, self.goal, options), most_nodes=self._nodes())
         better = None
         try:
             step = run.next(checked=False)

@@ -18,9 +18,8 @@ import numpy as np
 from constrint.engine.fixpoint import clear
 from constrint.engine.select import choose_value
 from constrint.preparing.branching import PLAIN
-from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
-from constrint.preparing.search_protocol import Outcome
+from constrint.preparing.search_protocol import Outcome, SearchTask
 from constrint.presolve import Root
 from constrint.relaxation.column_bounds import ColumnBounds
 from constrint.relaxation.cuts import cuts
@@ -65,24 +64,18 @@ class RelaxedRun(DepthFirstRun):
         may_give_up: Whether to give up if that is no more than propagation proves.
     """
 
-    def __init__(
-        self,
-        prepared: Prepared,
-        root: Root,
-        options: Options,
-        started: float,
-        goal: tuple[int, str],
-        relaxation: Relaxation,
-    ) -> None:
+    def __init__(self, task: SearchTask, relaxation: Relaxation) -> None:
+        goal = task.goal
+        assert goal is not None
         self.allowed: int | None = None
         self.bound: int | None = None
         self.may_give_up = False
         self._gives_up = False
-        super().__init__(prepared, root, options, started, goal)
+        super().__init__(task)
         self._state.scalar[ASKED_FROM] = 0
         self._goal = goal[0]
         self._sign = 1 if goal[1] == "min" else -1
-        self._known = self._sign * known_bound(prepared, root, goal)
+        self._known = self._sign * known_bound(task.prepared, task.root, goal)
         columns = relaxation.columns
         self._relaxation = relaxation
         self._bounds = ColumnBounds(columns, self._state)
@@ -346,14 +339,12 @@ def _write(state: State, level: int, v: int, decision: int, value: int) -> bool:
     return True
 
 
-def relaxed_run(
-    prepared: Prepared, root: Root, options: Options, started: float, goal: tuple[int, str]
-) -> RelaxedRun | None:
+def relaxed_run(task: SearchTask) -> RelaxedRun | None:
     """A search guided by a relaxation; None where that is too large or does not bound the goal."""
     if not has_highs():
         return None
-    relaxation = relaxed(root)
-    if relaxation is None or not relaxation.is_about(goal[0]):
+    relaxation = relaxed(task.root)
+    if task.goal is None or relaxation is None or not relaxation.is_about(task.goal[0]):
         return None
-    options = replace(options, brancher=PLAIN, restarts=None, lns=False)
-    return RelaxedRun(prepared, root, options, started, goal, relaxation)
+    options = replace(task.options, brancher=PLAIN, restarts=None, lns=False)
+    return RelaxedRun(task._replace(options=options), relaxation)

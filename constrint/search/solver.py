@@ -125,7 +125,7 @@ def _best(call: CallContext, prepared: Prepared, easy: EasyAnswer) -> Result | N
             if not call.targets:
                 return call.result(Status.OPTIMAL, best)
         methods = [choice.method for choice in first_methods(Case(prepared, root, call.options))]
-        swept, begun = answered_early(prepared, root, call.options, call.started, methods)
+        swept, begun = answered_early(call.task(prepared, root), methods)
         if swept is not None:
             return _swept(call, swept, start)
         # The learning search cannot try values in order: it optimises preferences in turn, as goals.

@@ -68,7 +68,7 @@ def start_search(
         is_every: Whether all solutions are wanted.
         begun: A tree search that ended early, to be continued; not with workers.
     """
-    options, started = call.options, call.started
+    options = call.options
     if call.beside is not None:
         options = options.watched(call.beside)
     method = main_method(Case(prepared, root, options, call.learning_gave_up)).method
@@ -78,23 +78,24 @@ def start_search(
 
         if not is_every and options.proof is None:  # a proof has no step for symmetries
             root = without_symmetries(root, goal, prepared.variables.values()).root
-        return LearningRun(prepared, root, options, started, goal)
+        return LearningRun(call.task(prepared, root, goal, options))
     if options.proof is not None:
         if call.learning_gave_up:
             raise ModelError("the proof grew too long: bounds creep in small steps; bound the variables")
         raise ModelError("a proof needs numbers that fit int64: bound the variables")
+    task = call.task(prepared, root, goal, options)
     if method == "side by side" and not is_every:
         from constrint.search.threaded_portfolio import ThreadedPortfolio
 
-        return ThreadedPortfolio(prepared, root, options, started, goal)
+        return ThreadedPortfolio(task)
     if options.sharing is not None:
-        return options.sharing.start(prepared, root, options, started, goal, is_every)
+        return options.sharing.start(task, is_every)
     if method == "portfolio":
-        return Portfolio(prepared, root, options, started, goal, begun)
+        return Portfolio(task, begun)
     if begun is not None:
         begun.go_on(options)
         return begun
-    return DepthFirstRun(prepared, root, options, started, goal)
+    return DepthFirstRun(task)
 
 
 def first_solution(
@@ -111,7 +112,7 @@ def first_solution(
     left: Root | None = root
     if root.postponed:
         most = root.settings.search.nodes_before_presolve
-        run = DepthFirstRun(prepared, root, call.options, call.started, most_nodes=most)
+        run = DepthFirstRun(call.task(prepared, root), most_nodes=most)
         step = _first_of(call, prepared, root, run)
         if step.outcome is not Outcome.GAVE_UP:
             return step
@@ -150,7 +151,7 @@ def nearby(
     """
     most = root.settings.search.nodes_near_zero
     for near in nearby_roots(prepared, root):
-        run = DepthFirstRun(prepared, near, call.options, call.started, goal, most_nodes=most)
+        run = DepthFirstRun(call.task(prepared, near, goal), most_nodes=most)
         best, value = SearchStep(Outcome.EXHAUSTED), 0
         try:
             while (step := run.next()).found is not None:

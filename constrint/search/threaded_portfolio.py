@@ -18,30 +18,21 @@ from typing import TYPE_CHECKING
 
 from constrint.errors import InternalError
 from constrint.learning.clause_exchange import exchange_clauses
-from constrint.preparing.search_protocol import Outcome, SearchStep
+from constrint.preparing.search_protocol import Outcome, SearchStep, SearchTask
 from constrint.search.admission import MemberMaker, may_learn
 from constrint.search.members import NeighbourhoodMember
 from constrint.search.portfolio import Portfolio
 from constrint.search.rounds import FoundSolution, Round, RoundGoal, Turn
 
 if TYPE_CHECKING:
-    from constrint.preparing.options import Options
-    from constrint.preparing.prepared import Prepared
     from constrint.preparing.search_protocol import Search
-    from constrint.presolve import Root
 
 
 class ThreadedPortfolio(Portfolio):
     """A portfolio whose members run at the same time; it follows the protocol `Search`."""
 
-    def __init__(
-        self,
-        prepared: Prepared,
-        root: Root,
-        options: Options,
-        started: float,
-        goal: tuple[int, str] | None = None,
-    ) -> None:
+    def __init__(self, task: SearchTask) -> None:
+        options = task.options
         self._round: list[Round] = []  # the one under way
         rounds = self._round  # members refer to it, not to this search: a cycle would keep all of it
 
@@ -49,7 +40,7 @@ class ThreadedPortfolio(Portfolio):
             for one in rounds:
                 one.check()
 
-        super().__init__(prepared, root, options.watched(look), started, goal)
+        super().__init__(task._replace(options=options.watched(look)))
         self.workers = options.workers
         self._watch = None if options.watch is None else partial(options.watch, self)
         self._values: Mapping[int, int] | None = None  # of the last solution, where it is of a round

@@ -67,7 +67,7 @@ def warm_start(call: CallContext, prepared: Prepared, root: Root) -> WarmStart |
             continue
         rules = part.settings.search
         run = DepthFirstRun(
-            *(prepared, part, options, call.started),
+            call.task(prepared, part, options=options),
             most_nodes=rules.nodes_near_hints + 2 * len(prepared.variables),
             most_failures=rules.failures_near_hints,
         )

@@ -21,6 +21,7 @@ from constrint.learning.duals import ColumnPlaces, Duals
 from constrint.learning.layout import LEVEL, QUEUE_HEAD, QUEUE_TAIL, TRAIL, Learner
 from constrint.modelling.objectives import as_goals
 from constrint.preparing.prepared import Prepared
+from constrint.preparing.search_protocol import SearchTask
 from constrint.relaxation.program import DualProof
 from constrint.settings import DEFAULT, using
 
@@ -172,9 +173,8 @@ def small_learner() -> Learner:
     m.add(sum_(x) <= 20)
     prepared = Prepared(m, as_goals([(x[0] - x[1], "min")]), ())
     assert prepared.root is not None
-    run = session.LearningRun(
-        prepared, prepared.root, options_of(learn=True, engine="interpreted"), 0.0, prepared.goals[0]
-    )
+    options = options_of(learn=True, engine="interpreted")
+    run = session.LearningRun(SearchTask(prepared, prepared.root, options, 0.0, prepared.goals[0]))
     return run._ls
 
 

@@ -14,6 +14,7 @@ from constrint.local_search.jump_arrays import SAFE_SCORE, build, values
 from constrint.local_search.layout import HEAVIEST, UNLIMITED, VIOLATED, WORK, Jumps
 from constrint.local_search.separable_rows import SeparableRows
 from constrint.preparing.prepared import Prepared
+from constrint.preparing.search_protocol import SearchTask
 from constrint.presolve import Root
 from constrint.search.feasibility_jump import FeasibilityJumpRun, feasibility_jump_run
 from constrint.settings import DEFAULT
@@ -143,7 +144,7 @@ def test_domains_beyond_64_bits_have_no_notes_of_holes():
 def run_of(model: Model, **options) -> FeasibilityJumpRun:
     prepared = Prepared(model, [], [], may_postpone=True)
     assert prepared.root is not None
-    run = feasibility_jump_run(prepared, prepared.root, options_of(**options), perf_counter(), None)
+    run = feasibility_jump_run(SearchTask(prepared, prepared.root, options_of(**options), perf_counter()))
     assert run is not None
     return run
 

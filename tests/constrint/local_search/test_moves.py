@@ -27,7 +27,7 @@ from constrint.local_search.layout import (
 )
 from constrint.local_search.separable_rows import SeparableRows
 from constrint.preparing.prepared import Prepared
-from constrint.preparing.search_protocol import Outcome
+from constrint.preparing.search_protocol import Outcome, SearchTask
 from constrint.search.admission import MemberMaker
 from constrint.search.feasibility_jump import FeasibilityJumpRun, feasibility_jump_run
 from constrint.settings import DEFAULT
@@ -179,7 +179,7 @@ def planted(count: int, seed: int) -> Model:
 def run_of(model: Model, **options) -> FeasibilityJumpRun | None:
     prepared = Prepared(model, [], [], may_postpone=True)
     assert prepared.root is not None
-    return feasibility_jump_run(prepared, prepared.root, options_of(**options), perf_counter(), None)
+    return feasibility_jump_run(SearchTask(prepared, prepared.root, options_of(**options), perf_counter()))
 
 
 def test_it_finds_a_solution_alone(filled):

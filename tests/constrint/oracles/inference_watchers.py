@@ -29,7 +29,7 @@ from constrint.preparing.branching import Brancher
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
 from constrint.preparing.restart_rules import Restarts
-from constrint.preparing.search_protocol import Outcome, Search
+from constrint.preparing.search_protocol import Outcome, Search, SearchTask
 from constrint.presolve import Root
 from constrint.relaxation.lp_rows import LpRow, Relaxation, relaxed
 from constrint.relaxation.program import OPTIMAL, RelaxationProgram
@@ -160,7 +160,9 @@ def watch_learning(prepared: Prepared, root: Root, known: Solutions, rng: Random
     has_relaxation = relaxation is not None and goal is not None and relaxation.is_about(goal[0])
     for seed in range(1 if has_relaxation else 2):
         options = Options(engine="interpreted", learn=True, seed=seed)
-        run = LearningRun(prepared, root, options, perf_counter(), goal, exchanges=not has_relaxation)
+        run = LearningRun(
+            SearchTask(prepared, root, options, perf_counter(), goal), exchanges=not has_relaxation
+        )
         runs.append(run)
         if has_relaxation and relaxation is not None and len(run._ls.root):
             run.consult(relaxation, relaxation.rows)
@@ -223,7 +225,7 @@ def watch_branching(prepared: Prepared, root: Root, known: Solutions, rng: Rando
         root = replace(
             root, propagators=[on_domains(node, root.box, most) for node in root.propagators], settled=None
         )
-    run = DepthFirstRun(prepared, root, options, perf_counter(), known.goal)
+    run = DepthFirstRun(SearchTask(prepared, root, options, perf_counter(), known.goal))
     _drive(run, known, "branching")
 
 
@@ -237,7 +239,7 @@ def watch_relaxation(prepared: Prepared, root: Root, known: Solutions, rng: Rand
     if not relaxation.is_about(known.goal[0]):
         return
     options = Options(engine="interpreted", seed=rng.randrange(3))
-    run = RelaxedRun(prepared, root, options, perf_counter(), known.goal, relaxation)
+    run = RelaxedRun(SearchTask(prepared, root, options, perf_counter(), known.goal), relaxation)
     _drive(run, known, "relaxation")
     added = run._program.rows[len(relaxation.rows) :]
     TALLY["cut"] += len(added)

@@ -19,6 +19,7 @@ from constrint.parallel.subtree_search import SubtreeSearch
 from constrint.preparing.branching import ValueSelector, VariableSelector
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
+from constrint.preparing.search_protocol import SearchTask
 from constrint.search import subtree as subtrees
 from constrint.search.depth_first import DepthFirstRun
 from constrint.search.sliced import SearchLimits
@@ -126,7 +127,7 @@ def walk(path: list[Any], fixed: tuple[Any, ...] = ()) -> list[tuple[int, ...]]:
     m.add(x != y)
     prepared = Prepared(m, (), (), brancher=ci.Brancher("input_order"))
     assert prepared.root is not None
-    state = DepthFirstRun(prepared, prepared.root, Options(engine="interpreted"), 0.0)._state
+    state = DepthFirstRun(SearchTask(prepared, prepared.root, Options(engine="interpreted"), 0.0))._state
     walker = SubtreeSearch(state, "interpreted", False, SearchLimits())
     numbers = {name: prepared.variables[variable] for name, variable in m.variables.items()}
     steps = [[(numbers[v], *step) for v, *step in items] for items in (fixed, path)]

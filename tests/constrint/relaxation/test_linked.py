@@ -12,7 +12,7 @@ from constrint import Model, all_different, element, if_then_else, sum_
 from constrint.answers.search_arguments import options_of
 from constrint.modelling.objectives import as_goals
 from constrint.preparing.prepared import Prepared
-from constrint.preparing.search_protocol import Outcome
+from constrint.preparing.search_protocol import Outcome, SearchTask
 from constrint.relaxation import linked
 from constrint.relaxation.lp_rows import relaxed
 from constrint.search.relaxed import relaxed_run
@@ -78,7 +78,7 @@ def ordered(n: int) -> tuple[Model, object]:
 def bound_of(m: Model, cost: object) -> int:
     """What the relaxation proves of the least cost at the root."""
     prepared = Prepared(m, as_goals([(cost, "min")]), ())
-    run = relaxed_run(prepared, prepared.root, options_of(), perf_counter(), prepared.goals[0])
+    run = relaxed_run(SearchTask(prepared, prepared.root, options_of(), perf_counter(), prepared.goals[0]))
     run.allowed = 1
     assert run.next().outcome is Outcome.PAUSED
     assert run.bound is not None

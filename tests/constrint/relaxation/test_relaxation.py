@@ -14,6 +14,7 @@ from constrint import Model, all_different, circuit, element, global_cardinality
 from constrint.answers.search_arguments import options_of
 from constrint.modelling.objectives import as_goals
 from constrint.preparing.prepared import Prepared
+from constrint.preparing.search_protocol import SearchTask
 from constrint.relaxation.column_bounds import ColumnBounds
 from constrint.relaxation.cuts import cuts
 from constrint.relaxation.lp_rows import LpRow, Relaxation, relaxed
@@ -28,7 +29,7 @@ UNKNOWN = -(10**15)  # the value of a column that no variable stands for
 def points(prepared: Prepared, relaxation: Relaxation) -> list[np.ndarray]:
     """The values of all columns in solutions; a row of a table is UNKNOWN."""
     assert prepared.root is not None
-    run = DepthFirstRun(prepared, prepared.root, options_of(engine="interpreted"), perf_counter())
+    run = DepthFirstRun(SearchTask(prepared, prepared.root, options_of(engine="interpreted"), perf_counter()))
     columns = relaxation.columns
     bounds = ColumnBounds(columns, run._state)
     found = []
@@ -141,7 +142,9 @@ def test_a_bound_holds_for_any_multipliers():
         (column,) = relaxation.columns.of(v).terms
         sign = 1 if direction == "min" else -1
         program = RelaxationProgram(relaxation.rows, len(relaxation.columns.variable), column, sign)
-        run = DepthFirstRun(prepared, prepared.root, options_of(engine="interpreted"), perf_counter())
+        run = DepthFirstRun(
+            SearchTask(prepared, prepared.root, options_of(engine="interpreted"), perf_counter())
+        )
         lower, upper = ColumnBounds(relaxation.columns, run._state).read(run._state)
         assert program.solve(lower, upper) == OPTIMAL
         optimum = sign * int(best(point[column] for point in points(prepared, relaxation)))
@@ -164,7 +167,7 @@ def led(prepared: Prepared) -> tuple[RelaxedRun | None, int | None]:
     """The search led by a relaxation, at its end, and the best value of its goal."""
     options = options_of(engine="interpreted", has_goal=True)
     assert prepared.root is not None
-    run = relaxed_run(prepared, prepared.root, options, perf_counter(), prepared.goals[0])
+    run = relaxed_run(SearchTask(prepared, prepared.root, options, perf_counter(), prepared.goals[0]))
     value = None
     while run is not None and run.next().found is not None:
         value = run.value(prepared.goals[0][0])

@@ -14,6 +14,7 @@ from constrint import Model, sum_
 from constrint.answers.search_arguments import options_of
 from constrint.modelling.objectives import as_goals
 from constrint.preparing.prepared import Prepared
+from constrint.preparing.search_protocol import SearchTask
 from constrint.relaxation.column_bounds import ColumnBounds
 from constrint.relaxation.lp_rows import relaxed
 from constrint.relaxation.program import OPTIMAL, RelaxationProgram
@@ -62,7 +63,7 @@ def held(m: Model, cost: object, draw: np.random.Generator) -> tuple[int, float]
     solutions = points(prepared, relaxation)
     (column,) = relaxation.columns.of(prepared.goals[0][0]).terms
     program = RelaxationProgram(relaxation.rows, len(relaxation.columns.variable), column, 1)
-    run = DepthFirstRun(prepared, root, options_of(engine="interpreted"), perf_counter())
+    run = DepthFirstRun(SearchTask(prepared, root, options_of(engine="interpreted"), perf_counter()))
     lower, upper = ColumnBounds(relaxation.columns, run._state).read(run._state)
     finder = Rounding(relaxation, column)
     count, before, at = 0, None, 0.0

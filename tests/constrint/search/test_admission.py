@@ -14,10 +14,10 @@ from constrint import Model, sum_
 from constrint.modelling.objectives import as_goals
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
-from constrint.preparing.search_protocol import Outcome, SearchStep
+from constrint.preparing.search_protocol import Outcome, SearchStep, SearchTask
 from constrint.relaxation.highs import has_highs
 from constrint.search.admission import ADMISSIONS, MemberMaker, Standing
-from constrint.search.members import CountingMember, PortfolioTask
+from constrint.search.members import CountingMember
 from constrint.search.portfolio import Portfolio
 from constrint.settings import DEFAULT, using
 
@@ -30,13 +30,13 @@ def portfolio(m: Model, goals: list[Any]) -> Portfolio | None:
     if prepared.root is None or prepared.root.exact:
         return None
     goal = prepared.goals[0] if goals else None
-    return Portfolio(prepared, prepared.root, Options(engine="interpreted"), perf_counter(), goal)
+    return Portfolio(SearchTask(prepared, prepared.root, Options(engine="interpreted"), perf_counter(), goal))
 
 
 def maker(m: Model, goals: list[Any], **options: Any) -> MemberMaker:
     prepared = Prepared(m, as_goals(goals), ())
     assert prepared.root is not None
-    task = PortfolioTask(prepared, prepared.root, Options(**options), perf_counter(), None)
+    task = SearchTask(prepared, prepared.root, Options(**options), perf_counter(), None)
     return MemberMaker(task._replace(goal=prepared.goals[0] if goals else None))
 
 

@@ -17,7 +17,7 @@ from constrint.engine.state_arrays import Box, Branch
 from constrint.engine.state_arrays import build as build_state
 from constrint.modelling.objectives import as_goals
 from constrint.preparing.prepared import Prepared
-from constrint.preparing.search_protocol import Outcome
+from constrint.preparing.search_protocol import Outcome, SearchTask
 from constrint.relaxation.columns import Columns
 from constrint.relaxation.highs import has_highs
 from constrint.relaxation.point import Point
@@ -224,8 +224,9 @@ def optimum_of(
     v = prepared.goals[0][0]
     scale, constant = prepared.scales.get(v, (1, 0))
     root, started = prepared.root, perf_counter()
-    guide = relaxed_run(prepared, root, options, started, prepared.goals[0]) if is_led else None
-    run = DepthFirstRun(prepared, root, options, started, prepared.goals[0])
+    task = SearchTask(prepared, root, options, started, prepared.goals[0])
+    guide = relaxed_run(task) if is_led else None
+    run = DepthFirstRun(task)
     best, found = None, []
     while True:
         if guide is not None:

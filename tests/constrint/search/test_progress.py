@@ -14,6 +14,7 @@ import constrint as ci
 from constrint.cli.main import app
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
+from constrint.preparing.search_protocol import SearchTask
 from constrint.search.call import WorkTotal
 from constrint.search.depth_first import DepthFirstRun
 from constrint.search.progress import Progress, shown
@@ -100,7 +101,9 @@ def test_bound_and_gap_of_progress():
     prepared = Prepared(m, [(goal, "min")], ())
     assert prepared.root is not None
     progress.on_solution(ci.Result(ci.Status.FEASIBLE, {}, 60))
-    run = DepthFirstRun(prepared, prepared.root, Options(engine="interpreted"), 0.0, prepared.goals[0])
+    run = DepthFirstRun(
+        SearchTask(prepared, prepared.root, Options(engine="interpreted"), 0.0, prepared.goals[0])
+    )
     progress._bound = progress._bound_of(run)
     text = progress.text(run.statistics(), 2.0)
     assert "best 60 · bound 38 · gap 36.7%" in text

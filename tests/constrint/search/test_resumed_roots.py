@@ -10,6 +10,7 @@ from constrint import Model, sum_
 from constrint.engine.compiled import load
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
+from constrint.preparing.search_protocol import SearchTask
 from constrint.search.depth_first import DepthFirstRun
 
 SEEDS = range(200)
@@ -18,7 +19,7 @@ SEEDS = range(200)
 def listed(prepared: Prepared, engine: str) -> tuple[list[tuple[int, ...]], int]:
     """All solutions in the order in which they are found, and how many nodes that took."""
     assert prepared.root is not None
-    run = DepthFirstRun(prepared, prepared.root, Options(engine=engine), 0.0)  # type: ignore[arg-type] # one of the engines
+    run = DepthFirstRun(SearchTask(prepared, prepared.root, Options(engine=engine), 0.0))  # type: ignore[arg-type]
     found = []
     while (solution := run.next().found) is not None:
         found.append(tuple(solution.values()))
@@ -85,7 +86,7 @@ def test_a_root_is_resumed_once_and_only_as_it_was_left() -> None:
 
 
 def _solutions(prepared: Prepared, root: object) -> list[tuple[int, ...]]:
-    run = DepthFirstRun(prepared, root, Options(engine="interpreted"), 0.0)  # type: ignore[arg-type] # a root
+    run = DepthFirstRun(SearchTask(prepared, root, Options(engine="interpreted"), 0.0))  # type: ignore[arg-type]
     found = []
     while (solution := run.next().found) is not None:
         found.append(tuple(solution.values()))

@@ -19,7 +19,7 @@ from constrint.learning.clause_exchange import ClauseExchange, exchange_clauses
 from constrint.learning.session import LearningRun
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
-from constrint.preparing.search_protocol import Outcome, SearchStep
+from constrint.preparing.search_protocol import Outcome, SearchStep, SearchTask
 from constrint.search import rounds
 from constrint.search.rounds import Turn
 from constrint.settings import DEFAULT, using
@@ -217,7 +217,7 @@ def learner(m: Model, goals=(), seed: int = 0) -> LearningRun:
     assert prepared.root is not None
     options = Options(seed=seed, engine="interpreted")
     goal = prepared.goals[0] if goals else None
-    return LearningRun(prepared, prepared.root, options, 0.0, goal, exchanges=True)
+    return LearningRun(SearchTask(prepared, prepared.root, options, 0.0, goal), exchanges=True)
 
 
 def test_what_searches_tell_holds_in_all_better_solutions():

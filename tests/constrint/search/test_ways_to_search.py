@@ -14,7 +14,7 @@ from constrint.preparing.branching import ValueSelector, VariableSelector, as_br
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
 from constrint.preparing.restart_rules import luby
-from constrint.preparing.search_protocol import Outcome
+from constrint.preparing.search_protocol import Outcome, SearchTask
 from constrint.search.depth_first import DepthFirstRun
 from constrint.search.solver import Solver
 from constrint.settings import DEFAULT, Settings
@@ -134,7 +134,7 @@ def test_nogoods_exclude_what_was_searched_and_nothing_else(engine, room):
             prepared = Prepared(m, (), ())
             found = []
             if prepared.root is not None:
-                run = DepthFirstRun(prepared, prepared.root, options, 0.0)
+                run = DepthFirstRun(SearchTask(prepared, prepared.root, options, 0.0))
                 while (solution := run.next().found) is not None:
                     found.append(tuple(solution[x] for x in xs))
             assert sorted(found) == solutions_of(m, xs)
@@ -145,9 +145,8 @@ def test_paths_are_kept_within_their_room():
     m.settings = DEFAULT.with_fields(search={"most_paths": 3, "most_decisions": 40})
     prepared = Prepared(m, (), ())
     assert prepared.root is not None
-    run = DepthFirstRun(
-        prepared, prepared.root, Options(engine="interpreted", restarts=ci.Restarts("luby", 2)), 0.0
-    )
+    options = Options(engine="interpreted", restarts=ci.Restarts("luby", 2))
+    run = DepthFirstRun(SearchTask(prepared, prepared.root, options, 0.0))
     assert run.next().outcome is Outcome.EXHAUSTED
     assert 1 <= run._state.scalar[NOGOODS] <= 3
     assert m.solve(restarts=ci.Restarts("luby", 2)).status is ci.Status.INFEASIBLE
@@ -359,5 +358,5 @@ def test_a_time_limit_ends_every_way():
     solver = Solver(m, Options(time_limit=0.0))
     prepared = Prepared(m, (), ())
     assert prepared.root is not None
-    run = DepthFirstRun(prepared, prepared.root, solver.options, solver.work.started)
+    run = DepthFirstRun(SearchTask(prepared, prepared.root, solver.options, solver.work.started))
     assert run.next().outcome is Outcome.STOPPED
