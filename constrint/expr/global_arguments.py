@@ -1,12 +1,14 @@
-"""Checks of arguments of global constraints from Python."""
+"""Global constraints from arguments in Python, which are checked."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from constrint.errors import ModelError
-from constrint.expr import Const, IntExpr, IntLike, as_expr
+from constrint.expr import BoolExpr, Const, IntExpr, IntLike, as_expr, placed
 from constrint.expr.arithmetic.arguments import flat
+from constrint.expr.global_expr import Definition, Function, Kind, Part, Relation
 from constrint.support.arguments import integer_list
 
 
@@ -50,3 +52,27 @@ def plain_matrix(rows: tuple[tuple[IntExpr, ...], ...]) -> tuple[tuple[IntExpr, 
     if all(isinstance(entry, Const) for row in rows for entry in row):
         return tuple([tuple([entry.value for entry in row if isinstance(entry, Const)]) for row in rows])
     return rows
+
+
+_READ: dict[Kind, Callable[[Any, str], Part]] = {
+    "expr": lambda value, what: as_expr(value),
+    "exprs": expressions,
+    "ints": integers,
+    "rows": rows_of,
+    "matrix": matrix_of,
+}
+
+
+def _parts(definition: Definition, arguments: tuple[Any, ...]) -> tuple[Part, ...]:
+    given = zip(definition.fields, arguments, strict=True)
+    return definition.checked(tuple([_READ[field.kind](value, field.name) for field, value in given]))
+
+
+def relation(definition: Definition, *arguments: Any) -> BoolExpr:
+    """The condition on these arguments; raises `ModelError` for arguments of other kinds."""
+    return placed(Relation(definition, _parts(definition, arguments)))
+
+
+def function(definition: Definition, *arguments: Any) -> Function:
+    """The number of these arguments; raises `ModelError` for arguments of other kinds."""
+    return Function(definition, _parts(definition, arguments))

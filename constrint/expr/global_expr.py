@@ -58,6 +58,7 @@ class Definition:
         is_number: Whether it is a number, not a condition.
         needs: The conditions under which a number is defined if its arguments are. None: always.
         check: Raises `ModelError` for arguments that do not match.
+        equal: Names of the lists that have equal lengths.
     """
 
     name: str
@@ -69,6 +70,7 @@ class Definition:
     literal: Callable[..., int] | None = None
     is_number: bool = False
     needs: Callable[..., tuple[BoolExpr, ...]] | None = None
+    equal: str = ""
 
     def checked(self, parts: tuple[Part, ...]) -> tuple[Part, ...]:
         """The arguments, after checks; raises `ModelError`."""
@@ -78,17 +80,15 @@ class Definition:
                 raise ModelError(f"{self.name}: {field.name} is one of {choice}, not {part}")
             if isinstance(part, tuple) and not part and not field.may_be_empty:
                 raise ModelError(f"{self.name} needs at least one entry in {field.name}")
+        if self.equal:
+            named = dict(zip([field.name for field in self.fields], parts, strict=True))
+            lengths = {name: len(named[name]) for name in self.equal.split()}
+            if len(set(lengths.values())) > 1:
+                said = ", ".join(f"{length} {name}" for name, length in lengths.items())
+                raise ModelError(f"{self.name} needs lists of one length, not {said}")
         if self.check is not None:
             self.check(*parts)
         return parts
-
-
-def same_lengths(name: str, **lists: tuple[Any, ...]) -> None:
-    """Raise `ModelError` unless the lists have equal lengths."""
-    lengths = {field: len(part) for field, part in lists.items()}
-    if len(set(lengths.values())) > 1:
-        said = ", ".join(f"{length} {field}" for field, length in lengths.items())
-        raise ModelError(f"{name} needs lists of one length, not {said}")
 
 
 def is_of_expressions(rows: tuple[tuple[Any, ...], ...]) -> bool:

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from constrint.errors import ModelError
-from constrint.expr import And, BoolExpr, Comparison, Const, IntExpr, IntLike, Member, as_expr, linear, placed
+from constrint.expr import And, BoolExpr, Comparison, Const, IntExpr, IntLike, Member, linear, placed
 from constrint.expr.domain import Domain
-from constrint.expr.global_arguments import expressions, integers
-from constrint.expr.global_expr import Definition, Field, Function, Relation, same_lengths
+from constrint.expr.global_arguments import expressions, function, integers
+from constrint.expr.global_expr import Definition, Field, Relation
 from constrint.globals.posting import hull_of, variables_of, view_of
 from constrint.lowering.problem import Linear
 from constrint.propagators import Cardinality
@@ -125,7 +125,6 @@ def _post_cardinality(
 def _check_cardinality(
     args: tuple[IntExpr, ...], values: tuple[int, ...], counts: tuple[IntExpr, ...], others: str
 ) -> None:
-    same_lengths("global_cardinality", values=values, counts=counts)
     if len(set(values)) < len(values):
         raise ModelError("global_cardinality counts each value once: a value is listed twice")
 
@@ -142,6 +141,7 @@ GLOBAL_CARDINALITY = Definition(
     _cardinality_decomposed,
     _post_cardinality,
     _check_cardinality,
+    equal="values counts",
 )
 
 
@@ -151,8 +151,7 @@ def count(values: Iterable[IntLike], value: IntLike) -> IntExpr:
     A sum of truth values. Domain consistent for a constant value if no variable occurs twice; otherwise
     bounds consistent. O(n).
     """
-    parts = (expressions(values, "values"), as_expr(value))
-    return Function(COUNT, COUNT.checked(parts))
+    return function(COUNT, values, value)
 
 
 def among(values: Iterable[IntLike], members: Iterable[int]) -> IntExpr:
@@ -160,7 +159,7 @@ def among(values: Iterable[IntLike], members: Iterable[int]) -> IntExpr:
 
     A sum of truth values; domain consistent if no variable occurs twice. O(n).
     """
-    return Function(AMONG, AMONG.checked((expressions(values, "values"), integers(members, "members"))))
+    return function(AMONG, values, members)
 
 
 def nvalue(values: Iterable[IntLike]) -> IntExpr:
@@ -170,7 +169,7 @@ def nvalue(values: Iterable[IntLike]) -> IntExpr:
     Kiziltan and Walsh, CP 2005): each truth value is domain consistent, the sum bounds consistent. O(n d).
     For more than 2 n^2 values, the number of expressions that differ from all before them, O(n^2).
     """
-    return Function(NVALUE, NVALUE.checked((expressions(values, "values"),)))
+    return function(NVALUE, values)
 
 
 def global_cardinality(

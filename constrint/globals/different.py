@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from constrint.errors import ModelError
 from constrint.expr import And, BoolExpr, Comparison, IntExpr, IntLike, Member, Or, placed
 from constrint.expr.domain import Domain
-from constrint.expr.global_arguments import expressions, integers, listed
+from constrint.expr.global_arguments import listed, relation
 from constrint.expr.global_expr import Definition, Field, Relation
 from constrint.globals.posting import hull_of, need, variables_of, view_of
 from constrint.propagators import AllDifferent, AllDifferentBounds, AllDifferentDomain, Cardinality
@@ -135,8 +135,7 @@ def all_different_except(values: Iterable[IntLike], exceptions: int | Iterable[i
         exceptions: The value, or the values, that may occur any number of times.
     """
     listed_ = exceptions if isinstance(exceptions, Iterable) else [exceptions]
-    parts = (expressions(values, "values"), integers(listed_, "exceptions"))
-    return placed(Relation(ALL_DIFFERENT_EXCEPT, ALL_DIFFERENT_EXCEPT.checked(parts)))
+    return relation(ALL_DIFFERENT_EXCEPT, values, listed_)
 
 
 def all_different(*values: IntLike | Iterable[IntLike], consistency: Consistency = "auto") -> BoolExpr:

@@ -16,15 +16,12 @@ from constrint.expr import (
     IntLike,
     Not,
     Or,
-    as_expr,
-    linear,
-    placed,
 )
 from constrint.expr.build import product
-from constrint.expr.global_arguments import expressions
-from constrint.expr.global_expr import Definition, Field, Relation, same_lengths
+from constrint.expr.global_arguments import relation
+from constrint.expr.global_expr import Definition, Field, Relation
 from constrint.globals.posting import variables_of
-from constrint.globals.scheduling import CUMULATIVE, NO_OVERLAP
+from constrint.globals.scheduling import CUMULATIVE, NO_OVERLAP, before, is_without_overlap
 from constrint.lowering.problem import TRUE
 from constrint.propagators import NoOverlap, NoOverlapOptional
 from constrint.propagators.cumulative import fits
@@ -52,13 +49,7 @@ def is_present(presence: IntExpr) -> BoolExpr:
 
 def _no_overlap_meaning(starts: Values, durations: Values, presences: Values) -> bool:
     tasks = [(s, d) for s, d, p in zip(starts, durations, presences, strict=True) if p]
-    return all(d >= 0 for _, d in tasks) and all(
-        s + d <= t or t + e <= s for i, (s, d) in enumerate(tasks) for t, e in tasks[:i]
-    )
-
-
-def _before(start: IntExpr, duration: IntExpr, other: IntExpr) -> BoolExpr:
-    return Comparison("<=", linear([(1, start), (1, duration)]), other)
+    return is_without_overlap(tasks)
 
 
 def _no_overlap_decomposed(starts: Exprs, durations: Exprs, presences: Exprs) -> BoolExpr:
@@ -66,7 +57,7 @@ def _no_overlap_decomposed(starts: Exprs, durations: Exprs, presences: Exprs) ->
     tasks = list(zip(starts, durations, absent, strict=True))
     parts: list[BoolExpr] = [Or((a, Comparison(">=", d, Const(0)))) for _, d, a in tasks]
     parts += [
-        Or((a, b, _before(s, d, t), _before(t, e, s)))
+        Or((a, b, before(s, d, t), before(t, e, s)))
         for i, (s, d, a) in watched(enumerate(tasks))
         for t, e, b in tasks[:i]
     ]
@@ -88,9 +79,7 @@ NO_OVERLAP_OPTIONAL = Definition(
     _no_overlap_meaning,
     _no_overlap_decomposed,
     _post_no_overlap,
-    lambda starts, durations, presences: same_lengths(
-        "no_overlap_optional", starts=starts, durations=durations, presences=presences
-    ),
+    equal="starts durations presences",
 )
 
 
@@ -126,9 +115,7 @@ CUMULATIVE_OPTIONAL = Definition(
     _cumulative_meaning,
     _as_cumulative,
     None,
-    lambda starts, durations, demands, capacity, presences: same_lengths(
-        "cumulative_optional", starts=starts, durations=durations, demands=demands, presences=presences
-    ),
+    equal="starts durations demands presences",
 )
 
 
@@ -146,12 +133,7 @@ def no_overlap_optional(
         durations: How long it takes: not negative where it is present.
         presences: Conditions, or numbers: a task whose presence is 0 is absent.
     """
-    parts = (
-        expressions(starts, "starts"),
-        expressions(durations, "durations"),
-        expressions(presences, "presences"),
-    )
-    return placed(Relation(NO_OVERLAP_OPTIONAL, NO_OVERLAP_OPTIONAL.checked(parts)))
+    return relation(NO_OVERLAP_OPTIONAL, starts, durations, presences)
 
 
 def cumulative_optional(
@@ -173,11 +155,4 @@ def cumulative_optional(
         capacity: The capacity: not negative, even where all tasks are absent.
         presences: Conditions, or numbers: a task whose presence is 0 is absent.
     """
-    parts = (
-        expressions(starts, "starts"),
-        expressions(durations, "durations"),
-        expressions(demands, "demands"),
-        as_expr(capacity),
-        expressions(presences, "presences"),
-    )
-    return placed(Relation(CUMULATIVE_OPTIONAL, CUMULATIVE_OPTIONAL.checked(parts)))
+    return relation(CUMULATIVE_OPTIONAL, starts, durations, demands, capacity, presences)

@@ -7,9 +7,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from constrint.errors import ModelError
-from constrint.expr import And, BoolConst, BoolExpr, Comparison, Const, Implies, IntExpr, IntLike, Or, placed
-from constrint.expr.global_arguments import expressions, integers
-from constrint.expr.global_expr import Definition, Field, Relation, same_lengths
+from constrint.expr import And, BoolConst, BoolExpr, Comparison, Const, Implies, IntExpr, IntLike, Or
+from constrint.expr.global_arguments import relation
+from constrint.expr.global_expr import Definition, Field
 from constrint.globals.automata import post_run
 from constrint.globals.posting import need, variables_of
 from constrint.lowering.problem import TRUE
@@ -75,8 +75,8 @@ def _lexicographic(name: str, strict: bool) -> Definition:
         meaning,
         decomposed,
         post,
-        lambda xs, ys: same_lengths(name, xs=xs, ys=ys),
-        literal,
+        literal=literal,
+        equal="xs ys",
     )
 
 
@@ -141,7 +141,7 @@ def increasing(values: Iterable[IntLike], *, strict: bool = False) -> BoolExpr:
     n - 1 comparisons, which form a chain and are therefore domain consistent. O(n).
     """
     definition = STRICTLY_INCREASING if strict else INCREASING
-    return placed(Relation(definition, definition.checked((expressions(values, "values"),))))
+    return relation(definition, values)
 
 
 def decreasing(values: Iterable[IntLike], *, strict: bool = False) -> BoolExpr:
@@ -150,7 +150,7 @@ def decreasing(values: Iterable[IntLike], *, strict: bool = False) -> BoolExpr:
     n - 1 comparisons, which form a chain and are therefore domain consistent. O(n).
     """
     definition = STRICTLY_DECREASING if strict else DECREASING
-    return placed(Relation(definition, definition.checked((expressions(values, "values"),))))
+    return relation(definition, values)
 
 
 def lex_less(xs: Iterable[IntLike], ys: Iterable[IntLike]) -> BoolExpr:
@@ -159,13 +159,12 @@ def lex_less(xs: Iterable[IntLike], ys: Iterable[IntLike]) -> BoolExpr:
     Domain consistent if no variable occurs twice (Frisch et al., CP 2002), O(n), also if negated. A truth
     value is fixed as soon as the bounds decide it.
     """
-    return placed(Relation(LEX_LESS, LEX_LESS.checked((expressions(xs, "xs"), expressions(ys, "ys")))))
+    return relation(LEX_LESS, xs, ys)
 
 
 def lex_less_equal(xs: Iterable[IntLike], ys: Iterable[IntLike]) -> BoolExpr:
     """The condition that one list is lexicographically at most another of the same length; see `lex_less`."""
-    parts = (expressions(xs, "xs"), expressions(ys, "ys"))
-    return placed(Relation(LEX_LESS_EQUAL, LEX_LESS_EQUAL.checked(parts)))
+    return relation(LEX_LESS_EQUAL, xs, ys)
 
 
 def value_precede(order: Iterable[int], values: Iterable[IntLike]) -> BoolExpr:
@@ -175,5 +174,4 @@ def value_precede(order: Iterable[int], values: Iterable[IntLike]) -> BoolExpr:
     table for each step: domain consistent if no variable occurs twice, O(n m d) for m values. Negated, as a
     truth value, or over more than 4,096 values, it is an implication for each expression and value.
     """
-    parts = (integers(order, "order"), expressions(values, "values"))
-    return placed(Relation(VALUE_PRECEDE, VALUE_PRECEDE.checked(parts)))
+    return relation(VALUE_PRECEDE, order, values)

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from constrint.errors import ModelError
-from constrint.expr import And, BoolExpr, Comparison, Const, IntExpr, IntLike, Member, as_expr, linear, placed
+from constrint.expr import And, BoolExpr, Comparison, Const, IntExpr, IntLike, Member, as_expr, linear
 from constrint.expr.domain import Domain
-from constrint.expr.global_arguments import expressions, integers, matrix_of, rows_of
-from constrint.expr.global_expr import Definition, Field, Relation, same_lengths
+from constrint.expr.global_arguments import relation
+from constrint.expr.global_expr import Definition, Field
 from constrint.globals.posting import require_all
 from constrint.support.deadline import watched
 
@@ -53,7 +53,6 @@ def _post_packing(
 
 
 def _check_packing(bins: tuple[IntExpr, ...], sizes: tuple[int, ...], loads: tuple[IntExpr, ...]) -> None:
-    same_lengths("bin_packing", bins=bins, sizes=sizes)
     if any(size < 0 for size in sizes):
         raise ModelError("bin_packing: a size is negative")
 
@@ -69,6 +68,7 @@ BIN_PACKING = Definition(
     _packing_decomposed,
     _post_packing,
     _check_packing,
+    equal="bins sizes",
 )
 
 
@@ -117,7 +117,6 @@ def _post_vector(
 
 
 def _check_vector(bins: tuple[IntExpr, ...], sizes: tuple[tuple[int, ...], ...], capacities: Matrix) -> None:
-    same_lengths("vector_bin_packing", bins=bins, sizes=sizes)
     lengths = {len(row) for row in (*sizes, *capacities)}
     if len(lengths) > 1:
         raise ModelError(
@@ -139,6 +138,7 @@ VECTOR_BIN_PACKING = Definition(
     _vector_decomposed,
     _post_vector,
     _check_vector,
+    equal="bins sizes",
 )
 
 
@@ -178,7 +178,6 @@ def _check_knapsack(
     weight: IntExpr,
     profit: IntExpr,
 ) -> None:
-    same_lengths("knapsack", counts=counts, weights=weights, profits=profits)
     if min([0, *weights, *profits]) < 0:
         raise ModelError("knapsack: a weight or profit is negative")
 
@@ -196,6 +195,7 @@ KNAPSACK = Definition(
     _knapsack_decomposed,
     None,
     _check_knapsack,
+    equal="counts weights profits",
 )
 
 
@@ -210,8 +210,7 @@ def bin_packing(bins: Iterable[IntLike], sizes: Iterable[int], loads: Iterable[I
         sizes: The size of each item; not negative.
         loads: The load of each bin: bound them to limit the bins.
     """
-    parts = (expressions(bins, "bins"), integers(sizes, "sizes"), expressions(loads, "loads"))
-    return placed(Relation(BIN_PACKING, BIN_PACKING.checked(parts)))
+    return relation(BIN_PACKING, bins, sizes, loads)
 
 
 def vector_bin_packing(
@@ -227,8 +226,7 @@ def vector_bin_packing(
         sizes: A row for each item: its size in each dimension; not negative.
         capacities: A row for each bin: its capacity in each dimension, numbers or expressions.
     """
-    parts = (expressions(bins, "bins"), rows_of(sizes, "sizes"), matrix_of(capacities, "capacities"))
-    return placed(Relation(VECTOR_BIN_PACKING, VECTOR_BIN_PACKING.checked(parts)))
+    return relation(VECTOR_BIN_PACKING, bins, sizes, capacities)
 
 
 def knapsack(
@@ -249,11 +247,4 @@ def knapsack(
         weight: The total weight.
         profit: The total profit.
     """
-    parts = (
-        expressions(counts, "counts"),
-        integers(weights, "weights"),
-        integers(profits, "profits"),
-        as_expr(weight),
-        as_expr(profit),
-    )
-    return placed(Relation(KNAPSACK, KNAPSACK.checked(parts)))
+    return relation(KNAPSACK, counts, weights, profits, weight, profit)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from constrint.errors import ModelError
@@ -20,11 +20,10 @@ from constrint.expr import (
     Min,
     Or,
     linear,
-    placed,
 )
 from constrint.expr.domain import Domain
-from constrint.expr.global_arguments import expressions
-from constrint.expr.global_expr import Definition, Field, Relation, same_lengths
+from constrint.expr.global_arguments import expressions, relation
+from constrint.expr.global_expr import Definition, Field
 from constrint.globals.different import pairwise
 from constrint.globals.posting import keep_in_range, need, variables_of
 from constrint.propagators import AllDifferent, AllDifferentBounds, Circuit, Inverse, Subcircuit
@@ -77,7 +76,7 @@ INVERSE = Definition(
     _inverse_meaning,
     _inverse_decomposed,
     _post_inverse,
-    lambda xs, ys: same_lengths("inverse", xs=xs, ys=ys),
+    equal="xs ys",
 )
 
 
@@ -101,14 +100,17 @@ def _follow(args: tuple[IntExpr, ...], node: IntExpr) -> IntExpr:
     return following
 
 
-def _post_circuit(lowering: Lowering, args: tuple[IntExpr, ...]) -> None:
-    variables = variables_of(lowering, args)
-    _post_permutation(lowering, variables)
-    lowering.problem.propagators.append(Circuit(variables))
+def _post(cycle: type[Circuit | Subcircuit]) -> Callable[[Lowering, tuple[IntExpr, ...]], None]:
+    def post(lowering: Lowering, args: tuple[IntExpr, ...]) -> None:
+        variables = variables_of(lowering, args)
+        _post_permutation(lowering, variables)
+        lowering.problem.propagators.append(cycle(variables))
+
+    return post
 
 
 CIRCUIT = Definition(
-    "circuit", (Field("successors", "exprs"),), is_circuit, _circuit_decomposed, _post_circuit
+    "circuit", (Field("successors", "exprs"),), is_circuit, _circuit_decomposed, _post(Circuit)
 )
 
 
@@ -131,14 +133,8 @@ def _subcircuit_decomposed(args: tuple[IntExpr, ...]) -> BoolExpr:
     return And(tuple(parts))
 
 
-def _post_subcircuit(lowering: Lowering, args: tuple[IntExpr, ...]) -> None:
-    variables = variables_of(lowering, args)
-    _post_permutation(lowering, variables)
-    lowering.problem.propagators.append(Subcircuit(variables))
-
-
 SUBCIRCUIT = Definition(
-    "subcircuit", (Field("successors", "exprs"),), is_subcircuit, _subcircuit_decomposed, _post_subcircuit
+    "subcircuit", (Field("successors", "exprs"),), is_subcircuit, _subcircuit_decomposed, _post(Subcircuit)
 )
 
 
@@ -163,8 +159,7 @@ def inverse(xs: Iterable[IntLike], ys: Iterable[IntLike]) -> BoolExpr:
     Domain consistent for each pair of values, O(n^2), with bounds-consistent `all_different` for each list
     (Cheng et al., Constraints 1999). Negated, or as a truth value, it is the conjunction of n^2 equivalences.
     """
-    parts = (_by_node(xs, "xs"), _by_node(ys, "ys"))
-    return placed(Relation(INVERSE, INVERSE.checked(parts)))
+    return relation(INVERSE, _by_node(xs, "xs"), _by_node(ys, "ys"))
 
 
 def circuit(successors: Iterable[IntLike]) -> BoolExpr:
@@ -174,7 +169,7 @@ def circuit(successors: Iterable[IntLike]) -> BoolExpr:
     is bounds consistent: O(n^2), weaker than domain consistency, which is NP-hard. Negated, or as a truth
     value, it is the walk of n steps from node 0, O(n^2) conditions.
     """
-    return placed(Relation(CIRCUIT, CIRCUIT.checked((_by_node(successors, "successors"),))))
+    return relation(CIRCUIT, _by_node(successors, "successors"))
 
 
 def subcircuit(successors: Iterable[IntLike]) -> BoolExpr:
@@ -185,4 +180,4 @@ def subcircuit(successors: Iterable[IntLike]) -> BoolExpr:
     domain consistency, which is NP-hard. Negated, or as a truth value, it is the walk from the first node of
     the cycle, O(n^2) conditions.
     """
-    return placed(Relation(SUBCIRCUIT, SUBCIRCUIT.checked((_by_node(successors, "successors"),))))
+    return relation(SUBCIRCUIT, _by_node(successors, "successors"))

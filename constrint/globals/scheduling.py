@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from constrint.expr import And, BoolExpr, Comparison, Const, IntExpr, IntLike, Or, as_expr, linear, placed
-from constrint.expr.global_arguments import expressions
-from constrint.expr.global_expr import Definition, Field, Relation, same_lengths
+from constrint.expr import And, BoolExpr, Comparison, Const, IntExpr, IntLike, Or, linear
+from constrint.expr.global_arguments import relation
+from constrint.expr.global_expr import Definition, Field
 from constrint.globals.posting import variables_of
 from constrint.propagators import Cumulative, NoOverlap, Rectangles
 from constrint.propagators.cumulative import fits
@@ -27,13 +27,14 @@ def _not_negative(args: Exprs) -> list[BoolExpr]:
     return [Comparison(">=", arg, Const(0)) for arg in args]
 
 
-def _before(start: IntExpr, duration: IntExpr, other: IntExpr) -> BoolExpr:
+def before(start: IntExpr, duration: IntExpr, other: IntExpr) -> BoolExpr:
+    """A task ends before another starts."""
     return Comparison("<=", linear([(1, start), (1, duration)]), other)
 
 
-def _no_overlap_meaning(starts: Values, durations: Values) -> bool:
-    tasks = list(zip(starts, durations, strict=True))
-    return all(d >= 0 for d in durations) and all(
+def is_without_overlap(tasks: Sequence[tuple[int, int]]) -> bool:
+    """Whether of any two tasks, each a start and a duration, one ends before the other starts."""
+    return all(d >= 0 for _, d in tasks) and all(
         s + d <= t or t + e <= s for i, (s, d) in enumerate(tasks) for t, e in tasks[:i]
     )
 
@@ -41,7 +42,7 @@ def _no_overlap_meaning(starts: Values, durations: Values) -> bool:
 def _no_overlap_decomposed(starts: Exprs, durations: Exprs) -> BoolExpr:
     tasks = list(zip(starts, durations, strict=True))
     parts = [
-        Or((_before(s, d, t), _before(t, e, s)))
+        Or((before(s, d, t), before(t, e, s)))
         for i, (s, d) in watched(enumerate(tasks))
         for t, e in tasks[:i]
     ]
@@ -56,10 +57,10 @@ def _post_no_overlap(lowering: Lowering, starts: Exprs, durations: Exprs) -> Non
 NO_OVERLAP = Definition(
     "no_overlap",
     (Field("starts", "exprs"), Field("durations", "exprs")),
-    _no_overlap_meaning,
+    lambda starts, durations: is_without_overlap(list(zip(starts, durations, strict=True))),
     _no_overlap_decomposed,
     _post_no_overlap,
-    lambda starts, durations: same_lengths("no_overlap", starts=starts, durations=durations),
+    equal="starts durations",
 )
 
 
@@ -98,9 +99,7 @@ CUMULATIVE = Definition(
     fits,
     _cumulative_decomposed,
     _post_cumulative,
-    lambda starts, durations, demands, capacity: same_lengths(
-        "cumulative", starts=starts, durations=durations, demands=demands
-    ),
+    equal="starts durations demands",
 )
 
 
@@ -116,7 +115,7 @@ def _diffn_meaning(xs: Values, ys: Values, widths: Values, heights: Values) -> b
 def _diffn_decomposed(xs: Exprs, ys: Exprs, widths: Exprs, heights: Exprs) -> BoolExpr:
     boxes = list(zip(xs, ys, widths, heights, strict=True))
     parts = [
-        Or((_before(x, w, u), _before(u, p, x), _before(y, h, v), _before(v, q, y)))
+        Or((before(x, w, u), before(u, p, x), before(y, h, v), before(v, q, y)))
         for i, (x, y, w, h) in watched(enumerate(boxes))
         for u, v, p, q in boxes[:i]
     ]
@@ -134,7 +133,7 @@ DIFFN = Definition(
     _diffn_meaning,
     _diffn_decomposed,
     _post_diffn,
-    lambda xs, ys, widths, heights: same_lengths("diffn", xs=xs, ys=ys, widths=widths, heights=heights),
+    equal="xs ys widths heights",
 )
 
 
@@ -145,8 +144,7 @@ def no_overlap(starts: Iterable[IntLike], durations: Iterable[IntLike]) -> BoolE
     2007), O(n^2); weaker than bounds consistency, which is NP-hard. Negated, or as a truth value, it is a
     disjunction for each pair.
     """
-    parts = (expressions(starts, "starts"), expressions(durations, "durations"))
-    return placed(Relation(NO_OVERLAP, NO_OVERLAP.checked(parts)))
+    return relation(NO_OVERLAP, starts, durations)
 
 
 def cumulative(
@@ -158,13 +156,7 @@ def cumulative(
     checks (Baptiste et al. 2001), O(n^2); weaker than bounds consistency, which is NP-hard. Negated, or as a
     truth value, it is the sum of the running demands at each start, n^2 conditions.
     """
-    parts = (
-        expressions(starts, "starts"),
-        expressions(durations, "durations"),
-        expressions(demands, "demands"),
-        as_expr(capacity),
-    )
-    return placed(Relation(CUMULATIVE, CUMULATIVE.checked(parts)))
+    return relation(CUMULATIVE, starts, durations, demands, capacity)
 
 
 def diffn(
@@ -176,10 +168,4 @@ def diffn(
     each pair (the base level of Beldiceanu and Carlsson, CP 2001), O(n^2). Negated, or as a truth value, it
     is those disjunctions.
     """
-    parts = (
-        expressions(xs, "xs"),
-        expressions(ys, "ys"),
-        expressions(widths, "widths"),
-        expressions(heights, "heights"),
-    )
-    return placed(Relation(DIFFN, DIFFN.checked(parts)))
+    return relation(DIFFN, xs, ys, widths, heights)

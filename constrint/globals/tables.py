@@ -16,15 +16,14 @@ from constrint.expr import (
     IntLike,
     Or,
     Selection,
-    as_expr,
     builders,
     inside,
     linear,
     placed,
 )
 from constrint.expr.domain import Domain
-from constrint.expr.global_arguments import expressions, matrix_of
-from constrint.expr.global_expr import Definition, Field, Function, Relation, is_of_expressions
+from constrint.expr.global_arguments import expressions, function
+from constrint.expr.global_expr import Definition, Field, Relation, is_of_expressions
 from constrint.globals.posting import keep_in_range, variables_of
 from constrint.lowering.problem import TRUE, Linear
 from constrint.propagators import ShortTable, Table
@@ -195,5 +194,4 @@ def element_2d(rows: Iterable[Iterable[IntLike]], row: IntLike, column: IntLike)
         row: Number of the row.
         column: Number of the column.
     """
-    parts = (matrix_of(rows, "rows"), as_expr(row), as_expr(column))
-    return Function(ELEMENT_2D, ELEMENT_2D.checked(parts))
+    return function(ELEMENT_2D, rows, row, column)
