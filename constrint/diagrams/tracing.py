@@ -31,6 +31,17 @@ class _Hidden(Exception):  # noqa: N818 - a signal that names the parameter
     """A callable reads a parameter that it did not read in the trial calls."""
 
 
+def _noting_all(name: str) -> Any:
+    """A method of dicts that depends on all entries."""
+    method = getattr(dict, name)
+
+    def noting(self: _Record, *given: Any) -> Any:
+        self._note_all()
+        return method(self, *given)
+
+    return noting
+
+
 class _Record(dict[str, Any]):
     """Parameters by name or attribute; records which are read, and refuses those that it was not given."""
 
@@ -67,47 +78,12 @@ class _Record(dict[str, Any]):
         self._note(name)
         return super().__contains__(name)
 
-    def __iter__(self) -> Iterator[str]:
-        self._note_all()
-        return super().__iter__()
-
-    def __len__(self) -> int:
-        self._note_all()
-        return super().__len__()
-
-    def __eq__(self, other: object) -> bool:
-        self._note_all()
-        return super().__eq__(other)
-
+    __iter__, __reversed__, __len__ = map(_noting_all, ("__iter__", "__reversed__", "__len__"))
+    __eq__, __ne__ = map(_noting_all, ("__eq__", "__ne__"))
+    keys, values, items, copy = map(_noting_all, ("keys", "values", "items", "copy"))
+    __or__, __ror__, __repr__ = map(_noting_all, ("__or__", "__ror__", "__repr__"))
+    pop, popitem, setdefault = map(_noting_all, ("pop", "popitem", "setdefault"))
     __hash__ = None  # as a dict
-
-    def keys(self) -> Any:
-        """As a dict's."""
-        self._note_all()
-        return super().keys()
-
-    def values(self) -> Any:
-        """As a dict's."""
-        self._note_all()
-        return super().values()
-
-    def items(self) -> Any:
-        """As a dict's."""
-        self._note_all()
-        return super().items()
-
-    def copy(self) -> dict[str, Any]:
-        """As a dict's."""
-        self._note_all()
-        return super().copy()
-
-    def __or__(self, other: Any) -> Any:
-        self._note_all()
-        return super().__or__(other)
-
-    def __ror__(self, other: Any) -> Any:
-        self._note_all()
-        return super().__ror__(other)
 
 
 @dataclass

@@ -14,6 +14,7 @@ from constrint import ModelError
 from constrint.tuning.spaces import from_tune_params
 
 PARAMS = {"a": [1, 2, 3, 10, 12], "b": [0, 1, 2], "x": [None, 1, 2], "s": ["row", "col"], "on": [True, False]}
+FIRST = {name: values[0] for name, values in PARAMS.items()}
 
 
 def allowed(function, by_name):
@@ -22,7 +23,7 @@ def allowed(function, by_name):
     for values in itertools.product(*PARAMS.values()):
         config = dict(zip(PARAMS, values, strict=True))
         try:
-            if function(**{name: config[name] for name in by_name}) if by_name else function(config):
+            if function(**{name: config[name] for name in by_name}) if by_name else function(dict(config)):
                 found.append(config)
         except ArithmeticError:
             continue
@@ -110,6 +111,10 @@ CALLED = {
     "all as a dict": lambda p: {**p, "zz": 1}["a"] in [2, 3] and dict(p)["b"] in (0, 1),
     "all as items": lambda p: any(k == "a" and v == 3 for k, v in p.items()),
     "a copy": lambda p: p.copy()["b"] == 1 or len(p) > 5,
+    "all compared": lambda p: p != FIRST,
+    "all as text": lambda p: str(p) != str(FIRST),
+    "one taken out": lambda p: p.pop("ab"[0]) in (3, 10),
+    "the last taken out": lambda p: p.popitem()[1] in (False, None),
     "nothing": lambda p: None,
     "numpy's integers": lambda p: p["a"] * np.int64(3) > 7,
     "numpy's divisions by zero": lambda p: np.float64(3) / p["b"] > 2,
