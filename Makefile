@@ -44,8 +44,7 @@ lock: $(VENV)/.installed-test
 	$(BIN)/uv pip compile --quiet --universal --upgrade --python-version 3.11 --extra test \
 	  --no-emit-package constrint --custom-compile-command "make lock" pyproject.toml -o requirements/ci.txt
 
-# kernels/scan does not conform to kernels/.clang-format yet.
-FORMATTED := $(shell find kernels/cells kernels/common kernels/strategies -name '*.cu' -o -name '*.cuh')
+FORMATTED := $(shell find kernels -name '*.cu' -o -name '*.cuh')
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .

@@ -4,11 +4,11 @@
     python benchmarks/rnn/machine_code.py write after/       on the new ones
     python benchmarks/rnn/machine_code.py compare before/ after/
 
-`write` compiles one tiling of each of 44 requests by NVRTC: all strategies, passes, dtypes and cells, for
-sm_90a, sm_80 and sm_75. It writes the cubins, and the tilings into the folder `--tilings`. A tiling that is
-already there is not solved again, so both sides compile the same numbers. `compare` compares the sections
-that a GPU executes or reads: code, constants and shared memory, not symbols and names. It exits with 1 if one
-differs.
+`write` compiles one tiling of each of 44 requests and of 16 of scans by NVRTC: all strategies, passes, dtypes
+and cells, for sm_90a, sm_80 and sm_75. It writes the cubins, and the tilings into the folder `--tilings`. A
+tiling that is already there is not solved again, so both sides compile the same numbers. `compare` compares
+the sections that a GPU executes or reads: code, constants and shared memory, not symbols and names. It exits
+with 1 if one differs.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ from kerneltune.compiling.cubin_cache import CubinCache
 from kerneltune.inputs.descriptions import discover
 from kerneltune.inputs.hardware import load_profile
 from kerneltune.inputs.problem import Problem
+from kerneltune.inputs.scan_descriptions import discover_scans
+from kerneltune.inputs.scan_problem import ScanProblem
 from kerneltune.tiling.candidate import Candidate
 from kerneltune.tiling.space import TilingSpace
 
@@ -75,6 +77,25 @@ t4 grid backward lstm fp16 1 256 16 0
 t4 streamed forward gru fp16 1 2048 16 0
 t4 streamed backward lstm fp16 1 2048 16 0
 """
+# GPU, strategy, pass, cell, dtype, options
+SCANS = """
+h100_sxm look_back forward linear bf16 lengths,resets
+h100_sxm look_back backward linear bf16 reverse
+h100_sxm look_back forward mingru fp32 plain
+h100_sxm look_back backward minlstm fp16 sequences
+h100_sxm look_back forward complex fp32 resets
+h100_sxm look_back backward matrix2 bf16 lengths
+h100_sxm sequential forward linear fp32 plain
+h100_sxm sequential backward minlstm bf16 resets
+h100_sxm sequential training diag_gru bf16 lengths,resets
+h100_sxm sequential backward diag_lstm fp32 reverse
+h100_sxm overlap forward diag_gru bf16 plain
+h100_sxm overlap training diag_slstm fp16 resets
+h100_sxm overlap backward diag_lstm bf16 lengths
+a100_sxm_80gb look_back forward linear bf16 plain
+a100_sxm_80gb look_back backward mingru fp16 plain
+t4 sequential training diag_slstm fp32 resets
+"""
 COMPARED = (".text", ".nv.constant0", ".nv.constant2", ".nv.constant3", ".nv.shared")
 WITHOUT_CONTENTS = 8  # the ELF section type NOBITS
 
@@ -100,6 +121,16 @@ def solved(request: str, tilings: Path) -> Candidate:
     return candidate
 
 
+def solved_scan(request: str) -> Candidate:
+    """The best tiling of a scan's request; all have rows of 1000 steps and 520 channels."""
+    gpu, strategy, direction, cell, dtype, options = request.split()
+    flags = {name: name in options for name in ("reverse", "lengths", "resets")}
+    sequences = 5 if "sequences" in options else 0
+    batch = 1 if sequences else 3
+    problem = ScanProblem(cell, batch, 1000, 520, dtype, direction, sequences=sequences, **flags)
+    return TilingSpace(problem, load_profile(gpu), discover_scans(), strategy).best()
+
+
 def write(folder: Path, tilings: Path) -> None:
     """Compile every request's tiling into the folder."""
     for made in (folder, tilings):
@@ -110,6 +141,12 @@ def write(folder: Path, tilings: Path) -> None:
             compiled = compiler.compile(solved(request, tilings))
             (folder / f"{request.replace(' ', '-')}.cubin").write_bytes(compiled.cubin)
             print(f"{request}: {compiled.report.registers} registers", flush=True)
+        for request in SCANS.strip().splitlines():
+            gpu = load_profile(request.split()[0])
+            compiler = Compiler(discover_scans(), gpu, cache=CubinCache(Path(scratch)))
+            compiled = compiler.compile(solved_scan(request))
+            (folder / f"scan-{request.replace(' ', '-')}.cubin").write_bytes(compiled.cubin)
+            print(f"scan {request}: {compiled.report.registers} registers", flush=True)
 
 
 def sections(cubin: bytes) -> dict[str, tuple[int, bytes]]:

@@ -1,8 +1,11 @@
 // What every scan kernel is given, by value, as its one parameter.
 //
-// Shapes: B batch, T steps, D channels. Arrays are [B, T, D]; channels lie side by side, batch rows and steps as far apart as the strides
-// say, in elements. Stored as Tiling::Scalar; states that enter and leave are float32, [B, D]. Where a channel is more than a number, its numbers
-// lie side by side: a complex a is [B, T, D, 2], a matrix [B, T, D, 2, 2], their h [B, T, D, 2] and the states [B, D, 2].
+// Shapes: B batch, T steps, D channels. Arrays are [B, T, D]; channels lie side by side, batch rows and steps
+// as far apart as the strides
+// say, in elements. Stored as Tiling::Scalar; states that enter and leave are float32, [B, D]. Where a
+// channel is more than a number, its numbers
+// lie side by side: a complex a is [B, T, D, 2], a matrix [B, T, D, 2, 2], their h [B, T, D, 2] and the
+// states [B, D, 2].
 #pragma once
 
 namespace kerneltune {
@@ -21,18 +24,23 @@ struct ScanArguments {
   void* output1;         // backward: by input1 …
   void* output2;
   void* output3;
-  const float* initial;       // the state that enters: forward h before the first step, backward the gradient by the last h; null for zeros
+  // The state that enters: forward h before the first step, backward the gradient by the last h; null for zeros
+  const float* initial;
   const float* first_hidden;  // backward: h before the first step; null for zeros
-  float* final_state;         // the state that leaves: forward the last h, backward the gradient by h before the first step; may be null
-  const int* lengths;           // [B]: steps of each row that count; read if Tiling::lengths
+  // The state that leaves: forward the last h, backward the gradient by h before the first step; may be null
+  float* final_state;
+  const int* lengths;  // [B]: steps of each row that count; read if Tiling::lengths
   const Byte* resets;  // [B, T]: not 0 where h before the step is dropped; read if Tiling::resets
-  const int* boundaries;  // [N + 1]: where the sequences of the one row begin, and T; read if Tiling::sequences. States are then [N, D]
+  // [N + 1]: where the sequences of the one row begin, and T; read if Tiling::sequences. States are then [N, D]
+  const int* boundaries;
   // Of cells that are not linear in their state, whose states are [S, B, D] and not [B, D]:
   const float* weights;    // [W, D]
   float* weight_gradient;  // [B, W, D]; backward: by the weights, of each row
-  float* checkpoints;      // [ceil(T / 16), S, B, D]: states before every 16th step, from the first; forward null, or they are written
-  int* repaired;           // [4]; may be null: what "overlap" did again (repairs.cuh), zeros by other strategies
-  void* workspace;              // bytes as the tiling says, 0 before the first launch; what a launch leaves is for the next
+  // [ceil(T / 16), S, B, D]: states before every 16th step, from the first; forward null, or they are written
+  float* checkpoints;
+  int* repaired;  // [4]; may be null: what "overlap" did again (repairs.cuh), zeros by other strategies
+  // Bytes as the tiling says, 0 before the first launch; what a launch leaves is for the next
+  void* workspace;
   Stride input0_batch;
   Stride input0_step;
   Stride input1_batch;
@@ -53,9 +61,9 @@ struct ScanArguments {
   Stride output2_step;
   Stride output3_batch;
   Stride output3_step;
-  int steps;     // T
-  int batch;     // B
-  int channels;  // D
+  int steps;      // T
+  int batch;      // B
+  int channels;   // D
   int sequences;  // N, or 0
 };
 

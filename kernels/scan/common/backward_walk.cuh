@@ -1,4 +1,5 @@
-// Backward through a cell that is not linear in its state: tiles from the last to the first, each computed forward once more from the state that was
+// Backward through a cell that is not linear in its state: tiles from the last to the first, each computed
+// forward once more from the state that was
 // kept before it, then backward. What is carried is the gradient by the state.
 #pragma once
 #include "walk.cuh"
@@ -19,27 +20,33 @@ class Walk<Shape, true> {
   // The states before each step of a tile, [warps][steps][states][vector][32].
   static constexpr int shared_bytes = Shape::warps * steps * states * Shape::vector * 32 * 4;
   __device__ __forceinline__ explicit Walk(void* storage)
-      : kept(static_cast<float*>(storage) + threadIdx.x / 32 * (steps * states * Shape::vector * 32) + threadIdx.x % 32) {}
+      : kept(static_cast<float*>(storage) + threadIdx.x / 32 * (steps * states * Shape::vector * 32) +
+             threadIdx.x % 32) {}
 
   __device__ __forceinline__ void begin(const ScanArguments& arguments, const Strand<Shape>& strand) {
 #pragma unroll
     for (int w = 0; w < Shape::weights; w++)
 #pragma unroll
       for (int c = 0; c < Shape::vector; c++) {
-        weight[c][w] = strand.exists ? arguments.weights[static_cast<Stride>(w) * arguments.channels + strand.channel + c] : 0.0f;
+        weight[c][w] =
+            strand.exists
+                ? arguments.weights[static_cast<Stride>(w) * arguments.channels + strand.channel + c]
+                : 0.0f;
         sum[c][w] = 0.0f;
       }
   }
 
   // Time runs from the last tile; `first`, `written` and `end` are multiples of a tile.
   template <bool DEPENDENCE>
-  __device__ __forceinline__ void run(const ScanArguments& arguments, const Strand<Shape>& strand, WarpRing<Shape>& ring, int first, int written, int end,
+  __device__ __forceinline__ void run(const ScanArguments& arguments, const Strand<Shape>& strand,
+                                      WarpRing<Shape>& ring, int first, int written, int end,
                                       Carried<Shape>& carried, Dependence<Shape, DEPENDENCE>& dependence) {
     const int duration = Shape::duration(arguments);
     Carried<Shape> entering;
     load_kept(arguments, strand, duration - steps - first, entering);
 #pragma unroll 1
-    for (int time = first - Tiling::stages * steps; time < end; time += steps) {  // at first the ring is filled
+    for (int time = first - Tiling::stages * steps; time < end;
+         time += steps) {  // at first the ring is filled
       if (time < first) {
         ask(arguments, strand, ring, time + Tiling::stages * steps, end);
         continue;
@@ -65,8 +72,12 @@ class Walk<Shape, true> {
       ring.wait();
       __syncwarp();
       if (existing == steps && counting == (1ull << steps) - 1 && dropped == 0) {
-        each_step<Shape, true>(ring, [&](int step, const StepWords<Shape>& read) { advance(read, step, true, false, state.state); });
-        each_step<Shape, false>(ring, [&](int step, const StepWords<Shape>& read) { take(read, step, false, writes, targets, carried, dependence); });
+        each_step<Shape, true>(ring, [&](int step, const StepWords<Shape>& read) {
+          advance(read, step, true, false, state.state);
+        });
+        each_step<Shape, false>(ring, [&](int step, const StepWords<Shape>& read) {
+          take(read, step, false, writes, targets, carried, dependence);
+        });
       } else {
 #pragma unroll 1
         for (int step = 0; step < existing; step++)
@@ -93,7 +104,8 @@ class Walk<Shape, true> {
   }
 
   // The gradients by the weights of what was written, one after the other so far apart.
-  __device__ __forceinline__ void write_sums(const ScanArguments&, const Strand<Shape>& strand, float* to, Stride apart) const {
+  __device__ __forceinline__ void write_sums(const ScanArguments&, const Strand<Shape>& strand, float* to,
+                                             Stride apart) const {
     if (!strand.exists) return;
 #pragma unroll
     for (int w = 0; w < Shape::weights; w++)
@@ -102,20 +114,28 @@ class Walk<Shape, true> {
   }
 
  private:
-  static __device__ __forceinline__ void ask(const ScanArguments& arguments, const Strand<Shape>& strand, WarpRing<Shape>& ring, int time, int end) {
+  static __device__ __forceinline__ void ask(const ScanArguments& arguments, const Strand<Shape>& strand,
+                                             WarpRing<Shape>& ring, int time, int end) {
     const int tile = Shape::duration(arguments) - steps - time;
     if (time < end)
       ring.fill(arguments, strand, tile, min(steps, arguments.steps - tile));
     else
       ring.skip();
   }
-  static __device__ __forceinline__ void load_kept(const ScanArguments& arguments, const Strand<Shape>& strand, int tile, Carried<Shape>& state) {
-    state.load(arguments, strand, arguments.checkpoints + static_cast<Stride>(tile / steps) * states * arguments.batch * arguments.channels);
+  static __device__ __forceinline__ void load_kept(const ScanArguments& arguments,
+                                                   const Strand<Shape>& strand, int tile,
+                                                   Carried<Shape>& state) {
+    state.load(arguments, strand,
+               arguments.checkpoints +
+                   static_cast<Stride>(tile / steps) * states * arguments.batch * arguments.channels);
   }
-  __device__ __forceinline__ float& kept_at(int step, int channel, int state) const { return kept[((step * states + state) * Shape::vector + channel) * 32]; }
+  __device__ __forceinline__ float& kept_at(int step, int channel, int state) const {
+    return kept[((step * states + state) * Shape::vector + channel) * 32];
+  }
 
   // The cell's step, from the state that is kept for the way back.
-  __device__ __forceinline__ void advance(const StepWords<Shape>& words, int step, bool goes_on, bool reset, float (&state)[Shape::vector][states]) const {
+  __device__ __forceinline__ void advance(const StepWords<Shape>& words, int step, bool goes_on, bool reset,
+                                          float (&state)[Shape::vector][states]) const {
 #pragma unroll
     for (int c = 0; c < Shape::vector; c++) {
 #pragma unroll
@@ -133,8 +153,9 @@ class Walk<Shape, true> {
 
   // One step back.
   template <bool DEPENDENCE>
-  __device__ __forceinline__ void take(const StepWords<Shape>& words, int step, bool reset, bool writes, Targets<Shape>& targets,
-                                       Carried<Shape>& carried, Dependence<Shape, DEPENDENCE>& dependence) {
+  __device__ __forceinline__ void take(const StepWords<Shape>& words, int step, bool reset, bool writes,
+                                       Targets<Shape>& targets, Carried<Shape>& carried,
+                                       Dependence<Shape, DEPENDENCE>& dependence) {
     float result[inputs][Shape::vector];
 #pragma unroll
     for (int c = 0; c < Shape::vector; c++) {
@@ -144,10 +165,12 @@ class Walk<Shape, true> {
       for (int i = 0; i < inputs; i++) input[i] = read[i];
 #pragma unroll
       for (int s = 0; s < states; s++) before[s] = kept_at(step, c, s);
-      if constexpr (DEPENDENCE) chain_jacobian<Functions, Cell, true>(input, weight[c], before, dependence.of[c]);
+      if constexpr (DEPENDENCE)
+        chain_jacobian<Functions, Cell, true>(input, weight[c], before, dependence.of[c]);
       carried.state[c][0] += read[Pass::gradient];
 #pragma unroll
-      for (int s = 0; s < states; s++) carried.magnitude[c] = larger(carried.magnitude[c], fabsf(carried.state[c][s]));
+      for (int s = 0; s < states; s++)
+        carried.magnitude[c] = larger(carried.magnitude[c], fabsf(carried.state[c][s]));
       Cell::template backward<Functions>(input, weight[c], before, carried.state[c], by_input, by_weight);
 #pragma unroll
       for (int i = 0; i < inputs; i++) result[i][c] = by_input[i];

@@ -1,4 +1,5 @@
-// What the minimal cells compute of their inputs. Their b is (1 - a) g with the a that is used, so that where nothing changes h comes to g whatever
+// What the minimal cells compute of their inputs. Their b is (1 - a) g with the a that is used, so that where
+// nothing changes h comes to g whatever
 // the rounding of an a near 1.
 #pragma once
 #include "../../common/numeric/activations.cuh"
@@ -11,7 +12,8 @@ __device__ __forceinline__ float remaining(float x) {
   return __fdividef(1.0f, 1.0f + at_most(Math::exp(x < -100.0f ? -100.0f : x), 1.0e37f));
 }
 
-// g(x) = x + 1/2 from 0 on, sigmoid(x) below: the positive candidate of minGRU and minLSTM ("Were RNNs all we needed?", appendix B).
+// g(x) = x + 1/2 from 0 on, sigmoid(x) below: the positive candidate of minGRU and minLSTM ("Were RNNs all we
+// needed?", appendix B).
 struct PositiveCandidate {
   float value;
   float slope;
@@ -34,7 +36,8 @@ __device__ __forceinline__ float finite(float x) {
 #endif
 }
 
-// exp(-k) and exp(-j) of the gates of a minLSTM. Where one exceeds exp(25), both are divided by what makes it exp(25): then 1 beside them is
+// exp(-k) and exp(-j) of the gates of a minLSTM. Where one exceeds exp(25), both are divided by what makes it
+// exp(25): then 1 beside them is
 // nothing to the larger one, and the coefficient that follows differs from the exact one by less than 1e-10.
 struct GatePowers {
   float of_forget;
@@ -49,7 +52,9 @@ struct GatePowers {
   }
 
   // sigmoid(log sigmoid(k) - log sigmoid(j)) = (1 + exp(-j)) / (1 + exp(-j) + 1 + exp(-k))
-  __device__ __forceinline__ float forget() const { return __fdividef(1.0f + of_input, (1.0f + of_input) + (1.0f + of_forget)); }
+  __device__ __forceinline__ float forget() const {
+    return __fdividef(1.0f + of_input, (1.0f + of_input) + (1.0f + of_forget));
+  }
 };
 
 }  // namespace kerneltune

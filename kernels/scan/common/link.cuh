@@ -1,6 +1,7 @@
 // What a run of steps does to the state: h -> product h + sum.
 //
-// Where a step drops the state (a reset), the product begins with a mark, -0, which drops even a NaN or an infinity; no other product does.
+// Where a step drops the state (a reset), the product begins with a mark, -0, which drops even a NaN or an
+// infinity; no other product does.
 #pragma once
 #include "factors.cuh"
 
@@ -19,11 +20,17 @@ struct Link {
 
   __device__ __forceinline__ Link() : sum{} { Factor::identity(product); }
 
-  static __device__ __forceinline__ bool drops(const float (&product)[factors]) { return RESETS && __float_as_uint(product[0]) == reset_mark; }
+  static __device__ __forceinline__ bool drops(const float (&product)[factors]) {
+    return RESETS && __float_as_uint(product[0]) == reset_mark;
+  }
 
   // All numbers, product first.
-  __device__ __forceinline__ float& number(int index) { return index < factors ? product[index] : sum[index - factors]; }
-  __device__ __forceinline__ float number(int index) const { return index < factors ? product[index] : sum[index - factors]; }
+  __device__ __forceinline__ float& number(int index) {
+    return index < factors ? product[index] : sum[index - factors];
+  }
+  __device__ __forceinline__ float number(int index) const {
+    return index < factors ? product[index] : sum[index - factors];
+  }
 
   // The state behind the run, in place of that before it.
   __device__ __forceinline__ void apply(float (&state)[states]) const {

@@ -1,4 +1,5 @@
-// Numbers of a thread as words of registers, 2 to 16 bytes together, and their way to and from memory. `bytes` is known when it is compiled.
+// Numbers of a thread as words of registers, 2 to 16 bytes together, and their way to and from memory.
+// `bytes` is known when it is compiled.
 #pragma once
 #include "../../common/numeric/scalar.cuh"
 
@@ -15,7 +16,9 @@ __device__ __forceinline__ float number_of(const unsigned* word, int index) {
 
 __device__ __forceinline__ void read_shared(unsigned* word, unsigned address, int bytes) {
   if (bytes == 16)
-    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(word[0]), "=r"(word[1]), "=r"(word[2]), "=r"(word[3]) : "r"(address));
+    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(word[0]), "=r"(word[1]), "=r"(word[2]), "=r"(word[3])
+                 : "r"(address));
   else if (bytes == 8)
     asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(word[0]), "=r"(word[1]) : "r"(address));
   else if (bytes == 4)
@@ -29,13 +32,16 @@ __device__ __forceinline__ void read_shared(unsigned* word, unsigned address, in
 
 __device__ __forceinline__ void write_shared(unsigned address, const unsigned* word, int bytes) {
   if (bytes == 16)
-    asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(word[0]), "r"(word[1]), "r"(word[2]), "r"(word[3]) : "memory");
+    asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(word[0]), "r"(word[1]),
+                 "r"(word[2]), "r"(word[3])
+                 : "memory");
   else if (bytes == 8)
     asm volatile("st.shared.v2.u32 [%0], {%1, %2};" ::"r"(address), "r"(word[0]), "r"(word[1]) : "memory");
   else if (bytes == 4)
     asm volatile("st.shared.u32 [%0], %1;" ::"r"(address), "r"(word[0]) : "memory");
   else
-    asm volatile("st.shared.u16 [%0], %1;" ::"r"(address), "h"(static_cast<unsigned short>(word[0])) : "memory");
+    asm volatile("st.shared.u16 [%0], %1;" ::"r"(address), "h"(static_cast<unsigned short>(word[0]))
+                 : "memory");
 }
 
 // Read once and not again.
@@ -67,19 +73,29 @@ __device__ __forceinline__ void copy_async(unsigned address, const void* from, i
 __device__ __forceinline__ void write_global(bool wanted, void* to, const unsigned* word, int bytes) {
   const unsigned flag = wanted;
   if (bytes == 16)
-    asm volatile("{\n.reg .pred wanted;\nsetp.ne.u32 wanted, %0, 0;\n@wanted st.global.cs.v4.u32 [%1], {%2, %3, %4, %5};\n}" ::"r"(flag), "l"(to), "r"(word[0]),
-                 "r"(word[1]), "r"(word[2]), "r"(word[3])
-                 : "memory");
+    asm volatile(
+        "{\n.reg .pred wanted;\nsetp.ne.u32 wanted, %0, 0;\n@wanted st.global.cs.v4.u32 [%1], {%2, %3, %4, "
+        "%5};\n}" ::"r"(flag),
+        "l"(to), "r"(word[0]), "r"(word[1]), "r"(word[2]), "r"(word[3])
+        : "memory");
   else if (bytes == 8)
-    asm volatile("{\n.reg .pred wanted;\nsetp.ne.u32 wanted, %0, 0;\n@wanted st.global.cs.v2.u32 [%1], {%2, %3};\n}" ::"r"(flag), "l"(to), "r"(word[0]),
-                 "r"(word[1])
-                 : "memory");
+    asm volatile(
+        "{\n.reg .pred wanted;\nsetp.ne.u32 wanted, %0, 0;\n@wanted st.global.cs.v2.u32 [%1], {%2, %3};\n}" ::
+            "r"(flag),
+        "l"(to), "r"(word[0]), "r"(word[1])
+        : "memory");
   else if (bytes == 4)
-    asm volatile("{\n.reg .pred wanted;\nsetp.ne.u32 wanted, %0, 0;\n@wanted st.global.cs.u32 [%1], %2;\n}" ::"r"(flag), "l"(to), "r"(word[0]) : "memory");
+    asm volatile(
+        "{\n.reg .pred wanted;\nsetp.ne.u32 wanted, %0, 0;\n@wanted st.global.cs.u32 [%1], %2;\n}" ::"r"(
+            flag),
+        "l"(to), "r"(word[0])
+        : "memory");
   else
-    asm volatile("{\n.reg .pred wanted;\nsetp.ne.u32 wanted, %0, 0;\n@wanted st.global.cs.u16 [%1], %2;\n}" ::"r"(flag), "l"(to),
-                 "h"(static_cast<unsigned short>(word[0]))
-                 : "memory");
+    asm volatile(
+        "{\n.reg .pred wanted;\nsetp.ne.u32 wanted, %0, 0;\n@wanted st.global.cs.u16 [%1], %2;\n}" ::"r"(
+            flag),
+        "l"(to), "h"(static_cast<unsigned short>(word[0]))
+        : "memory");
 }
 
 // Numbers side by side, rounded; written once and not read again soon.

@@ -1,5 +1,7 @@
-// What a thread reads of the coming tiles, copied ahead into a ring in shared memory that each thread keeps for itself, so that no barrier is
-// needed. Where the GPU has no asynchronous copies, or what a thread has of a step is too short for one, they are done at once.
+// What a thread reads of the coming tiles, copied ahead into a ring in shared memory that each thread keeps
+// for itself, so that no barrier is
+// needed. Where the GPU has no asynchronous copies, or what a thread has of a step is too short for one, they
+// are done at once.
 #pragma once
 #include "../../common/ptx/mma.cuh"
 #include "moves.cuh"
@@ -7,8 +9,10 @@
 
 namespace kerneltune {
 
-// Layout: [stages][arrays][segment_steps][threads][bytes that a thread has of a step of the array]. Where coefficients of a tile are kept here
-// (Tiling::keeps is 2), they take the place of what they were computed from: as float32 they are 8 / sizeof(Scalar) such arrays.
+// Layout: [stages][arrays][segment_steps][threads][bytes that a thread has of a step of the array]. Where
+// coefficients of a tile are kept here
+// (Tiling::keeps is 2), they take the place of what they were computed from: as float32 they are 8 /
+// sizeof(Scalar) such arrays.
 template <class Shape>
 class Ring {
   using Pass = typename Shape::Pass;
@@ -32,7 +36,8 @@ class Ring {
     __device__ __forceinline__ Source(const ScanArguments& arguments, const Part<Shape>& part, int array) {
       const StridedArray whole = array_to_read<Shape>(arguments, array);
       const int ahead = array == Pass::hidden;
-      from = array_at<Shape>(arguments, whole, part.row, part.channel * Pass::width(array), part.first + ahead);
+      from =
+          array_at<Shape>(arguments, whole, part.row, part.channel * Pass::width(array), part.first + ahead);
       stride = Tiling::reverse != 0 ? -whole.step : whole.step;
       low = part.low;
       high = ahead ? min(part.high, part.end - part.first - 1) : part.high;
@@ -43,7 +48,9 @@ class Ring {
  public:
   static constexpr int shared_bytes = stages * stage_bytes;
   // Words of registers that a thread needs for an array's step, and for all arrays'.
-  static constexpr __device__ __forceinline__ int bytes(int array) { return Pass::width(array) * Shape::vector * number_bytes; }
+  static constexpr __device__ __forceinline__ int bytes(int array) {
+    return Pass::width(array) * Shape::vector * number_bytes;
+  }
   static constexpr __device__ __forceinline__ int first_word(int array) {
     return array == 0 ? 0 : (bytes(0) + 3) / 4 + (array - 1) * ((bytes(1) + 3) / 4);
   }
@@ -52,7 +59,8 @@ class Ring {
   __device__ __forceinline__ explicit Ring(void* storage) : ring(shared_address(storage)) {}
 
   // Counts as one group of copies; skip() is an empty one.
-  __device__ __forceinline__ void copy(const ScanArguments& arguments, const Place<Shape>& place, int stage) const {
+  __device__ __forceinline__ void copy(const ScanArguments& arguments, const Place<Shape>& place,
+                                       int stage) const {
     const Part<Shape> part(arguments, place);
 #pragma unroll
     for (int array = 0; array < Pass::loads; array++) {
@@ -70,11 +78,13 @@ class Ring {
   }
   __device__ __forceinline__ void skip() const { close_group(); }
 
-  // The copies of a tile one step after the other, each as soon as what was in its place has been read; one group when all steps are copied.
+  // The copies of a tile one step after the other, each as soon as what was in its place has been read; one
+  // group when all steps are copied.
   // Where copies are not asynchronous, all of them at the end.
   class Refill {
    public:
-    __device__ __forceinline__ Refill(const Ring& ring, const ScanArguments& arguments, const Place<Shape>& place, int stage, bool exists)
+    __device__ __forceinline__ Refill(const Ring& ring, const ScanArguments& arguments,
+                                      const Place<Shape>& place, int stage, bool exists)
         : ring(ring), part(arguments, place), arguments(arguments), stage(stage) {
       if (!exists) part.skip();
 #pragma unroll
@@ -85,7 +95,8 @@ class Ring {
       if constexpr (is_asynchronous)
 #pragma unroll
         for (int array = 0; array < Pass::loads; array++) {
-          if (source[array].has(step)) copy_async(ring.at(stage, array, step), source[array].from, bytes(array));
+          if (source[array].has(step))
+            copy_async(ring.at(stage, array, step), source[array].from, bytes(array));
           source[array].from += source[array].stride;
         }
     }
@@ -97,7 +108,8 @@ class Ring {
     }
 
    private:
-    static constexpr bool is_asynchronous = Tiling::async_copy != 0 && bytes(0) >= 4 && bytes(Pass::loads - 1) >= 4;
+    static constexpr bool is_asynchronous =
+        Tiling::async_copy != 0 && bytes(0) >= 4 && bytes(Pass::loads - 1) >= 4;
     const Ring& ring;
     Part<Shape> part;
     const ScanArguments& arguments;
@@ -107,17 +119,20 @@ class Ring {
 
   // Returns when the oldest of the copied tiles is there.
   __device__ __forceinline__ void wait() const {
-    if constexpr (Tiling::async_copy != 0) asm volatile("cp.async.wait_group %0;" ::"n"(stages - 1) : "memory");
+    if constexpr (Tiling::async_copy != 0)
+      asm volatile("cp.async.wait_group %0;" ::"n"(stages - 1) : "memory");
   }
 
   // What was copied of a step. Of h before a step nothing was where that is the caller's own.
   __device__ __forceinline__ void read(int stage, int step, unsigned (&words)[step_words]) const {
 #pragma unroll
-    for (int array = 0; array < Pass::loads; array++) read_shared(words + first_word(array), at(stage, array, step), bytes(array));
+    for (int array = 0; array < Pass::loads; array++)
+      read_shared(words + first_word(array), at(stage, array, step), bytes(array));
   }
 
   // Coefficients of a step, in place of what was copied of it.
-  __device__ __forceinline__ void keep(int stage, int step, const float (&a)[Shape::vector], const float (&b)[Shape::vector]) const {
+  __device__ __forceinline__ void keep(int stage, int step, const float (&a)[Shape::vector],
+                                       const float (&b)[Shape::vector]) const {
 #pragma unroll
     for (int array = 0; array < kept_arrays; array++) {
       unsigned words[4];
@@ -126,7 +141,8 @@ class Ring {
       write_shared(at(stage, array, step), words, Shape::vector_bytes);
     }
   }
-  __device__ __forceinline__ void kept(int stage, int step, float (&a)[Shape::vector], float (&b)[Shape::vector]) const {
+  __device__ __forceinline__ void kept(int stage, int step, float (&a)[Shape::vector],
+                                       float (&b)[Shape::vector]) const {
 #pragma unroll
     for (int array = 0; array < kept_arrays; array++) {
       unsigned words[4];
@@ -141,7 +157,8 @@ class Ring {
 
  private:
   static constexpr int kept_words = Shape::vector_bytes / 4;  // in a vector
-  static __device__ __forceinline__ float of_both(const float (&a)[Shape::vector], const float (&b)[Shape::vector], int number) {
+  static __device__ __forceinline__ float of_both(const float (&a)[Shape::vector],
+                                                  const float (&b)[Shape::vector], int number) {
     return number < Shape::vector ? a[number] : b[number - Shape::vector];
   }
 
@@ -157,7 +174,8 @@ class Ring {
         if (first + i < steps && source.has(first + i)) read_global(words[i], from, bytes(array));
 #pragma unroll
       for (int i = 0; i < batch; i++)
-        if (first + i < steps && source.has(first + i)) write_shared(at(stage, array, first + i), words[i], bytes(array));
+        if (first + i < steps && source.has(first + i))
+          write_shared(at(stage, array, first + i), words[i], bytes(array));
     }
   }
 
@@ -166,7 +184,8 @@ class Ring {
   }
   __device__ __forceinline__ unsigned at(int stage, int array, int step) const {
     const int before = Pass::first_number(array) * Shape::vector * number_bytes;
-    return ring + stage * stage_bytes + (before * steps + step * bytes(array)) * Shape::threads + threadIdx.x * bytes(array);
+    return ring + stage * stage_bytes + (before * steps + step * bytes(array)) * Shape::threads +
+           threadIdx.x * bytes(array);
   }
 
   unsigned ring;

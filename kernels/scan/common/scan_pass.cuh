@@ -1,5 +1,8 @@
-// The two passes of a cell as linear scans. Backward reads the first gradient_inputs of the cell's inputs: gradients need no more. Forward carries h; backward runs the other way in time and carries G, the gradient by h
-// before the step: with D the gradient by h after it from outside, g = D + G is the whole gradient, and the next G is a g. So backward is a scan
+// The two passes of a cell as linear scans. Backward reads the first gradient_inputs of the cell's inputs:
+// gradients need no more. Forward carries h; backward runs the other way in time and carries G, the gradient
+// by h
+// before the step: with D the gradient by h after it from outside, g = D + G is the whole gradient, and the
+// next G is a g. So backward is a scan
 // with the cell's own a, unshifted.
 #pragma once
 
@@ -22,7 +25,8 @@ struct ScanPass<Cell, false> {
 
   // state: after the step.
   template <class Math>
-  static __device__ __forceinline__ void results(const float (&)[loads], float, float, float state, float (&result)[outputs]) {
+  static __device__ __forceinline__ void results(const float (&)[loads], float, float, float state,
+                                                 float (&result)[outputs]) {
     result[0] = state;
   }
 };
@@ -46,7 +50,8 @@ struct ScanPass<Cell, true> {
 
   // before: h before the step; entering: G of the step after.
   template <class Math>
-  static __device__ __forceinline__ void results(const float (&read)[loads], float before, float entering, float, float (&result)[outputs]) {
+  static __device__ __forceinline__ void results(const float (&read)[loads], float before, float entering,
+                                                 float, float (&result)[outputs]) {
     float input[Cell::inputs];
     take(read, input);
     Cell::template gradients<Math>(input, before, read[gradient] + entering, result);

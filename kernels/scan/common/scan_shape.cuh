@@ -1,7 +1,9 @@
 // How a scan is divided: all numbers follow from the solved Tiling.
 //
-// A thread has `vector` channels side by side, vector_bytes of the widest array, and, of a tile of time, a segment of `segment_steps` steps; `columns` threads make a row of a
-// tile. Steps are counted in the order in which they are computed, which is from the last one on where Tiling::reverse says so.
+// A thread has `vector` channels side by side, vector_bytes of the widest array, and, of a tile of time, a
+// segment of `segment_steps` steps; `columns` threads make a row of a
+// tile. Steps are counted in the order in which they are computed, which is from the last one on where
+// Tiling::reverse says so.
 #pragma once
 #include "../../common/numeric/activations.cuh"
 #include "../../common/numeric/scalar.cuh"
@@ -75,10 +77,13 @@ struct Part {
   }
 
  private:
-  static __device__ __forceinline__ int clamped(int steps) { return max(0, min(steps, Shape::segment_steps)); }
+  static __device__ __forceinline__ int clamped(int steps) {
+    return max(0, min(steps, Shape::segment_steps));
+  }
 };
 
-// An array of ScanArguments; `index` counts those that a pass reads: the cell's inputs, then h and the gradient.
+// An array of ScanArguments; `index` counts those that a pass reads: the cell's inputs, then h and the
+// gradient.
 struct StridedArray {
   const void* pointer;
   Stride batch;
@@ -90,7 +95,8 @@ __device__ __forceinline__ StridedArray array_to_read(const ScanArguments& argum
   using Pass = typename Shape::Pass;
   if (index == Pass::hidden) return {arguments.hidden, arguments.hidden_batch, arguments.hidden_step};
   if constexpr (Pass::hidden != -1)
-    if (index == Pass::gradient) return {arguments.gradient, arguments.gradient_batch, arguments.gradient_step};
+    if (index == Pass::gradient)
+      return {arguments.gradient, arguments.gradient_batch, arguments.gradient_step};
   if (index == 0) return {arguments.input0, arguments.input0_batch, arguments.input0_step};
   if (index == 1) return {arguments.input1, arguments.input1_batch, arguments.input1_step};
   if (index == 2) return {arguments.input2, arguments.input2_batch, arguments.input2_step};
@@ -106,7 +112,9 @@ __device__ __forceinline__ StridedArray array_to_write(const ScanArguments& argu
 
 // Where a channel of a step lies in an array.
 template <class Shape>
-__device__ __forceinline__ const typename Shape::Scalar* array_at(const ScanArguments& arguments, const StridedArray& array, int row, int channel, int step) {
+__device__ __forceinline__ const typename Shape::Scalar* array_at(const ScanArguments& arguments,
+                                                                  const StridedArray& array, int row,
+                                                                  int channel, int step) {
   const auto* const values = static_cast<const typename Shape::Scalar*>(array.pointer);
   return values + row * array.batch + Part<Shape>::position(arguments, step) * array.step + channel;
 }

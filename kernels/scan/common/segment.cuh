@@ -1,7 +1,10 @@
-// A thread's segment of a tile: its steps, read from the ring twice, or kept in registers, so that the ring is free for the next tile while this
-// one waits for its state. Where coefficients are dear, forward, these are what is kept, in registers or in the ring itself.
+// A thread's segment of a tile: its steps, read from the ring twice, or kept in registers, so that the ring
+// is free for the next tile while this
+// one waits for its state. Where coefficients are dear, forward, these are what is kept, in registers or in
+// the ring itself.
 //
-// Where all steps of a segment count, some of them are read together and computed without a branch, so that none waits for the ring alone.
+// Where all steps of a segment count, some of them are read together and computed without a branch, so that
+// none waits for the ring alone.
 #pragma once
 #include "link.cuh"
 #include "ring.cuh"
@@ -31,14 +34,19 @@ class Segment {
   static_assert(!keeps_in_ring || (Pass::computes && Pass::hidden < 0), "coefficients of a forward pass");
   static constexpr bool keeps_coefficients = keeps && Pass::computes && Pass::hidden < 0;
   static constexpr bool keeps_words = keeps && !keeps_coefficients;
-  static constexpr int at_once = keeps ? steps : Pass::computes ? 2 : steps < 4 ? steps : 4;  // unrolled: more overflows the instruction cache
+  static constexpr int at_once = keeps            ? steps
+                                 : Pass::computes ? 2
+                                 : steps < 4      ? steps
+                                                  : 4;  // unrolled: more overflows the instruction cache
   static constexpr int written_at_once = !keeps_in_ring ? at_once : steps < 4 ? steps : 4;
-  static constexpr int alone = keeps ? steps : 1;  // steps of code for segments of which only some steps count
+  static constexpr int alone =
+      keeps ? steps : 1;  // steps of code for segments of which only some steps count
 
  public:
   using Chain = Link<Factor, Tiling::resets != 0 || Tiling::sequences != 0>;
 
-  __device__ __forceinline__ Segment(const ScanArguments& arguments, const Ring<Shape>& ring, const Part<Shape>& part, int stage)
+  __device__ __forceinline__ Segment(const ScanArguments& arguments, const Ring<Shape>& ring,
+                                     const Part<Shape>& part, int stage)
       : arguments(arguments), ring(ring), part(part), stage(stage), marks(arguments, part) {
     if constexpr (Tiling::resets != 0) {
 #pragma unroll at_once
@@ -69,19 +77,23 @@ class Segment {
     }
   }
 
-  // All results of the segment, from the state of each channel before it; leaves the state after it. refill(step): its place in the ring is free.
+  // All results of the segment, from the state of each channel before it; leaves the state after it.
+  // refill(step): its place in the ring is free.
   template <class Refill>
   __device__ __forceinline__ void write(float (&state)[Shape::vector][states], const Refill& refill) const {
     Results to(arguments, part);
     if (!keeps && is_whole()) {
 #pragma unroll 1
-      for (int first = 0; first + written_at_once <= steps; first += written_at_once) write_group<written_at_once>(first, state, to, refill);
+      for (int first = 0; first + written_at_once <= steps; first += written_at_once)
+        write_group<written_at_once>(first, state, to, refill);
 #pragma unroll 1
-      for (int step = steps / written_at_once * written_at_once; step < steps; step++) write_group<1>(step, state, to, refill);
+      for (int step = steps / written_at_once * written_at_once; step < steps; step++)
+        write_group<1>(step, state, to, refill);
     } else {
 #pragma unroll alone
       for (int step = 0; step < steps; step++) {
-        float result[Pass::result_numbers * Shape::vector] = {};  // of the first output all channels, then of the next
+        float result[Pass::result_numbers * Shape::vector] =
+            {};  // of the first output all channels, then of the next
         if (part.counts(step)) {
           Kept kept;
           load(step, kept);
@@ -100,7 +112,8 @@ class Segment {
   struct Coefficients {
     float a[Shape::vector], b[Shape::vector];
   };
-  using Kept = typename Either<keeps_coefficients || keeps_in_ring, Coefficients, FromRing>::Type;  // what results are computed from
+  using Kept = typename Either<keeps_coefficients || keeps_in_ring, Coefficients,
+                               FromRing>::Type;  // what results are computed from
   // Where results of the coming step go.
   struct Results {
     char* to[Pass::outputs];
@@ -110,15 +123,17 @@ class Segment {
 #pragma unroll
       for (int output = 0; output < Pass::outputs; output++) {
         const StridedArray target = array_to_write(arguments, output);
-        to[output] = reinterpret_cast<char*>(
-            const_cast<Scalar*>(array_at<Shape>(arguments, target, part.row, part.channel * Pass::result_width(output), part.first)));
-        stride[output] = (Tiling::reverse != 0 ? -target.step : target.step) * static_cast<int>(sizeof(Scalar));
+        to[output] = reinterpret_cast<char*>(const_cast<Scalar*>(array_at<Shape>(
+            arguments, target, part.row, part.channel * Pass::result_width(output), part.first)));
+        stride[output] =
+            (Tiling::reverse != 0 ? -target.step : target.step) * static_cast<int>(sizeof(Scalar));
       }
     }
     __device__ __forceinline__ void write(const float (&result)[Pass::result_numbers * Shape::vector]) {
 #pragma unroll
       for (int output = 0; output < Pass::outputs; output++) {
-        store_global<Scalar>(to[output], result + first_result(output), Pass::result_width(output) * Shape::vector);
+        store_global<Scalar>(to[output], result + first_result(output),
+                             Pass::result_width(output) * Shape::vector);
         to[output] += stride[output];
       }
     }
@@ -138,7 +153,8 @@ class Segment {
     for (int i = 0; i < STEPS; i++) reduce_step(first + i, read[i], chain);
   }
   template <int STEPS, class Refill>
-  __device__ __forceinline__ void write_group(int first, float (&state)[Shape::vector][states], Results& to, const Refill& refill) const {
+  __device__ __forceinline__ void write_group(int first, float (&state)[Shape::vector][states], Results& to,
+                                              const Refill& refill) const {
     Kept kept[STEPS];
 #pragma unroll
     for (int i = 0; i < STEPS; i++) load(first + i, kept[i]);
@@ -185,24 +201,35 @@ class Segment {
     if constexpr (keeps_in_ring) ring.keep(stage, step, computed.a, computed.b);
   }
 
-  __device__ __forceinline__ int position(int step) const { return Part<Shape>::position(arguments, part.first + step); }
-  __device__ __forceinline__ bool is_reset(int step) const { return Tiling::resets != 0 && (dropped >> step & 1) != 0; }
-  __device__ __forceinline__ bool begins(int step) const { return Tiling::sequences != 0 && (marks.begins >> step & 1) != 0; }
-  __device__ __forceinline__ bool ends(int step) const { return Tiling::sequences != 0 && (marks.ends >> step & 1) != 0; }
+  __device__ __forceinline__ int position(int step) const {
+    return Part<Shape>::position(arguments, part.first + step);
+  }
+  __device__ __forceinline__ bool is_reset(int step) const {
+    return Tiling::resets != 0 && (dropped >> step & 1) != 0;
+  }
+  __device__ __forceinline__ bool begins(int step) const {
+    return Tiling::sequences != 0 && (marks.begins >> step & 1) != 0;
+  }
+  __device__ __forceinline__ bool ends(int step) const {
+    return Tiling::sequences != 0 && (marks.ends >> step & 1) != 0;
+  }
 
   static constexpr __device__ __forceinline__ int first_result(int output) {
     return output == 0 ? 0 : (Pass::result_width(0) + (output - 1) * Pass::result_width(1)) * Shape::vector;
   }
 
-  static __device__ __forceinline__ void values(const unsigned* words, int channel, float (&read)[Pass::read_numbers]) {
+  static __device__ __forceinline__ void values(const unsigned* words, int channel,
+                                                float (&read)[Pass::read_numbers]) {
 #pragma unroll
     for (int array = 0; array < Pass::loads; array++)
 #pragma unroll
       for (int i = 0; i < Pass::width(array); i++)
-        read[Pass::first_number(array) + i] = number_of<Scalar>(words + Ring<Shape>::first_word(array), channel * Pass::width(array) + i);
+        read[Pass::first_number(array) + i] =
+            number_of<Scalar>(words + Ring<Shape>::first_word(array), channel * Pass::width(array) + i);
   }
 
-  __device__ __forceinline__ void compute(int step, const float (&read)[Pass::read_numbers], float (&a)[Factor::numbers], float (&b)[states]) const {
+  __device__ __forceinline__ void compute(int step, const float (&read)[Pass::read_numbers],
+                                          float (&a)[Factor::numbers], float (&b)[states]) const {
     Pass::template coefficients<typename Shape::Functions>(read, a, b);
     if (is_reset(step)) {
 #pragma unroll
@@ -214,7 +241,8 @@ class Segment {
   }
 
   // The state behind a step, in place of that before it.
-  __device__ __forceinline__ void behind(int step, const float (&a)[Factor::numbers], const float (&b)[states], float (&state)[states]) const {
+  __device__ __forceinline__ void behind(int step, const float (&a)[Factor::numbers],
+                                         const float (&b)[states], float (&state)[states]) const {
     if (is_reset(step))
 #pragma unroll
       for (int i = 0; i < states; i++) state[i] = b[i];
@@ -223,8 +251,12 @@ class Segment {
   }
 
   // Of the sequence that a step lies in, from an array [N, D] of states; zeros if there is none.
-  __device__ __forceinline__ void state_of_sequence(const float* from, int step, int channel, float (&state)[states]) const {
-    const Stride place = (static_cast<Stride>(SequenceMarks<Shape>::of(arguments, position(step))) * arguments.channels + part.channel + channel) * states;
+  __device__ __forceinline__ void state_of_sequence(const float* from, int step, int channel,
+                                                    float (&state)[states]) const {
+    const Stride place =
+        (static_cast<Stride>(SequenceMarks<Shape>::of(arguments, position(step))) * arguments.channels +
+         part.channel + channel) *
+        states;
 #pragma unroll
     for (int i = 0; i < states; i++) state[i] = from ? from[place + i] : 0.0f;
   }
@@ -235,7 +267,8 @@ class Segment {
                                           float (&result)[Pass::result_numbers * Shape::vector]) const {
 #pragma unroll
     for (int channel = 0; channel < Shape::vector; channel++) {
-      float read[Pass::read_numbers] = {}, out[Pass::result_numbers], a[Factor::numbers], b[states], before[states] = {};
+      float read[Pass::read_numbers] = {}, out[Pass::result_numbers], a[Factor::numbers], b[states],
+            before[states] = {};
       if constexpr (keeps_coefficients || keeps_in_ring) {
         a[0] = kept.a[channel];
         b[0] = kept.b[channel];
@@ -251,7 +284,9 @@ class Segment {
       if constexpr (Pass::hidden >= 0) hidden_before<INNER>(step, channel, read, before);
       Pass::template results<typename Shape::Functions>(read, before, entering, state[channel], out);
       if (ends(step) && arguments.final_state) {
-        const Stride place = static_cast<Stride>(SequenceMarks<Shape>::of(arguments, position(step))) * arguments.channels + part.channel + channel;
+        const Stride place =
+            static_cast<Stride>(SequenceMarks<Shape>::of(arguments, position(step))) * arguments.channels +
+            part.channel + channel;
 #pragma unroll
         for (int i = 0; i < states; i++) arguments.final_state[place * states + i] = state[channel][i];
       }
@@ -259,13 +294,17 @@ class Segment {
       for (int output = 0; output < Pass::outputs; output++)
 #pragma unroll
         for (int i = 0; i < Pass::result_width(output); i++)
-          result[first_result(output) + channel * Pass::result_width(output) + i] = out[first_result(output) / Shape::vector + i];
+          result[first_result(output) + channel * Pass::result_width(output) + i] =
+              out[first_result(output) / Shape::vector + i];
     }
   }
 
   template <bool INNER>
-  __device__ __forceinline__ void hidden_before(int step, int channel, const float (&read)[Pass::read_numbers], float (&before)[states]) const {
-    constexpr int first = Pass::hidden < 0 ? 0 : Pass::hidden * Pass::width(0);  // arrays before that of h are as wide as a
+  __device__ __forceinline__ void hidden_before(int step, int channel,
+                                                const float (&read)[Pass::read_numbers],
+                                                float (&before)[states]) const {
+    constexpr int first =
+        Pass::hidden < 0 ? 0 : Pass::hidden * Pass::width(0);  // arrays before that of h are as wide as a
     if (is_reset(step)) return;
     if (ends(step)) {
       state_of_sequence(arguments.first_hidden, step, channel, before);

@@ -1,8 +1,10 @@
 // What a step of each pass of a cell is, for strategies that take steps in order.
 //
 // A cell that is not linear in its state gives
-//   step<Math>(input, weight, state): the state after the step in place of the state before it; state[0] is h;
-//   backward<Math>(input, weight, before, gradient, by_input, by_weight): from the gradient by the state after the step, in its place that
+//   step<Math>(input, weight, state): the state after the step in place of the state before it; state[0] is
+// h;
+//   backward<Math>(input, weight, before, gradient, by_input, by_weight): from the gradient by the state
+// after the step, in its place that
 //   by the state before it, and what the step adds to the gradients by its inputs and weights.
 #pragma once
 #include "scan_pass.cuh"
@@ -29,8 +31,8 @@ struct Steps<Cell, BACKWARD, true> : ScanPass<Cell, BACKWARD> {
   static constexpr bool differentiates = false;
 
   template <class Math>
-  static __device__ __forceinline__ void step(const float (&read)[Base::loads], const float*, float before, bool reset, float (&state)[1],
-                                              float (&result)[Base::outputs]) {
+  static __device__ __forceinline__ void step(const float (&read)[Base::loads], const float*, float before,
+                                              bool reset, float (&state)[1], float (&result)[Base::outputs]) {
     float a, b;
     Base::template coefficients<Math>(read, a, b);
     if (reset && BACKWARD) b = 0.0f;  // no gradient passes to what was dropped
@@ -50,8 +52,8 @@ struct Steps<Cell, false, false> {
   static constexpr bool differentiates = false;
 
   template <class Math>
-  static __device__ __forceinline__ void step(const float (&read)[loads], const float (&weight)[weights], float, bool reset,
-                                              float (&state)[states], float (&result)[1]) {
+  static __device__ __forceinline__ void step(const float (&read)[loads], const float (&weight)[weights],
+                                              float, bool reset, float (&state)[states], float (&result)[1]) {
     if (reset)
 #pragma unroll
       for (int i = 0; i < states; i++) state[i] = 0.0f;
@@ -74,8 +76,10 @@ struct Steps<Cell, true, false> {
 
 // jacobian = (of the step) * jacobian, or (of the step, transposed) * jacobian where gradients are carried.
 template <class Math, class Cell, bool TRANSPOSED>
-__device__ __forceinline__ void chain_jacobian(const float (&input)[Cell::inputs], const float (&weight)[Cell::weights],
-                                               const float (&before)[Cell::states], float (&jacobian)[Cell::states][Cell::states]) {
+__device__ __forceinline__ void chain_jacobian(const float (&input)[Cell::inputs],
+                                               const float (&weight)[Cell::weights],
+                                               const float (&before)[Cell::states],
+                                               float (&jacobian)[Cell::states][Cell::states]) {
   constexpr int states = Cell::states;
   float of_step[states][states], found[states][states];
 #pragma unroll
@@ -91,7 +95,8 @@ __device__ __forceinline__ void chain_jacobian(const float (&input)[Cell::inputs
     for (int j = 0; j < states; j++) {
       float sum = 0.0f;
 #pragma unroll
-      for (int k = 0; k < states; k++) sum = fmaf(TRANSPOSED ? of_step[k][i] : of_step[i][k], jacobian[k][j], sum);
+      for (int k = 0; k < states; k++)
+        sum = fmaf(TRANSPOSED ? of_step[k][i] : of_step[i][k], jacobian[k][j], sum);
       found[i][j] = sum;
     }
 #pragma unroll

@@ -1,11 +1,16 @@
 // What tiles of a scan publish for later tiles, through L2.
 //
-// Each number lies beside the mark of its launch in one 64-bit word, which is written and read at once; what is there of an earlier launch has
-// another mark. So nothing is cleared between launches: the launch's mark is one more than the count in the workspace, and the last block to
-// leave puts the count up. The workspace is zeros before the first launch, and belongs to one kernel and one stream.
+// Each number lies beside the mark of its launch in one 64-bit word, which is written and read at once; what
+// is there of an earlier launch has
+// another mark. So nothing is cleared between launches: the launch's mark is one more than the count in the
+// workspace, and the last block to
+// leave puts the count up. The workspace is zeros before the first launch, and belongs to one kernel and one
+// stream.
 //
-// Workspace: [0] launches so far, [1] blocks that have left; from byte 128 on the states at the beginning of windows but the first,
-// [windows][groups][tile_channels] times the words of a state; the tiles [times][groups][tile_channels] times the words of a link, in pairs.
+// Workspace: [0] launches so far, [1] blocks that have left; from byte 128 on the states at the beginning of
+// windows but the first,
+// [windows][groups][tile_channels] times the words of a state; the tiles [times][groups][tile_channels] times
+// the words of a link, in pairs.
 #pragma once
 #include "scan_shape.cuh"
 
@@ -21,22 +26,29 @@ class TileExchange {
   static constexpr int share = (window + lanes - 1) / lanes;  // of the tiles of a window that are a lane's
   static constexpr int at_once = share < most ? share : most;
   static_assert(numbers % 2 == 0 && (states == 1 || states == 2), "words alone or in pairs");
-  static_assert(32 % lanes == 0 && lanes * Shape::tile_channels <= Shape::threads, "lanes of one warp for each channel");
+  static_assert(32 % lanes == 0 && lanes * Shape::tile_channels <= Shape::threads,
+                "lanes of one warp for each channel");
   using Word = unsigned long long;
 
  public:
   static constexpr int threads = (lanes * Shape::tile_channels + 31) / 32 * 32;  // whose warps look
 
   __device__ __forceinline__ TileExchange(void* workspace, int groups, int times)
-      : head(static_cast<unsigned*>(workspace)), groups(groups), times(times), channel(threadIdx.x / lanes), lane(threadIdx.x % lanes) {
+      : head(static_cast<unsigned*>(workspace)),
+        groups(groups),
+        times(times),
+        channel(threadIdx.x / lanes),
+        lane(threadIdx.x % lanes) {
     asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(mark) : "l"(head) : "memory");
     mark++;
     at_begin = reinterpret_cast<Word*>(static_cast<unsigned char*>(workspace) + 128);
     const int windows = (times + window - 1) / window;
-    tiles = at_begin + ((static_cast<Stride>(windows) * groups * Shape::tile_channels * states + 1) & ~static_cast<Stride>(1));
+    tiles = at_begin + ((static_cast<Stride>(windows) * groups * Shape::tile_channels * states + 1) &
+                        ~static_cast<Stride>(1));
   }
 
-  // The channel of a tile that this thread looks for, and whether it is the one of its lanes that says what was found.
+  // The channel of a tile that this thread looks for, and whether it is the one of its lanes that says what
+  // was found.
   __device__ __forceinline__ bool looks() const { return channel < Shape::tile_channels; }
   __device__ __forceinline__ bool speaks() const { return looks() && lane == 0; }
   __device__ __forceinline__ int channel_of_tile() const { return channel; }
@@ -57,7 +69,8 @@ class TileExchange {
     for (int i = 0; i < numbers; i += 2) store(to + i, word(own.number(i)), word(own.number(i + 1)));
   }
 
-  // The state that enters the tile that was asked for, whose own effect is `own`, in place of what enters the first window; right in the lane that
+  // The state that enters the tile that was asked for, whose own effect is `own`, in place of what enters the
+  // first window; right in the lane that
   // speaks. Publishes the state at the end of a window. By whole warps.
   __device__ __forceinline__ void enter(int time, int group, const Chain& own, float (&state)[states]) {
     const int first = time / window * window;
@@ -81,7 +94,8 @@ class TileExchange {
     for (int distance = 1; distance < lanes; distance *= 2) {
       Chain later;
 #pragma unroll
-      for (int i = 0; i < numbers; i++) later.number(i) = __shfl_down_sync(0xffffffffu, passed.number(i), distance);
+      for (int i = 0; i < numbers; i++)
+        later.number(i) = __shfl_down_sync(0xffffffffu, passed.number(i), distance);
       later.put_behind(passed);
       passed = later;
     }
@@ -110,7 +124,10 @@ class TileExchange {
     __syncthreads();
     if (threadIdx.x != 0) return;
     unsigned left;
-    asm volatile("atom.relaxed.gpu.global.add.u32 %0, [%1], %2;" : "=r"(left) : "l"(head + 1), "r"(1) : "memory");
+    asm volatile("atom.relaxed.gpu.global.add.u32 %0, [%1], %2;"
+                 : "=r"(left)
+                 : "l"(head + 1), "r"(1)
+                 : "memory");
     if (left != gridDim.x - 1) return;
     head[1] = 0;
     head[0] = mark;
@@ -121,8 +138,12 @@ class TileExchange {
     return (static_cast<Stride>(row) * groups + group) * Shape::tile_channels + channel;
   }
   // At the beginning of a window that is not the first.
-  __device__ __forceinline__ Word* state_at(int window, int group) const { return at_begin + place(window - 1, group) * states; }
-  __device__ __forceinline__ Word* tile_at(int time, int group) const { return tiles + place(time, group) * numbers; }
+  __device__ __forceinline__ Word* state_at(int window, int group) const {
+    return at_begin + place(window - 1, group) * states;
+  }
+  __device__ __forceinline__ Word* tile_at(int time, int group) const {
+    return tiles + place(time, group) * numbers;
+  }
 
   __device__ __forceinline__ void ask_state(int time, int group) {
     const Word* const from = state_at(time / window, group);
@@ -134,7 +155,8 @@ class TileExchange {
   __device__ __forceinline__ void ask_tile(int i, int time, int group) {
     const Word* const from = tile_at(time, group);
 #pragma unroll
-    for (int number = 0; number < numbers; number += 2) load(from + number, asked[i][number], asked[i][number + 1]);
+    for (int number = 0; number < numbers; number += 2)
+      load(from + number, asked[i][number], asked[i][number + 1]);
   }
   __device__ __forceinline__ void ask_tiles(int begin, int end, int group) {
 #pragma unroll
@@ -168,18 +190,28 @@ class TileExchange {
     return found;
   }
 
-  __device__ __forceinline__ Word word(float number) const { return static_cast<Word>(mark) << 32 | __float_as_uint(number); }
-  __device__ __forceinline__ bool is_of_this_launch(Word word) const { return static_cast<unsigned>(word >> 32) == mark; }
-  static __device__ __forceinline__ float value(Word word) { return __uint_as_float(static_cast<unsigned>(word)); }
+  __device__ __forceinline__ Word word(float number) const {
+    return static_cast<Word>(mark) << 32 | __float_as_uint(number);
+  }
+  __device__ __forceinline__ bool is_of_this_launch(Word word) const {
+    return static_cast<unsigned>(word >> 32) == mark;
+  }
+  static __device__ __forceinline__ float value(Word word) {
+    return __uint_as_float(static_cast<unsigned>(word));
+  }
 
   static __device__ __forceinline__ void store(Word* to, Word word) {
     asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(to), "l"(word) : "memory");
   }
   static __device__ __forceinline__ void store(Word* to, Word first, Word second) {
-    asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(to), "l"(first), "l"(second) : "memory");
+    asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(to), "l"(first), "l"(second)
+                 : "memory");
   }
   static __device__ __forceinline__ void load(const Word* from, Word& first, Word& second) {
-    asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(first), "=l"(second) : "l"(from) : "memory");
+    asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];"
+                 : "=l"(first), "=l"(second)
+                 : "l"(from)
+                 : "memory");
   }
   static __device__ __forceinline__ Word load(const Word* from) {
     Word loaded;

@@ -1,6 +1,8 @@
-// The two passes of a cell as what tiles are made of: numbers that are read of a channel's step, flat, become a and b, and then results.
+// The two passes of a cell as what tiles are made of: numbers that are read of a channel's step, flat, become
+// a and b, and then results.
 //
-// A cell whose h is one number has the passes of scan_pass.cuh. A cell that names a Factor reads its a and b from memory, as they are.
+// A cell whose h is one number has the passes of scan_pass.cuh. A cell that names a Factor reads its a and b
+// from memory, as they are.
 #pragma once
 #include "factors.cuh"
 #include "scan_pass.cuh"
@@ -21,12 +23,14 @@ struct TilePass : ScanPass<Cell, BACKWARD> {
   static constexpr __device__ __forceinline__ int result_width(int) { return 1; }
 
   template <class Math>
-  static __device__ __forceinline__ void coefficients(const float (&read)[read_numbers], float (&a)[1], float (&b)[1]) {
+  static __device__ __forceinline__ void coefficients(const float (&read)[read_numbers], float (&a)[1],
+                                                      float (&b)[1]) {
     Base::template coefficients<Math>(read, a[0], b[0]);
   }
   template <class Math>
-  static __device__ __forceinline__ void results(const float (&read)[read_numbers], const float (&before)[1], const float (&entering)[1],
-                                                 const float (&state)[1], float (&result)[result_numbers]) {
+  static __device__ __forceinline__ void results(const float (&read)[read_numbers], const float (&before)[1],
+                                                 const float (&entering)[1], const float (&state)[1],
+                                                 float (&result)[result_numbers]) {
     Base::template results<Math>(read, before[0], entering[0], state[0], result);
   }
 };
@@ -42,20 +46,29 @@ struct TilePass<Cell, false, decltype(static_cast<void>(sizeof(typename Cell::Fa
   static constexpr int result_numbers = Factor::states;
   static constexpr int widest = Factor::numbers;
 
-  static constexpr __device__ __forceinline__ int width(int array) { return array == 0 ? Factor::numbers : Factor::states; }
-  static constexpr __device__ __forceinline__ int first_number(int array) { return array == 0 ? 0 : Factor::numbers + (array - 1) * Factor::states; }
+  static constexpr __device__ __forceinline__ int width(int array) {
+    return array == 0 ? Factor::numbers : Factor::states;
+  }
+  static constexpr __device__ __forceinline__ int first_number(int array) {
+    return array == 0 ? 0 : Factor::numbers + (array - 1) * Factor::states;
+  }
   static constexpr __device__ __forceinline__ int result_width(int) { return Factor::states; }
 
   template <class Math>
-  static __device__ __forceinline__ void coefficients(const float (&read)[read_numbers], float (&a)[Factor::numbers], float (&b)[Factor::states]) {
+  static __device__ __forceinline__ void coefficients(const float (&read)[read_numbers],
+                                                      float (&a)[Factor::numbers],
+                                                      float (&b)[Factor::states]) {
 #pragma unroll
     for (int i = 0; i < Factor::numbers; i++) a[i] = read[i];
 #pragma unroll
     for (int i = 0; i < Factor::states; i++) b[i] = read[Factor::numbers + i];
   }
   template <class Math>
-  static __device__ __forceinline__ void results(const float (&)[read_numbers], const float (&)[Factor::states], const float (&)[Factor::states],
-                                                 const float (&state)[Factor::states], float (&result)[result_numbers]) {
+  static __device__ __forceinline__ void results(const float (&)[read_numbers],
+                                                 const float (&)[Factor::states],
+                                                 const float (&)[Factor::states],
+                                                 const float (&state)[Factor::states],
+                                                 float (&result)[result_numbers]) {
 #pragma unroll
     for (int i = 0; i < Factor::states; i++) result[i] = state[i];
   }
@@ -73,12 +86,18 @@ struct TilePass<Cell, true, decltype(static_cast<void>(sizeof(typename Cell::Fac
   static constexpr int result_numbers = Factor::numbers + Factor::states;
   static constexpr int widest = Factor::numbers;
 
-  static constexpr __device__ __forceinline__ int width(int array) { return array == 0 ? Factor::numbers : Factor::states; }
-  static constexpr __device__ __forceinline__ int first_number(int array) { return array == 0 ? 0 : Factor::numbers + (array - 1) * Factor::states; }
+  static constexpr __device__ __forceinline__ int width(int array) {
+    return array == 0 ? Factor::numbers : Factor::states;
+  }
+  static constexpr __device__ __forceinline__ int first_number(int array) {
+    return array == 0 ? 0 : Factor::numbers + (array - 1) * Factor::states;
+  }
   static constexpr __device__ __forceinline__ int result_width(int output) { return width(output); }
 
   template <class Math>
-  static __device__ __forceinline__ void coefficients(const float (&read)[read_numbers], float (&a)[Factor::numbers], float (&b)[Factor::states]) {
+  static __device__ __forceinline__ void coefficients(const float (&read)[read_numbers],
+                                                      float (&a)[Factor::numbers],
+                                                      float (&b)[Factor::states]) {
     float forward[Factor::numbers], zero[Factor::states] = {};
 #pragma unroll
     for (int i = 0; i < Factor::numbers; i++) forward[i] = read[i];
@@ -88,15 +107,19 @@ struct TilePass<Cell, true, decltype(static_cast<void>(sizeof(typename Cell::Fac
     Factor::apply(a, zero, b);
   }
   template <class Math>
-  static __device__ __forceinline__ void results(const float (&read)[read_numbers], const float (&before)[Factor::states],
-                                                 const float (&entering)[Factor::states], const float (&)[Factor::states],
+  static __device__ __forceinline__ void results(const float (&read)[read_numbers],
+                                                 const float (&before)[Factor::states],
+                                                 const float (&entering)[Factor::states],
+                                                 const float (&)[Factor::states],
                                                  float (&result)[result_numbers]) {
     float whole[Factor::states], by_a[Factor::numbers];
 #pragma unroll
-    for (int i = 0; i < Factor::states; i++) whole[i] = read[Factor::numbers + Factor::states + i] + entering[i];
+    for (int i = 0; i < Factor::states; i++)
+      whole[i] = read[Factor::numbers + Factor::states + i] + entering[i];
     Factor::outer(whole, before, by_a);
 #pragma unroll
-    for (int i = 0; i < result_numbers; i++) result[i] = i < Factor::numbers ? by_a[i] : whole[i - Factor::numbers];
+    for (int i = 0; i < result_numbers; i++)
+      result[i] = i < Factor::numbers ? by_a[i] : whole[i - Factor::numbers];
   }
 };
 

@@ -12,9 +12,12 @@ struct VectorWords {
 
   __device__ __forceinline__ float value(int channel) const { return number_of<Scalar>(word, channel); }
 
-  __device__ __forceinline__ void load_shared(unsigned address) { read_shared(word, address, Shape::vector_bytes); }
+  __device__ __forceinline__ void load_shared(unsigned address) {
+    read_shared(word, address, Shape::vector_bytes);
+  }
 
-  // To shared memory: asynchronously, or at once where there are no such copies or the vector is too short for one.
+  // To shared memory: asynchronously, or at once where there are no such copies or the vector is too short
+  // for one.
   static __device__ __forceinline__ void copy(unsigned address, const void* from) {
     if constexpr (Shape::Tiling::async_copy && Shape::vector_bytes >= 4) {
       copy_async(address, from, Shape::vector_bytes);

@@ -18,7 +18,8 @@ struct Carried {
       for (int s = 0; s < Shape::states; s++) state[c][s] = 0.0f;
   }
   // From or to an array [states, B, D].
-  __device__ __forceinline__ void load(const ScanArguments& arguments, const Strand<Shape>& strand, const float* from) {
+  __device__ __forceinline__ void load(const ScanArguments& arguments, const Strand<Shape>& strand,
+                                       const float* from) {
     clear();
     if (!from || !strand.exists) return;
 #pragma unroll
@@ -26,7 +27,8 @@ struct Carried {
 #pragma unroll
       for (int c = 0; c < Shape::vector; c++) state[c][s] = from[strand.state_at(arguments, s) + c];
   }
-  __device__ __forceinline__ void store(const ScanArguments& arguments, const Strand<Shape>& strand, float* to) const {
+  __device__ __forceinline__ void store(const ScanArguments& arguments, const Strand<Shape>& strand,
+                                        float* to) const {
     if (!to || !strand.exists) return;
 #pragma unroll
     for (int s = 0; s < Shape::states; s++)
@@ -69,7 +71,8 @@ struct StepWords {
   }
 };
 
-// Calls act(step, what the lane has read of it) for a whole tile, in order or from the last step on; some steps are read ahead.
+// Calls act(step, what the lane has read of it) for a whole tile, in order or from the last step on; some
+// steps are read ahead.
 template <class Shape, bool FORWARD, class Act>
 __device__ __forceinline__ void each_step(const WarpRing<Shape>& ring, const Act& act) {
   constexpr int at_once = Shape::at_once, steps = Shape::tile_steps;
@@ -95,14 +98,17 @@ class Targets {
 
  public:
   // From step `step` on, or from it back.
-  __device__ __forceinline__ Targets(const ScanArguments& arguments, const Strand<Shape>& strand, int step, bool back) {
+  __device__ __forceinline__ Targets(const ScanArguments& arguments, const Strand<Shape>& strand, int step,
+                                     bool back) {
 #pragma unroll
     for (int output = 0; output < outputs; output++) {
       const StridedArray array = array_to_write(arguments, output);
       const auto* const values = static_cast<const typename Shape::Scalar*>(array.pointer);
       to[output] = reinterpret_cast<char*>(const_cast<typename Shape::Scalar*>(
-          values + strand.row * array.batch + Strand<Shape>::position(arguments, step) * array.step + strand.channel));
-      stride[output] = (Shape::from_last != back ? -array.step : array.step) * static_cast<int>(sizeof(typename Shape::Scalar));
+          values + strand.row * array.batch + Strand<Shape>::position(arguments, step) * array.step +
+          strand.channel));
+      stride[output] = (Shape::from_last != back ? -array.step : array.step) *
+                       static_cast<int>(sizeof(typename Shape::Scalar));
     }
   }
   // Where they are not wanted, only the place of the next ones; without a branch.
@@ -136,17 +142,22 @@ class Walk {
       for (int w = 0; w < Shape::weights; w++)
 #pragma unroll
         for (int c = 0; c < Shape::vector; c++)
-          weight[c][w] = strand.exists ? arguments.weights[static_cast<Stride>(w) * arguments.channels + strand.channel + c] : 0.0f;
+          weight[c][w] =
+              strand.exists
+                  ? arguments.weights[static_cast<Stride>(w) * arguments.channels + strand.channel + c]
+                  : 0.0f;
   }
 
   // Steps from `first` to `end`, multiples of a tile or the last end; results are written from `written` on.
   template <bool DEPENDENCE>
-  __device__ __forceinline__ void run(const ScanArguments& arguments, const Strand<Shape>& strand, WarpRing<Shape>& ring, int first, int written, int end,
+  __device__ __forceinline__ void run(const ScanArguments& arguments, const Strand<Shape>& strand,
+                                      WarpRing<Shape>& ring, int first, int written, int end,
                                       Carried<Shape>& carried, Dependence<Shape, DEPENDENCE>& dependence) {
 #pragma unroll
     for (int c = 0; c < Shape::vector; c++) carried.magnitude[c] = 1.0f;
 #pragma unroll 1
-    for (int tile = first - Tiling::stages * steps; tile < end; tile += steps) {  // at first the ring is filled
+    for (int tile = first - Tiling::stages * steps; tile < end;
+         tile += steps) {  // at first the ring is filled
       if (tile < first) {
         ask(arguments, strand, ring, tile + Tiling::stages * steps, end);
         continue;
@@ -161,11 +172,13 @@ class Walk {
       const bool writes = tile >= written;
       if (Shape::weights > 0 && writes && arguments.checkpoints && tile % checkpoint_steps == 0)
         carried.store(arguments, strand,
-                      arguments.checkpoints + static_cast<Stride>(tile / checkpoint_steps) * Shape::states * arguments.batch * arguments.channels);
+                      arguments.checkpoints + static_cast<Stride>(tile / checkpoint_steps) * Shape::states *
+                                                  arguments.batch * arguments.channels);
       Targets<Shape> targets(arguments, strand, tile, false);
       ring.wait();
       __syncwarp();
-      if (existing == steps && counting == (1ull << steps) - 1 && dropped == 0 && (Pass::hidden < 0 || tile + steps < strand.high)) {
+      if (existing == steps && counting == (1ull << steps) - 1 && dropped == 0 &&
+          (Pass::hidden < 0 || tile + steps < strand.high)) {
         if (writes)
           each_step<Shape, true>(ring, [&](int step, const StepWords<Shape>& read) {
             take<true>(read, step, false, true, nullptr, strand.exists, targets, carried, dependence);
@@ -184,7 +197,8 @@ class Walk {
           if (counting >> step & 1) {
             StepWords<Shape> read;
             ring.read(step, read.array);
-            take<true>(read, step, dropped >> step & 1, stored, before, writes && strand.exists, targets, carried, dependence);
+            take<true>(read, step, dropped >> step & 1, stored, before, writes && strand.exists, targets,
+                       carried, dependence);
           } else {
             targets.write(writes && strand.exists, {});
           }
@@ -198,10 +212,12 @@ class Walk {
   }
 
   // There is nothing to add up.
-  __device__ __forceinline__ void write_sums(const ScanArguments&, const Strand<Shape>&, float*, Stride) const {}
+  __device__ __forceinline__ void write_sums(const ScanArguments&, const Strand<Shape>&, float*,
+                                             Stride) const {}
 
  private:
-  static __device__ __forceinline__ void ask(const ScanArguments& arguments, const Strand<Shape>& strand, WarpRing<Shape>& ring, int tile, int end) {
+  static __device__ __forceinline__ void ask(const ScanArguments& arguments, const Strand<Shape>& strand,
+                                             WarpRing<Shape>& ring, int tile, int end) {
     if (tile < end)
       ring.fill(arguments, strand, tile, min(steps, end - tile));
     else
@@ -210,8 +226,10 @@ class Walk {
 
   // One step of all channels of the lane.
   template <bool WRITES, bool DEPENDENCE>
-  __device__ __forceinline__ void take(const StepWords<Shape>& words, int step, bool reset, bool stored, const float* first_hidden, bool writes,
-                                       Targets<Shape>& targets, Carried<Shape>& carried, Dependence<Shape, DEPENDENCE>& dependence) const {
+  __device__ __forceinline__ void take(const StepWords<Shape>& words, int step, bool reset, bool stored,
+                                       const float* first_hidden, bool writes, Targets<Shape>& targets,
+                                       Carried<Shape>& carried,
+                                       Dependence<Shape, DEPENDENCE>& dependence) const {
     float result[Pass::outputs][Shape::vector];
     if (DEPENDENCE && reset) dependence.drop();
 #pragma unroll
@@ -221,7 +239,9 @@ class Walk {
       if constexpr (Pass::hidden >= 0)
         if (!reset) before = stored ? read[Pass::hidden] : first_hidden ? first_hidden[c] : 0.0f;
       if constexpr (DEPENDENCE)
-        if (!reset) chain_jacobian<Functions, typename Shape::Cell, false>(read, weight[c], carried.state[c], dependence.of[c]);
+        if (!reset)
+          chain_jacobian<Functions, typename Shape::Cell, false>(read, weight[c], carried.state[c],
+                                                                 dependence.of[c]);
       Pass::template step<Functions>(read, weight[c], before, reset, carried.state[c], out);
 #pragma unroll
       for (int output = 0; output < Pass::outputs; output++) result[output][c] = out[output];

@@ -1,7 +1,9 @@
 // How channels are walked through time: all numbers follow from the solved Tiling.
 //
-// A lane has `vector` channels side by side, a warp 32 such vectors of one row of the batch, and takes their steps in order, in tiles of
-// `tile_steps` that lie in a ring of its own in shared memory. A cell is linear in its state (h' = a h + b), or has a step of its own.
+// A lane has `vector` channels side by side, a warp 32 such vectors of one row of the batch, and takes their
+// steps in order, in tiles of
+// `tile_steps` that lie in a ring of its own in shared memory. A cell is linear in its state (h' = a h + b),
+// or has a step of its own.
 #pragma once
 #include "scan_shape.cuh"
 #include "steps.cuh"
@@ -27,18 +29,22 @@ struct WalkShape {
   static constexpr int states = Pass::states;
   static constexpr int weights = Pass::weights;
   static constexpr bool differentiates = Pass::differentiates;  // backward of a cell that is not linear
-  // Steps are counted in the order of the forward pass where a tile is computed twice, and else in the order in which they are computed.
+  // Steps are counted in the order of the forward pass where a tile is computed twice, and else in the order
+  // in which they are computed.
   static constexpr bool from_last = (Tiling::reverse != 0) != differentiates;
   // Steps whose input is in registers ahead of their use, in code without branches.
   static constexpr int at_once = words * Pass::loads >= 12 ? 2 : words * Pass::loads >= 5 ? 4 : 8;
-  static_assert(vector >= 1 && tile_steps <= 32 && checkpoint_steps % tile_steps == 0, "whole tiles between kept states");
+  static_assert(vector >= 1 && tile_steps <= 32 && checkpoint_steps % tile_steps == 0,
+                "whole tiles between kept states");
   static_assert(!differentiates || tile_steps == checkpoint_steps, "a tile begins at a kept state");
 
   // Steps of a walk: all, or, where tiles begin at kept states, whole tiles.
   static __device__ __forceinline__ int duration(const ScanArguments& arguments) {
     return differentiates ? (arguments.steps + tile_steps - 1) / tile_steps * tile_steps : arguments.steps;
   }
-  static __device__ __forceinline__ int groups_of_row(const ScanArguments& arguments) { return (arguments.channels + row_channels - 1) / row_channels; }
+  static __device__ __forceinline__ int groups_of_row(const ScanArguments& arguments) {
+    return (arguments.channels + row_channels - 1) / row_channels;
+  }
 };
 
 // Where a warp walks.
@@ -88,7 +94,8 @@ struct Strand {
 
   // Of a tile, which steps count, as bits.
   __device__ __forceinline__ unsigned counting(int tile) const {
-    const int from = max(0, min(low - tile, Shape::tile_steps)), to = max(0, min(high - tile, Shape::tile_steps));
+    const int from = max(0, min(low - tile, Shape::tile_steps)),
+              to = max(0, min(high - tile, Shape::tile_steps));
     const unsigned long long one = 1;
     return static_cast<unsigned>(((one << to) - 1) & ~((one << from) - 1));
   }

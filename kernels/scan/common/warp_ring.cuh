@@ -1,5 +1,7 @@
-// The coming tiles of a warp's channels in a ring in shared memory that the warp keeps for itself, so that no barrier of the block is needed.
-// Rows come by bulk copies that complete a transaction barrier; where there are none, or rows are not aligned, each lane copies its own vectors.
+// The coming tiles of a warp's channels in a ring in shared memory that the warp keeps for itself, so that no
+// barrier of the block is needed.
+// Rows come by bulk copies that complete a transaction barrier; where there are none, or rows are not
+// aligned, each lane copies its own vectors.
 #pragma once
 #include "../../common/ptx/bulk_copy.cuh"
 #include "vector_words.cuh"
@@ -35,13 +37,16 @@ class WarpRing {
     }
   }
 
-  // Asks for a tile of `count` steps, to come behind those that were asked for before. The whole warp has read what was in its place.
-  __device__ __forceinline__ void fill(const ScanArguments& arguments, const Strand<Shape>& strand, int tile, int count) {
+  // Asks for a tile of `count` steps, to come behind those that were asked for before. The whole warp has
+  // read what was in its place.
+  __device__ __forceinline__ void fill(const ScanArguments& arguments, const Strand<Shape>& strand, int tile,
+                                       int count) {
     const int stage = coming;
     coming = coming + 1 < stages ? coming + 1 : 0;
     const unsigned target = ring + stage * stage_bytes;
     const int lane = threadIdx.x % 32;
-    const int bytes = min(Shape::row_bytes, (arguments.channels - strand.first_channel) * static_cast<int>(sizeof(typename Shape::Scalar)));
+    const int bytes = min(Shape::row_bytes, (arguments.channels - strand.first_channel) *
+                                                static_cast<int>(sizeof(typename Shape::Scalar)));
     if constexpr (bulk) {
       const int rows = Pass::loads * count - (Pass::hidden >= 0 ? missing(strand, tile, count) : 0);
       if (lane == 0) barrier(stage).arrive_expecting(bytes * rows);
@@ -63,7 +68,8 @@ class WarpRing {
 #pragma unroll
       for (int array = 0; array < Pass::loads; array++)
         if (lane < here[array])
-          copy_bulk(target + array * array_bytes + lane * Shape::row_bytes, from[array] + lane * stride[array] + strand.first_channel, bytes, barrier(stage));
+          copy_bulk(target + array * array_bytes + lane * Shape::row_bytes,
+                    from[array] + lane * stride[array] + strand.first_channel, bytes, barrier(stage));
     } else if (strand.exists) {
 #pragma unroll
       for (int array = 0; array < Pass::loads; array++) from[array] += strand.channel;
@@ -72,7 +78,9 @@ class WarpRing {
 #pragma unroll
         for (int array = 0; array < Pass::loads; array++) {
           if (array != Pass::hidden || step < here[array])
-            VectorWords<Shape>::copy(target + array * array_bytes + step * Shape::row_bytes + lane * Shape::vector_bytes, from[array]);
+            VectorWords<Shape>::copy(
+                target + array * array_bytes + step * Shape::row_bytes + lane * Shape::vector_bytes,
+                from[array]);
           from[array] += stride[array];
         }
       }
@@ -95,7 +103,8 @@ class WarpRing {
   __device__ __forceinline__ void read(int step, VectorWords<Shape> (&words)[Pass::loads]) const {
 #pragma unroll
     for (int array = 0; array < Pass::loads; array++)
-      words[array].load_shared(ring + slot * stage_bytes + array * array_bytes + step * Shape::row_bytes + threadIdx.x % 32 * Shape::vector_bytes);
+      words[array].load_shared(ring + slot * stage_bytes + array * array_bytes + step * Shape::row_bytes +
+                               threadIdx.x % 32 * Shape::vector_bytes);
   }
 
   // The oldest tile has been read by the whole warp.

@@ -1,4 +1,5 @@
-// Diagonal GRU: z = sigmoid(x_z + u_z h), r = sigmoid(x_r + u_r h), n = tanh(x_n + u_n r h), h' = (1 - z) h + z n.
+// Diagonal GRU: z = sigmoid(x_z + u_z h), r = sigmoid(x_r + u_r h), n = tanh(x_n + u_n r h), h' = (1 - z) h +
+// z n.
 #pragma once
 #include "../../common/gate.cuh"
 
@@ -11,7 +12,8 @@ struct DiagonalGruCell {
   static constexpr bool computes = true;
 
   template <class Math>
-  static __device__ __forceinline__ void step(const float (&x)[inputs], const float (&u)[weights], float (&state)[states]) {
+  static __device__ __forceinline__ void step(const float (&x)[inputs], const float (&u)[weights],
+                                              float (&state)[states]) {
     const float h = state[0];
     const float z = Gate<Math>::of(u[0], h, x[0]);
     const float n = Math::tanh(Gate<Math>::times(u[1], h, x[1], u[2] * h, x[2]));
@@ -19,13 +21,15 @@ struct DiagonalGruCell {
   }
 
   template <class Math>
-  static __device__ __forceinline__ void backward(const float (&x)[inputs], const float (&u)[weights], const float (&before)[states],
-                                                  float (&gradient)[states], float (&by_input)[inputs], float (&by_weight)[weights]) {
+  static __device__ __forceinline__ void backward(const float (&x)[inputs], const float (&u)[weights],
+                                                  const float (&before)[states], float (&gradient)[states],
+                                                  float (&by_input)[inputs], float (&by_weight)[weights]) {
     const float h = before[0], g = gradient[0];
     const float r = Gate<Math>::of(u[1], h, x[1]), z = Gate<Math>::of(u[0], h, x[0]);
     const float n = Math::tanh(fmaf(u[2] * h, r, x[2]));
     // All but g is known ahead of it.
-    const float of_n = z * tanh_slope(n), of_r = of_n * (u[2] * h) * sigmoid_slope(r), of_z = (n - h) * sigmoid_slope(z);
+    const float of_n = z * tanh_slope(n), of_r = of_n * (u[2] * h) * sigmoid_slope(r),
+                of_z = (n - h) * sigmoid_slope(z);
     by_input[0] = g * of_z;
     by_input[1] = g * of_r;
     by_input[2] = g * of_n;

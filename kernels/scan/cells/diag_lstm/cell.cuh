@@ -1,4 +1,5 @@
-// Diagonal LSTM, input and forget gates coupled, with peepholes: f = sigmoid(x_f + u_f h + p_f c), z = tanh(x_z + u_z h), c' = f c + (1 - f) z,
+// Diagonal LSTM, input and forget gates coupled, with peepholes: f = sigmoid(x_f + u_f h + p_f c), z =
+// tanh(x_z + u_z h), c' = f c + (1 - f) z,
 // o = sigmoid(x_o + u_o h + p_o c'), h' = o tanh(c').
 #pragma once
 #include "../../common/gate.cuh"
@@ -15,7 +16,8 @@ struct DiagonalLstmCell {
     float f, z, o, c, t;  // c and t = tanh(c) after the step
   };
   template <class Math>
-  static __device__ __forceinline__ Gates gates(const float (&x)[inputs], const float (&u)[weights], const float (&before)[states]) {
+  static __device__ __forceinline__ Gates gates(const float (&x)[inputs], const float (&u)[weights],
+                                                const float (&before)[states]) {
     Gates g;
     g.f = Gate<Math>::of(u[0], before[0], fmaf(u[3], before[1], x[0]));
     g.z = Math::tanh(fmaf(u[1], before[0], x[1]));
@@ -26,15 +28,17 @@ struct DiagonalLstmCell {
   }
 
   template <class Math>
-  static __device__ __forceinline__ void step(const float (&x)[inputs], const float (&u)[weights], float (&state)[states]) {
+  static __device__ __forceinline__ void step(const float (&x)[inputs], const float (&u)[weights],
+                                              float (&state)[states]) {
     const Gates g = gates<Math>(x, u, state);
     state[0] = g.o * g.t;
     state[1] = g.c;
   }
 
   template <class Math>
-  static __device__ __forceinline__ void backward(const float (&x)[inputs], const float (&u)[weights], const float (&before)[states],
-                                                  float (&gradient)[states], float (&by_input)[inputs], float (&by_weight)[weights]) {
+  static __device__ __forceinline__ void backward(const float (&x)[inputs], const float (&u)[weights],
+                                                  const float (&before)[states], float (&gradient)[states],
+                                                  float (&by_input)[inputs], float (&by_weight)[weights]) {
     const Gates g = gates<Math>(x, u, before);
     // All but the gradients is known ahead of them.
     const float of_o = g.t * sigmoid_slope(g.o), of_c = fmaf(g.o, tanh_slope(g.t), of_o * u[4]);

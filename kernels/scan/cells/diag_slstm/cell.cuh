@@ -1,6 +1,9 @@
-// Diagonal sLSTM (Beck et al. 2024): c' = sigmoid(f) c + exp(i) z, n' = sigmoid(f) n + exp(i), h' = sigmoid(o) c' / n', with i = x_i + u_i h and so on
-// and z = tanh(x_z + u_z h). It is kept as the mean v = c / n and l = log n, which neither overflow nor need a state that stabilises them:
-// with d = i - log sigmoid(f) - l, the share of the new input is w = sigmoid(d), v' = v + w (z - v), l' = i - log sigmoid(d). Zeros are c = 0, n = 1.
+// Diagonal sLSTM (Beck et al. 2024): c' = sigmoid(f) c + exp(i) z, n' = sigmoid(f) n + exp(i), h' =
+// sigmoid(o) c' / n', with i = x_i + u_i h and so on
+// and z = tanh(x_z + u_z h). It is kept as the mean v = c / n and l = log n, which neither overflow nor need
+// a state that stabilises them:
+// with d = i - log sigmoid(f) - l, the share of the new input is w = sigmoid(d), v' = v + w (z - v), l' = i -
+// log sigmoid(d). Zeros are c = 0, n = 1.
 #pragma once
 #include "../../common/gate.cuh"
 
@@ -16,7 +19,8 @@ struct DiagonalSlstmCell {
     float i, f, z, o, d, v;  // f before its activation, v after the step
   };
   template <class Math>
-  static __device__ __forceinline__ Gates gates(const float (&x)[inputs], const float (&u)[weights], const float (&before)[states]) {
+  static __device__ __forceinline__ Gates gates(const float (&x)[inputs], const float (&u)[weights],
+                                                const float (&before)[states]) {
     Gates g;
     g.i = fmaf(u[0], before[0], x[0]);
     g.f = fmaf(u[1], before[0], x[1]);
@@ -28,7 +32,8 @@ struct DiagonalSlstmCell {
   }
 
   template <class Math>
-  static __device__ __forceinline__ void step(const float (&x)[inputs], const float (&u)[weights], float (&state)[states]) {
+  static __device__ __forceinline__ void step(const float (&x)[inputs], const float (&u)[weights],
+                                              float (&state)[states]) {
     const Gates g = gates<Math>(x, u, state);
     state[0] = g.o * g.v;
     state[1] = g.v;
@@ -36,8 +41,9 @@ struct DiagonalSlstmCell {
   }
 
   template <class Math>
-  static __device__ __forceinline__ void backward(const float (&x)[inputs], const float (&u)[weights], const float (&before)[states],
-                                                  float (&gradient)[states], float (&by_input)[inputs], float (&by_weight)[weights]) {
+  static __device__ __forceinline__ void backward(const float (&x)[inputs], const float (&u)[weights],
+                                                  const float (&before)[states], float (&gradient)[states],
+                                                  float (&by_input)[inputs], float (&by_weight)[weights]) {
     const Gates g = gates<Math>(x, u, before);
     const float w = Math::sigmoid(g.d), rest = Math::sigmoid(-g.d);
     const float by_v = fmaf(gradient[0], g.o, gradient[1]);

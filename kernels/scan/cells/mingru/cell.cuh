@@ -16,7 +16,8 @@ struct MinGruCell {
   }
 
   template <class Math>
-  static __device__ __forceinline__ void gradients(const float (&input)[inputs], float before, float gradient, float (&by_input)[inputs]) {
+  static __device__ __forceinline__ void gradients(const float (&input)[inputs], float before, float gradient,
+                                                   float (&by_input)[inputs]) {
     const float a = remaining<Math>(input[0]);
     const PositiveCandidate candidate = PositiveCandidate::of<Math>(input[1]);
     const float by_candidate = gradient * (1.0f - a);

@@ -1,10 +1,15 @@
-// A linear scan in one pass over memory, strategy "look_back": tiles of time and channels, as many at a time as the GPU holds. A block reduces
-// its tile to what it does to the state, publishes that, finds the state that enters, and only then computes the results. Where a tile is kept in
+// A linear scan in one pass over memory, strategy "look_back": tiles of time and channels, as many at a time
+// as the GPU holds. A block reduces
+// its tile to what it does to the state, publishes that, finds the state that enters, and only then computes
+// the results. Where a tile is kept in
 // registers meanwhile, the next one is on its way into shared memory.
 //
-// The state that enters follows from what was published, always in the same order, so the bits repeat: the state at the beginning of a window
-// of tiles, then the tiles of the window one by one. Only the last tile of a window publishes a state, so it passes through L2 once a window
-// and not once a tile. Words carry a mark of their launch; blocks take tiles in an order of time first, all blocks run at once, and so
+// The state that enters follows from what was published, always in the same order, so the bits repeat: the
+// state at the beginning of a window
+// of tiles, then the tiles of the window one by one. Only the last tile of a window publishes a state, so it
+// passes through L2 once a window
+// and not once a tile. Words carry a mark of their launch; blocks take tiles in an order of time first, all
+// blocks run at once, and so
 // whatever a tile waits for is computed.
 #include "../../common/segment.cuh"
 #include "../../common/tile_exchange.cuh"
@@ -15,11 +20,13 @@ template <class Chain>
 __device__ __forceinline__ Chain lanes_before(const Chain& own, int distance) {
   Chain earlier;
 #pragma unroll
-  for (int i = 0; i < Chain::numbers; i++) earlier.number(i) = __shfl_up_sync(0xffffffffu, own.number(i), distance);
+  for (int i = 0; i < Chain::numbers; i++)
+    earlier.number(i) = __shfl_up_sync(0xffffffffu, own.number(i), distance);
   return earlier;
 }
 
-// What segments of a warp do before each lane's own, and what the whole warp does, from what each lane's segment does.
+// What segments of a warp do before each lane's own, and what the whole warp does, from what each lane's
+// segment does.
 template <class Shape, class Chain>
 __device__ __forceinline__ void scan_warp(Chain (&own)[Shape::vector], Chain (&before)[Shape::vector]) {
   const int lane = threadIdx.x % 32;
@@ -46,7 +53,8 @@ __device__ __forceinline__ void look_back(const ScanArguments& arguments) {
     float total[warps][channels][Chain::numbers];  // what each warp's segments do
     float entering[warps][channels][states];       // the state before them
   };
-  static_assert(Ring<Shape>::shared_bytes + sizeof(Shared) == Tiling::shared_memory, "shared memory as solved");
+  static_assert(Ring<Shape>::shared_bytes + sizeof(Shared) == Tiling::shared_memory,
+                "shared memory as solved");
   static_assert(channels <= Shape::threads, "a thread for each channel");
 
   extern __shared__ __align__(128) unsigned char shared_memory[];
@@ -60,7 +68,8 @@ __device__ __forceinline__ void look_back(const ScanArguments& arguments) {
 
   const auto place_of = [&](int tile) {
     const int group = tile % groups;
-    return Place<Shape>{group / groups_of_row, group % groups_of_row * channels, tile / groups * Shape::tile_steps};
+    return Place<Shape>{group / groups_of_row, group % groups_of_row * channels,
+                        tile / groups * Shape::tile_steps};
   };
   const auto copy = [&](int tile, int stage) {
     if (tile < tiles)
@@ -87,7 +96,8 @@ __device__ __forceinline__ void look_back(const ScanArguments& arguments) {
 #pragma unroll
       for (int channel = 0; channel < Shape::vector; channel++)
 #pragma unroll
-        for (int i = 0; i < Chain::numbers; i++) shared.total[warp][column * Shape::vector + channel][i] = own[channel].number(i);
+        for (int i = 0; i < Chain::numbers; i++)
+          shared.total[warp][column * Shape::vector + channel][i] = own[channel].number(i);
     __syncthreads();
     const int channel = exchange.channel_of_tile();
     const auto total_of = [&](int w) {
@@ -112,10 +122,14 @@ __device__ __forceinline__ void look_back(const ScanArguments& arguments) {
     if (threadIdx.x < TileExchange<Shape, Chain>::threads) {
       const int global = group % groups_of_row * channels + channel;
       float state[states] = {};
-      if (Tiling::sequences == 0 && exchange.speaks() && time < Tiling::window && arguments.initial && global < arguments.channels)
+      if (Tiling::sequences == 0 && exchange.speaks() && time < Tiling::window && arguments.initial &&
+          global < arguments.channels)
 #pragma unroll
         for (int i = 0; i < states; i++)
-          state[i] = arguments.initial[(static_cast<Stride>(group / groups_of_row) * arguments.channels + global) * states + i];
+          state[i] =
+              arguments.initial[(static_cast<Stride>(group / groups_of_row) * arguments.channels + global) *
+                                    states +
+                                i];
       exchange.enter(time, group, all, state);
       if (exchange.speaks())
 #pragma unroll
@@ -140,17 +154,20 @@ __device__ __forceinline__ void look_back(const ScanArguments& arguments) {
       steps.write(state, [](int) {});
     } else {
       const int next = tile + Tiling::stages * stride;
-      typename Ring<Shape>::Refill refill(ring, arguments, place_of(next < tiles ? next : tile), stage, next < tiles);
+      typename Ring<Shape>::Refill refill(ring, arguments, place_of(next < tiles ? next : tile), stage,
+                                          next < tiles);
       steps.write(state, [&](int step) { refill.step(step); });
       refill.close();
     }
-    if (Tiling::sequences == 0 && arguments.final_state && time == times - 1 && threadIdx.x / Shape::columns == Shape::segments - 1 &&
-        part.channel < arguments.channels)
+    if (Tiling::sequences == 0 && arguments.final_state && time == times - 1 &&
+        threadIdx.x / Shape::columns == Shape::segments - 1 && part.channel < arguments.channels)
 #pragma unroll
       for (int i = 0; i < Shape::vector; i++)
 #pragma unroll
         for (int j = 0; j < states; j++)
-          arguments.final_state[(static_cast<Stride>(part.row) * arguments.channels + part.channel + i) * states + j] = state[i][j];
+          arguments
+              .final_state[(static_cast<Stride>(part.row) * arguments.channels + part.channel + i) * states +
+                           j] = state[i][j];
     stage = stage + 1 < Tiling::stages ? stage + 1 : 0;
   }
   if constexpr (Tiling::sequences != 0) pass_empty_sequences(arguments, states);

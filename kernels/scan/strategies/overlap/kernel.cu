@@ -1,9 +1,14 @@
-// Chunks of time at once, strategy "overlap": for cells that are not linear in their state, few channels and many steps.
+// Chunks of time at once, strategy "overlap": for cells that are not linear in their state, few channels and
+// many steps.
 //
-// Each chunk runs in order from a guess of its first state: what some steps before it make of zeros. Then the boundaries are compared: a chunk must
-// have begun with what the one before it left. Where they all agree, to within the rounding of a step, that is the answer. Else chunks begin again,
-// with what the chunk before left, corrected by how far that depends on its own beginning (Newton's method on the boundaries alone). Where this does
-// not at least halve what is left, each row of channels goes on in order from its first boundary that moved. So no number of rounds is set, and
+// Each chunk runs in order from a guess of its first state: what some steps before it make of zeros. Then the
+// boundaries are compared: a chunk must
+// have begun with what the one before it left. Where they all agree, to within the rounding of a step, that
+// is the answer. Else chunks begin again,
+// with what the chunk before left, corrected by how far that depends on its own beginning (Newton's method on
+// the boundaries alone). Where this does
+// not at least halve what is left, each row of channels goes on in order from its first boundary that moved.
+// So no number of rounds is set, and
 // what is written is always what the steps in order give.
 #include "../../common/boundaries.cuh"
 
@@ -47,9 +52,13 @@ class Overlap {
       each_job([&](int chunk, int group, const Strand<Shape>& strand) { propose(chunk, group, strand); });
       barrier.wait();
       if (rounds == 0)  // most often the last
-        each_job([&](int chunk, int group, const Strand<Shape>& strand) { run_again<false>(chunk, group, strand); });
+        each_job([&](int chunk, int group, const Strand<Shape>& strand) {
+          run_again<false>(chunk, group, strand);
+        });
       else
-        each_job([&](int chunk, int group, const Strand<Shape>& strand) { run_again<true>(chunk, group, strand); });
+        each_job([&](int chunk, int group, const Strand<Shape>& strand) {
+          run_again<true>(chunk, group, strand);
+        });
       barrier.wait();
       const unsigned left = count_moved();
       rounds++;
@@ -81,19 +90,23 @@ class Overlap {
   template <class Do>
   __device__ __forceinline__ void each_job(const Do& act) {
 #pragma unroll 1
-    for (int job = first_warp(); job < groups * chunks; job += warps()) act(job / groups, job % groups, Strand<Shape>(arguments, job % groups));
+    for (int job = first_warp(); job < groups * chunks; job += warps())
+      act(job / groups, job % groups, Strand<Shape>(arguments, job % groups));
   }
 
   template <bool DEPENDENCE>
-  __device__ __forceinline__ void walk_chunk(int chunk, int group, const Strand<Shape>& strand, int first, Carried<Shape>& carried) {
+  __device__ __forceinline__ void walk_chunk(int chunk, int group, const Strand<Shape>& strand, int first,
+                                             Carried<Shape>& carried) {
     Dependence<Shape, DEPENDENCE> dependence;
     dependence.begin();
     walk.begin(arguments, strand);
-    walk.run(arguments, strand, ring, first, chunk * length, min((chunk + 1) * length, duration), carried, dependence);
+    walk.run(arguments, strand, ring, first, chunk * length, min((chunk + 1) * length, duration), carried,
+             dependence);
     boundaries.put_start(chunk, group, carried.start);
     boundaries.put_end(chunk, group, carried);
     boundaries.put_dependence(chunk, group, dependence);
-    if constexpr (Shape::differentiates) walk.write_sums(arguments, strand, boundaries.sums_of(chunk, group), Shape::row_channels);
+    if constexpr (Shape::differentiates)
+      walk.write_sums(arguments, strand, boundaries.sums_of(chunk, group), Shape::row_channels);
   }
 
   __device__ __forceinline__ void guess(int chunk, int group, const Strand<Shape>& strand) {
@@ -105,14 +118,16 @@ class Overlap {
   }
 
   // How many channels of this warp begin a chunk with something else than what was left.
-  __device__ __forceinline__ unsigned moved_here(int chunk, int group, const Strand<Shape>& strand, const Vector& begins, const Vector& left,
+  __device__ __forceinline__ unsigned moved_here(int chunk, int group, const Strand<Shape>& strand,
+                                                 const Vector& begins, const Vector& left,
                                                  bool (&moved)[Shape::vector]) const {
     Magnitudes magnitude;
     boundaries.magnitudes(chunk - 1, group, magnitude);
     return moved_of(strand, begins, left, magnitude, moved);
   }
-  static __device__ __forceinline__ unsigned moved_of(const Strand<Shape>& strand, const Vector& begins, const Vector& left,
-                                                      const Magnitudes& magnitude, bool (&moved)[Shape::vector]) {
+  static __device__ __forceinline__ unsigned moved_of(const Strand<Shape>& strand, const Vector& begins,
+                                                      const Vector& left, const Magnitudes& magnitude,
+                                                      bool (&moved)[Shape::vector]) {
     unsigned count = 0;
 #pragma unroll
     for (int c = 0; c < Shape::vector; c++) {
@@ -122,7 +137,8 @@ class Overlap {
     return count;
   }
 
-  // The same of all guesses; what a chunk began with is this warp's own, and what the one before left comes by words that need no barrier.
+  // The same of all guesses; what a chunk began with is this warp's own, and what the one before left comes
+  // by words that need no barrier.
   __device__ __forceinline__ unsigned count_of_guesses() {
     unsigned count = 0;
     each_job([&](int chunk, int group, const Strand<Shape>& strand) {
@@ -151,7 +167,8 @@ class Overlap {
     return barrier.counted();
   }
 
-  // What the chunk is to begin with: from the last chunk before it whose end is taken as it is, through those of known dependence; what it began
+  // What the chunk is to begin with: from the last chunk before it whose end is taken as it is, through those
+  // of known dependence; what it began
   // with where that agrees.
   __device__ __forceinline__ void propose(int chunk, int group, const Strand<Shape>& strand) const {
     Vector began, begins;
@@ -180,12 +197,14 @@ class Overlap {
 #pragma unroll
     for (int c = 0; c < Shape::vector; c++)
 #pragma unroll
-      for (int s = 0; s < Shape::states; s++) moved = moved || (strand.exists && __float_as_uint(began[c][s]) != __float_as_uint(begins[c][s]));
+      for (int s = 0; s < Shape::states; s++)
+        moved = moved || (strand.exists && __float_as_uint(began[c][s]) != __float_as_uint(begins[c][s]));
     if (__any_sync(0xffffffffu, moved)) begin_anew<DEPENDENCE>(chunk, group, strand, begins);
   }
 
   template <bool DEPENDENCE>
-  __device__ __forceinline__ void begin_anew(int chunk, int group, const Strand<Shape>& strand, const Vector& begins) {
+  __device__ __forceinline__ void begin_anew(int chunk, int group, const Strand<Shape>& strand,
+                                             const Vector& begins) {
     Carried<Shape> carried;
 #pragma unroll
     for (int c = 0; c < Shape::vector; c++)
@@ -215,16 +234,19 @@ class Overlap {
     barrier.add(walked);
   }
 
-  // The sums over all chunks of the gradients by weights, always in the same order: of `slice` chunks at a time, then of those.
+  // The sums over all chunks of the gradients by weights, always in the same order: of `slice` chunks at a
+  // time, then of those.
   __device__ __forceinline__ void add_up() {
     const int slices = (chunks + slice - 1) / slice;
 #pragma unroll 1
     for (int task = first_warp(); task < groups * Shape::weights * slices; task += warps()) {
-      const int group = task % groups, w = task / groups % Shape::weights, first = task / (groups * Shape::weights) * slice;
+      const int group = task % groups, w = task / groups % Shape::weights,
+                first = task / (groups * Shape::weights) * slice;
       Sums sums;
       sum_of(group, w, first, 1, min(first + slice, chunks), sums);
 #pragma unroll
-      for (int c = 0; c < Shape::vector; c++) __stcg(boundaries.sums_of(first, group) + w * Shape::row_channels + c, sums[c]);
+      for (int c = 0; c < Shape::vector; c++)
+        __stcg(boundaries.sums_of(first, group) + w * Shape::row_channels + c, sums[c]);
     }
     barrier.wait();
 #pragma unroll 1
@@ -236,7 +258,9 @@ class Overlap {
       if (strand.exists)
 #pragma unroll
         for (int c = 0; c < Shape::vector; c++)
-          arguments.weight_gradient[(static_cast<Stride>(strand.row) * Shape::weights + w) * arguments.channels + strand.channel + c] = sums[c];
+          arguments
+              .weight_gradient[(static_cast<Stride>(strand.row) * Shape::weights + w) * arguments.channels +
+                               strand.channel + c] = sums[c];
     }
   }
   __device__ void sum_of(int group, int w, int from, int by, int to, Sums& sums) const {
@@ -245,7 +269,8 @@ class Overlap {
 #pragma unroll 16
     for (int chunk = from; chunk < to; chunk += by)
 #pragma unroll
-      for (int c = 0; c < Shape::vector; c++) sums[c] += __ldcg(boundaries.sums_of(chunk, group) + w * Shape::row_channels + c);
+      for (int c = 0; c < Shape::vector; c++)
+        sums[c] += __ldcg(boundaries.sums_of(chunk, group) + w * Shape::row_channels + c);
   }
 
   const ScanArguments& arguments;
