@@ -62,7 +62,8 @@ struct ArrivingGradients {
   // The slot of the newest exchange.
   __device__ __forceinline__ unsigned char* slot() const { return slots + published % 2 * slot_bytes; }
 
-  // Offset within a block's part of the two units of n tile `n` that a quad holds, in a batch row of the tile.
+  // Offset within a block's part of the two units of n tile `n` that a quad holds, in a batch row of the
+  // tile.
   static __device__ __forceinline__ int place(int n, int row, int quad) {
     if constexpr (Shape::operands == 1)
       return n / 2 * k_tile_bytes + matrix_place(row, n % 2) + quad * 4;

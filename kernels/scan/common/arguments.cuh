@@ -24,14 +24,16 @@ struct ScanArguments {
   void* output1;         // backward: by input1 …
   void* output2;
   void* output3;
-  // The state that enters: forward h before the first step, backward the gradient by the last h; null for zeros
+  // The state that enters: forward h before the first step, backward the gradient by the last h; null for
+  // zeros
   const float* initial;
   const float* first_hidden;  // backward: h before the first step; null for zeros
   // The state that leaves: forward the last h, backward the gradient by h before the first step; may be null
   float* final_state;
   const int* lengths;  // [B]: steps of each row that count; read if Tiling::lengths
   const Byte* resets;  // [B, T]: not 0 where h before the step is dropped; read if Tiling::resets
-  // [N + 1]: where the sequences of the one row begin, and T; read if Tiling::sequences. States are then [N, D]
+  // [N + 1]: where the sequences of the one row begin, and T; read if Tiling::sequences. States are then [N,
+  // D]
   const int* boundaries;
   // Of cells that are not linear in their state, whose states are [S, B, D] and not [B, D]:
   const float* weights;    // [W, D]

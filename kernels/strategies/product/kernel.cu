@@ -1,7 +1,7 @@
 // Forward pass of a recurrent cell, strategy "product".
 // Each step is a library's matrix product, R h of each head, and one launch of this kernel for its elements.
-// The workspace has the library's part, R h [H, B, G, D] in storage type, and what elements carry in float32 from step to
-// step: the states after h, and h itself for cells that read it, each [B, H, D].
+// The workspace has the library's part, R h [H, B, G, D] in storage type, and what elements carry in float32
+// from step to step: the states after h, and h itself for cells that read it, each [B, H, D].
 #include "../../common/shape/product_shape.cuh"
 #include "pieces.cuh"
 

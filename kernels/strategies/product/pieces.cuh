@@ -1,5 +1,6 @@
 // Strategy "product": between a library's matrix products, a step's elements.
-// Each thread computes `lane_units` units of one batch row; arrays are read in the widest words that they allow.
+// Each thread computes `lane_units` units of one batch row; arrays are read in the widest words that they
+// allow.
 #pragma once
 #include "../../common/arguments.cuh"
 #include "../../common/numeric/activations.cuh"

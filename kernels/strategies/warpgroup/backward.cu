@@ -4,8 +4,8 @@
 // in turn until none is left.
 //
 // Batch rows are the rows of the product, and the gates' gradients are its A operand. A block keeps its
-// columns of R in shared memory. In every step the gradients of all units pass through a ring there, which one
-// warp, the courier, fills (arriving_gradients.cuh). The computing warps send their own gradients from
+// columns of R in shared memory. In every step the gradients of all units pass through a ring there, which
+// one warp, the courier, fills (arriving_gradients.cuh). The computing warps send their own gradients from
 // registers, to the slot first, then to memory: the courier's fence waits for all stores of the block.
 #include "../../common/elements/gradient_pairs.cuh"
 #include "../../common/exchange/arriving_gradients.cuh"
