@@ -54,7 +54,7 @@ class SearchStep(NamedTuple):
 
 
 class SearchTask(NamedTuple):
-    """What a search is to do.
+    """The task of a search.
 
     Attributes:
         prepared: The prepared model.

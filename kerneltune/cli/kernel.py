@@ -79,9 +79,6 @@ def tune_kernel(
     gpu: str | None,
     size: tuple[str, ...],
     strategy: str,
-    metric: tuple[str, ...],
-    model: str | None,
-    features: str | None,
     seed: int,
     devices: tuple[int, ...],
     dry_run: bool,
@@ -94,7 +91,8 @@ def tune_kernel(
         from kerneltune.tuning.tune import options_of, prepared, tuned
 
         read = read_folder(folder, sizes_of(size), seed)
-        given |= {**read.search, **_functions(metric, model, features, read.search)}
+        functions = [given.pop(name) for name in ("metric", "model", "features")]
+        given |= {**read.search, **_functions(*functions, read.search)}
         given["devices"] = list(devices) or None
         kernel, case = prepared(read.description, gpu, read.reference, read.tolerance)
         options = options_of(given)
@@ -165,7 +163,7 @@ def _print_compiled(kernel: Kernel, compiled: Iterable[Compilation], as_json: bo
 
 
 def _dry_run(kernel: Kernel, options: RunOptions, strategy: str, seed: int, as_json: bool) -> None:
-    """What tuning would begin with; the kernel, its arrays and its reference have been read by now."""
+    """Check the start of a run; the kernel, its arrays and its reference have been read by now."""
     from kerneltune.tuning.compiling import compilations
     from kerneltune.tuning.searches import search, with_own_model
     from kerneltune.tuning.tune import check
@@ -273,8 +271,8 @@ def header(*, folder: Path, output: Path, store: Path | None) -> None:
         from kerneltune.sources.folder import read_folder
         from kerneltune.tuning.header import header_text
 
-        name = str(read_folder(folder, with_arrays=False).description.name)
-        write_file(output, header_text(name, store))
+        described = read_folder(folder, with_arrays=False).description
+        write_file(output, header_text(str(described.name), store, list(described.sizes)))
 
 
 def _kernel_of(folder: Path, size: Sequence[str], gpu: str | None) -> Kernel:

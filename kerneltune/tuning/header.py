@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from kerneltune.errors import InputError
@@ -12,14 +12,26 @@ from kerneltune.pipeline.trial import TIME
 from kerneltune.sources.names import check_names, literal, quoted, type_of, unused
 from kerneltune.tuning.store import Store, StoredTrial
 
-PUBLIC = ("Configuration", "Row", "best", "std")  # what a header names for its users, and what it uses
+PUBLIC = (
+    "Configuration",
+    "Row",
+    "Sizes",
+    "best",
+    "std",
+)  # what a header names for its users, and what it uses
 
 
-def header_text(kernel: str, store: Path | str | None = None) -> str:
+def header_text(kernel: str, store: Path | str | None = None, declared: Sequence[str] = ()) -> str:
     """A header with a structure of the kernel's parameters and a table of the best, by device and sizes.
 
-    Its function `best(device, sizes …)` gives the configuration of a device's name and sizes: an exact one,
-    else one of the device, else the first.
+    Its function `best(device, {sizes})` gives the configuration of a device's name and sizes: an exact one,
+    else one of the device, else the first. Sizes are named fields of a structure, in their declared order.
+
+    Args:
+        kernel: The kernel's name.
+        store: The file of results; None: the user's own.
+        declared: The names of the sizes in the order in which the kernel declares them; the alphabet's for
+            others.
 
     Raises:
         InputError: The store has no result of the kernel, or a name or value that C++ cannot have.
@@ -38,8 +50,11 @@ def header_text(kernel: str, store: Path | str | None = None) -> str:
         raise InputError(f"the store has no result of {kernel}: tune it first")
     chosen = list(best.values())
     first = chosen[-1]
-    parameters, sizes = list(first.trial.configuration), sorted(first.sizes)
-    chosen = [r for r in chosen if list(r.trial.configuration) == parameters and sorted(r.sizes) == sizes]
+    parameters, sizes = (
+        list(first.trial.configuration),
+        sorted(first.sizes, key=lambda one: (declared.index(one) if one in declared else len(declared), one)),
+    )
+    chosen = [r for r in chosen if list(r.trial.configuration) == parameters and set(r.sizes) == set(sizes)]
     return _text(kernel, parameters, sizes, chosen)
 
 
@@ -53,12 +68,11 @@ def _text(kernel: str, parameters: list[str], sizes: list[str], rows: list[Store
     size_types = {one: type_of([row.sizes[one] for row in rows], f"the size '{one}'") for one in sizes}
     size_fields = "".join(f"  {size_types[one]} {one};\n" for one in sizes)
     lines = ",\n".join("    {" + ", ".join(_row(row, types, size_types)) + "}" for row in rows)
-    arguments = "".join(f", {size_types[one]} {one}" for one in sizes)
-    # What the header itself names must not hide a size in `best`, nor be one in `Row`.
-    device, own, table, row, found = (
-        unused(word, sizes) for word in ("device", "configuration", "rows", "row", "found")
+    # What the header itself names must not hide a size.
+    device, own, table, row, found, asked = (
+        unused(word, sizes) for word in ("device", "configuration", "rows", "row", "found", "sizes")
     )
-    same = " && ".join(f"{row}.{one} == {one}" for one in sizes) or "true"
+    same = " && ".join(f"{row}.{asked}.{one} == {asked}.{one}" for one in sizes) or "true"
     return f"""// The best known configurations of {quoted(kernel)}, written by kerneltune; do not edit.
 #pragma once
 #include <limits>
@@ -70,9 +84,13 @@ struct Configuration {{
 {fields}
 }};
 
+struct Sizes {{
+{size_fields}}};
+
 struct Row {{
   std::string_view {device};
-{size_fields}  Configuration {own};
+  Sizes {asked};
+  Configuration {own};
 }};
 
 inline constexpr Row {table}[] = {{
@@ -80,7 +98,7 @@ inline constexpr Row {table}[] = {{
 }};
 
 // The configuration of a device and sizes; else of the device's first row, else of the first row.
-constexpr Configuration best(std::string_view {device}{arguments}) {{
+constexpr Configuration best(std::string_view {device}, [[maybe_unused]] const Sizes& {asked} = {{}}) {{
   const Row* {found} = nullptr;
   for (const Row& {row} : {table}) {{
     if ({row}.{device} != {device}) continue;
@@ -97,5 +115,5 @@ constexpr Configuration best(std::string_view {device}{arguments}) {{
 def _row(row: StoredTrial, types: Mapping[str, str], size_types: Mapping[str, str]) -> list[str]:
     configuration = row.trial.configuration
     values = ", ".join(literal(configuration[one], type_) for one, type_ in types.items())
-    sizes = [literal(row.sizes[one], type_) for one, type_ in size_types.items()]
-    return [literal(row.device, "std::string_view"), *sizes, "{" + values + "}"]
+    sizes = ", ".join(literal(row.sizes[one], type_) for one, type_ in size_types.items())
+    return [literal(row.device, "std::string_view"), "{" + sizes + "}", "{" + values + "}"]

@@ -193,12 +193,14 @@ def test_headers_compile_whatever_they_hold(values: list[Any], sizes: list[str])
     ]
     text = _text(kernel, ["first", "rows"], sizes, listed)
     assert "#error" not in [line.strip() for line in text.splitlines()]
-    asked = ", ".join(['"other"', *(str(number + 3) for number in range(len(sizes)))])
+    asked = '"other", {' + ", ".join(str(number + 3) for number in range(len(sizes))) + "}"
     text = text.replace("#pragma once\n", "")
     compiled(f"{text}\nstatic_assert(kerneltune_n_error_::best({asked}).rows == 1);\nint main() {{}}\n")
 
 
-@pytest.mark.parametrize("name", [*WRONG, "Configuration", "Row", "best", "std", *sorted(KEYWORDS)[:3]])
+@pytest.mark.parametrize(
+    "name", [*WRONG, "Configuration", "Row", "Sizes", "best", "std", *sorted(KEYWORDS)[:3]]
+)
 def test_headers_refuse_names_that_cpp_cannot_have(name: str) -> None:
     one = row("k", "d", {"n": 1}, {name: 1})
     with pytest.raises(InputError, match=r"the parameter .*: rename it, as to '\w+'"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -40,6 +41,14 @@ def test_a_search_begins_with_what_is_known(tmp_path: Path) -> None:
     assert found.trials[0].configuration["x"] in (4, 5, 6)
 
 
+def test_sizes_of_a_header_are_named_in_their_declared_order(tmp_path: Path) -> None:
+    tuned(tmp_path / "s", sizes={"n": 1, "m": 2, "k": 3})
+    text = header_text("scale", tmp_path / "s", ["n", "m", "k"])
+    assert re.search(r"struct Sizes \{\n  [a-z ]+ n;\n  [a-z ]+ m;\n  [a-z ]+ k;\n\};", text)
+    assert "{1, 2, 3}" in text
+    assert "{3, 2, 1}" in header_text("scale", tmp_path / "s")
+
+
 def test_headers_compile_and_choose(tmp_path: Path) -> None:
     store = tmp_path / "s"
     tuned(store, sizes={"n": 1000})
@@ -53,8 +62,8 @@ def test_headers_compile_and_choose(tmp_path: Path) -> None:
         pytest.skip("no C++ compiler")
     (tmp_path / "test.cpp").write_text(
         '#include "best.h"\nusing namespace kerneltune_scale;\n'
-        'static_assert(best("pretended", 1000).x == 5);\nstatic_assert(best("pretended", 5000).x == 7);\n'
-        'static_assert(best("other", 1).BLOCK == 64);\nint main() {}\n'
+        'static_assert(best("pretended", {1000}).x == 5);\nstatic_assert(best("pretended", {5000}).x == 7);\n'
+        'static_assert(best("other", {1}).BLOCK == 64);\nint main() {}\n'
     )
     subprocess.run([compiler, "-std=c++17", "-fsyntax-only", "test.cpp"], cwd=tmp_path, check=True)
 
