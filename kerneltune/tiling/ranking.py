@@ -50,10 +50,7 @@ class Listed:
     def at(self, place: int) -> Candidate:
         """The tiling at a place."""
         numbers = [int(number) for number in self._rows[place]]
-        variables = [self._model.variables[name] for name in self._names]
-        assignment = SharedValues(dict(zip(variables, numbers, strict=True)))
-        lets = {name: expr.evaluate(assignment) for name, expr in self._model.lets.items()}
-        return self._made({**dict(zip(self._names, numbers, strict=True)), **lets})
+        return self._made(with_definitions(self._model, dict(zip(self._names, numbers, strict=True))))
 
     def preferred(self) -> Candidate | None:
         """Of several best tilings, the one that solving returns; None if there is only one best."""
@@ -80,6 +77,12 @@ class Solved:
     def preferred(self) -> Candidate | None:
         """None: the first tiling is the one that solving returns."""
         return None
+
+
+def with_definitions(model: Model, row: Mapping[str, int]) -> dict[str, int]:
+    """The values of a solution's variables, and of the model's definitions."""
+    assignment = SharedValues({model.variables[name]: value for name, value in row.items()})
+    return {**row, **{name: expr.evaluate(assignment) for name, expr in model.lets.items()}}
 
 
 def best_of(lists: Sequence[Listed | Solved], limit: int) -> list[Candidate]:

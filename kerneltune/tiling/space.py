@@ -95,13 +95,11 @@ class TilingSpace:
 
     def draw(self, strategy: KernelStrategy, count: int, seed: int = 0) -> list[Candidate]:
         """Up to ``count`` distinct tilings of one strategy, drawn uniformly from all of them."""
-        drawn = []
-        for row in self.model(strategy).solutions().sample(count, seed=seed):
-            model = self.model(strategy)
-            for name, value in row.items():
-                model.add(model.variables[name] == value)
-            drawn.append(self._candidate(strategy, self._solved(strategy, model).values))
-        return drawn
+        from kerneltune.tiling.ranking import with_definitions
+
+        model = self.model(strategy)
+        rows = model.solutions().sample(count, seed=seed)
+        return [self._candidate(strategy, with_definitions(model, row)) for row in rows]
 
     def best(self) -> Candidate:
         """The fastest tiling.
