@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 import pytest
 from emulator.build import Emulator
@@ -23,7 +22,6 @@ def emulator(kernels: Kernels, tmp_path_factory: pytest.TempPathFactory) -> Emul
 
 
 @pytest.fixture(scope="session")
-def bench(tmp_path_factory: pytest.TempPathFactory) -> Emulator:
+def bench(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Emulator:
     """For kernels that a test brings along."""
-    folder = tmp_path_factory.mktemp("bench")
-    return Emulator(Path(folder, "no_kernels"), folder / "made")
+    return Emulator(tmp_path_factory.mktemp("no_kernels"), emulator.folder)

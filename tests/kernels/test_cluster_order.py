@@ -85,17 +85,17 @@ def test_split_sums_are_ordered(emulator: Emulator, kernels: Kernels, direction:
 @pytest.mark.parametrize("split", [pytest.param(False, marks=pytest.mark.slow), True])
 @pytest.mark.parametrize("direction", PASSES)
 def test_right_where_every_lane_arrives(
-    kernels: Kernels, tmp_path: Path, direction: str, split: bool
+    emulator: Emulator, kernels: Kernels, direction: str, split: bool
 ) -> None:
-    emulator = Emulator(kernels.root, tmp_path, (EVERY_LANE_ARRIVES,))
+    arriving = Emulator(kernels.root, emulator.folder, (EVERY_LANE_ARRIVES,))
     tiling = drawn(kernels, direction, split=split)
-    assert all(runs(emulator, kernels, tiling, seed) for seed in range(4))
+    assert all(runs(arriving, kernels, tiling, seed) for seed in range(4))
 
 
 @pytest.mark.emulated
 @pytest.mark.parametrize("direction", ["training", "backward"])
 def test_an_arrival_in_front_of_syncwarp_races_unless_every_lane_arrives(
-    kernels: Kernels, tmp_path: Path, direction: str
+    emulator: Emulator, kernels: Kernels, tmp_path: Path, direction: str
 ) -> None:
     """What __syncwarp gives the shipped kernel, and that the arrivals alone give the other."""
     root = tmp_path / "kernels"
@@ -103,26 +103,28 @@ def test_an_arrival_in_front_of_syncwarp_races_unless_every_lane_arrives(
     moved = ("    __syncwarp();\n" + first, first), (later, "    __syncwarp();\n" + later)
     changed(kernels, root, "common/exchange/cluster_exchange.cuh", *moved)
     late = discover(root)
+    plain = Emulator(root, emulator.folder)
+    switched = Emulator(root, emulator.folder, (EVERY_LANE_ARRIVES,))
     for split in (False, True):
         tiling = drawn(late, direction, split=split)
-        plain = Emulator(root, tmp_path / "plain")
         assert any(races(plain, late, tiling, seed) for seed in range(4))
-        switched = Emulator(root, tmp_path / "switched", (EVERY_LANE_ARRIVES,))
         assert all(runs(switched, late, tiling, seed) for seed in range(4))
 
 
 @pytest.mark.emulated
 @pytest.mark.parametrize("lost", sorted(LOST))
-def test_without_a_link_of_the_order_they_race(kernels: Kernels, tmp_path: Path, lost: str) -> None:
+def test_without_a_link_of_the_order_they_race(
+    emulator: Emulator, kernels: Kernels, tmp_path: Path, lost: str
+) -> None:
     root = tmp_path / "kernels"
     for name, (before, after) in LOST[lost].items():
         text = (kernels.root / "strategies" / "cluster" / name).read_text(encoding="utf-8")
         (add,) = re.findall(r"partials\.add\(sum, group(.*?)\);", text)
         changed(kernels, root, f"strategies/cluster/{name}", (before, after.format(add)))
-    broken, emulator = discover(root), Emulator(root, tmp_path / "made")
+    broken, racing = discover(root), Emulator(root, emulator.folder)
     for direction in ("training", "backward"):
         tiling = drawn(broken, direction, split=True)
-        raced = [byte for seed in range(8) for byte in races(emulator, broken, tiling, seed)]
+        raced = [byte for seed in range(8) for byte in races(racing, broken, tiling, seed)]
         assert any(byte in place_of_sums(tiling) for byte in raced), raced
 
 
@@ -134,13 +136,13 @@ ANYWHERE = ("source[pass] = lane.finishes() ? tile", "source[pass] = present[pas
 @pytest.mark.emulated
 @pytest.mark.parametrize("broken", [False, True])
 def test_lanes_with_no_row_to_write_read_what_their_warp_wrote(
-    kernels: Kernels, tmp_path: Path, broken: bool
+    emulator: Emulator, kernels: Kernels, tmp_path: Path, broken: bool
 ) -> None:
     """Compilers may leave such a read out; here each is seen."""
     root = tmp_path / "kernels"
     each_seen = READ, READ + " volatile unsigned seen = value.x; (void)seen;"
     changed(kernels, root, "common/exchange/hidden_tile.cuh", each_seen, *((ANYWHERE,) if broken else ()))
-    seen, emulator = discover(root), Emulator(root, tmp_path / "made")
+    seen, reading = discover(root), Emulator(root, emulator.folder)
     tiling = drawn(seen, "forward", split=False)
-    raced = [byte for seed in range(8) for byte in races(emulator, seen, tiling, seed)]
+    raced = [byte for seed in range(8) for byte in races(reading, seen, tiling, seed)]
     assert bool(raced) == broken

@@ -45,7 +45,9 @@ def test_slots_are_used_again(emulator: Emulator, tmp_path: Path, direction: str
     check_case(emulator, kernels, PROFILE, tiling, seeds=(1, 2))
 
 
-def test_without_marks_old_words_are_taken_for_new(tmp_path: Path, direction: str) -> None:
+def test_without_marks_old_words_are_taken_for_new(
+    emulator: Emulator, tmp_path: Path, direction: str
+) -> None:
     root = tmp_path / "kernels"
     changed(KERNELS, root, FILES[direction], (SHIPPED, f"{SHIPPED}6 + 0 * "))
     changed(KERNELS, root, "common/exchange/grid_exchange.cuh", (CLEARED, "return;"))
@@ -53,4 +55,4 @@ def test_without_marks_old_words_are_taken_for_new(tmp_path: Path, direction: st
     tiling = drawn(kernels, direction, steps=15)
     # Wrong, or other bits in another order of threads, or a race
     with pytest.raises((AssertionError, EmulationError)):
-        check_case(Emulator(root, tmp_path), kernels, PROFILE, tiling, seeds=(1, 2))
+        check_case(Emulator(root, emulator.folder), kernels, PROFILE, tiling, seeds=(1, 2))

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from emulator.build import Emulator
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "rnn"))
 import verify
@@ -14,11 +15,13 @@ import verify
 pytestmark = pytest.mark.emulated
 
 
-def test_drawn_cases_are_verified(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_drawn_cases_are_verified(
+    emulator: Emulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("KERNELTUNE_CACHE_DIR", str(tmp_path / "cache"))
     options = {"seconds": 3000, "cases": 4, "seed": 3, "work": 60_000, "runs": 2}
     options |= {"workers": 2, "lanes": 1, "sample": 0, "out": tmp_path / "verified.json"}
-    options |= {"emulated": tmp_path / "emulated"}
+    options |= {"emulated": emulator.folder}
     words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
     assert verify.main(words) == 0
     found = json.loads((tmp_path / "verified.json").read_text())

@@ -72,15 +72,28 @@ class Emulator:
                 options = [*PREPROCESSOR_FLAGS, *self._defines, *self._includes]
                 _run_compiler([*options, str(cuda), "-o", str(preprocessed)])
                 unit, program = Path(scratch, "kernel.cpp"), Path(scratch, "kernel")
-                head = '#include "device.hpp"\n#include "entry.hpp"\n'
-                tail = f"\nEMULATED_KERNEL({kernel_name})\n"
                 body = rewrite(preprocessed.read_text(encoding="utf-8"))
-                unit.write_text(head + body + tail, encoding="utf-8")
+                unit.write_text(f"{body}\nEMULATED_KERNEL({kernel_name})\n", encoding="utf-8")
                 made = Path(scratch, "kernel.o")
-                _run_compiler([*KERNEL_FLAGS, "-I", str(HERE), "-c", str(unit), "-o", str(made)])
+                head = ["-I", str(HERE), "-include", str(self._head())]
+                _run_compiler([*KERNEL_FLAGS, *head, "-c", str(unit), "-o", str(made)])
                 _run_compiler([str(made), str(machine), "-o", str(program)])
                 _into_place(program, executable)
         return executable
+
+    def _head(self) -> Path:
+        """What kernels include; the compiled form beside it, which compilers prefer, halves their time."""
+        target = self.folder / f"head-{self._own}" / "head.hpp"
+        if not target.exists():
+            with tempfile.TemporaryDirectory(dir=self.folder) as scratch:
+                made = Path(scratch, "head")
+                made.mkdir()
+                head = made / target.name
+                head.write_text('#include "device.hpp"\n#include "entry.hpp"\n', encoding="utf-8")
+                compiled = ["-x", "c++-header", str(head), "-o", f"{head}.gch"]
+                _run_compiler([*KERNEL_FLAGS, "-I", str(HERE), *compiled])
+                _into_place(made, target.parent)
+        return target
 
     def _machine(self) -> Path:
         """All sources in one go: one by one they take thrice as long, most of it for the same headers."""
