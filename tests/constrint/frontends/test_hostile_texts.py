@@ -82,19 +82,19 @@ REFUSED = {
 }  # fmt: skip
 TYPICAL = ["nested a60[1] == x lists", "condition never true", "functions of nothing"]
 ANSWERED = {
-    "many index sets": f"{HEAD}a[{', '.join(['1..1'] * 30_000)}] in 0..1",
-    "many generators": f"{HEAD}sum(1 {' '.join(f'for i{k} in 1..2' for k in range(20_000))}) == x",
+    "many index sets": f"{HEAD}a[{', '.join(['1..1'] * 15_000)}] in 0..1",
+    "many generators": f"{HEAD}sum(1 {' '.join(f'for i{k} in 1..2' for k in range(10_000))}) == x",
     "many generators of a function": HEAD
-    + f"f(p) := sum(p {' '.join(f'for i{k} in 1..2' for k in range(9000))})",
-    "many names": f"enum E := {{{', '.join(f'n{i}' for i in range(60_000))}}}\nx in E",
-    "long arguments": f"{HEAD}max({'x, ' * 100_000}) == y; sum([{'x, y + 1, ' * 50_000}]) == 3",
-    "preferences": f"{HEAD}prefer {', '.join(['x min'] * 20_000)}",
-    "subscripts": f"{HEAD}a := [1, 2]\na[{', '.join(['1'] * 30_000)}] == x",
-    "open brackets": HEAD + "(" * 100_000 + "x" + ")" * 100_000 + " == 1",
-    "negations": HEAD + "not " * 100_000 + "x == 1",
-    "remainders": HEAD + "x" + " % 3" * 100_000 + " == 1",
-    "summands": HEAD + "x" + " + x" * 200_000 + " == 1",
-    "unknown elements": HEAD + "".join(f"w{i} in 0..1\n" for i in range(20_000)) + "q[1] == 1\n",
+    + f"f(p) := sum(p {' '.join(f'for i{k} in 1..2' for k in range(4500))})",
+    "many names": f"enum E := {{{', '.join(f'n{i}' for i in range(30_000))}}}\nx in E",
+    "long arguments": f"{HEAD}max({'x, ' * 40_000}) == y; sum([{'x, y + 1, ' * 20_000}]) == 3",
+    "preferences": f"{HEAD}prefer {', '.join(['x min'] * 10_000)}",
+    "subscripts": f"{HEAD}a := [1, 2]\na[{', '.join(['1'] * 15_000)}] == x",
+    "open brackets": HEAD + "(" * 40_000 + "x" + ")" * 40_000 + " == 1",
+    "negations": HEAD + "not " * 40_000 + "x == 1",
+    "remainders": HEAD + "x" + " % 3" * 40_000 + " == 1",
+    "summands": HEAD + "x" + " + x" * 80_000 + " == 1",
+    "unknown elements": HEAD + "".join(f"w{i} in 0..1\n" for i in range(10_000)) + "q[1] == 1\n",
 }  # fmt: skip
 
 

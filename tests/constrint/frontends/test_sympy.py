@@ -176,7 +176,7 @@ def test_conflicts_show_the_relations():
 
 def test_random_models_survive():
     with_solutions = 0
-    for seed in range(200):
+    for seed in range(60):
         drawn = draw_model(seed, max_depth=2, max_assignments=60)
         again = Model.from_sympy(drawn.build().to_sympy())
         assert list(again.variables) == list(drawn.domains)
@@ -184,7 +184,7 @@ def test_random_models_survive():
         expected = {tuple(solution.values()) for solution in drawn.solutions()}
         assert found == expected, drawn.text()
         with_solutions += bool(expected)
-    assert with_solutions > 40
+    assert with_solutions > 20
 
 
 def test_every_kind_of_node_survives():

@@ -140,7 +140,7 @@ def meaning(text: str) -> object:
     return model.to_text()
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(grammar())
 def test_formatted_texts_mean_the_same(text):
     try:

@@ -129,7 +129,7 @@ def test_answers_with_groups_and_their_proofs(monkeypatch, tmp_path):
     monkeypatch.setattr(
         "constrint.learning.decide.decide_entry", lambda *given: entries.append(decide_entry(*given))
     )
-    for seed in range(40):
+    for seed in range(16):
         random = Random(seed)
         m = Model()
         m.settings = DEFAULT.with_fields(learning={"trial": 2, "restart_unit": 2})

@@ -42,7 +42,7 @@ def test_tours_and_short_ones_are_pairs():
 
 def test_optima_by_sums_and_their_proofs(tmp_path):
     proofs = 0
-    for seed in range(60):
+    for seed in range(25):
         random = Random(seed)
         m = Model()
         m.settings = DEFAULT.with_fields(learning={"least_holders": 3})
@@ -67,7 +67,7 @@ def test_optima_by_sums_and_their_proofs(tmp_path):
         if "\nsearch" in text:
             proofs += 1
             assert is_proved(text), f"seed {seed}"
-    assert proofs > 20
+    assert proofs > 8
 
 
 def test_optima_of_tables_and_their_proofs(monkeypatch, tmp_path):
@@ -76,7 +76,7 @@ def test_optima_of_tables_and_their_proofs(monkeypatch, tmp_path):
     made = values._key
     keys: list[int | None] = []
     monkeypatch.setattr(values, "_key", lambda node: (keys.append(made(node)), keys[-1])[1])
-    for seed in range(60):
+    for seed in range(25):
         random = Random(seed)
         m = Model()
         domains = [range(random.randint(-1, 1), random.randint(3, 5)) for _ in range(4)]
@@ -108,4 +108,4 @@ def test_optima_of_tables_and_their_proofs(monkeypatch, tmp_path):
             assert r.objective == min(worth), seed
         if r.statistics.method == "learning":
             assert is_proved((tmp_path / "proof").read_text("utf-8"))
-    assert by_key > 20
+    assert by_key > 10

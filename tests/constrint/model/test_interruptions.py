@@ -31,7 +31,7 @@ from constrint.frontends.formats import FORMATS, written
 from constrint.settings import DEFAULT, using
 from constrint.support.deadline import Deadline, Stopped, until
 
-COUNT = int(os.environ.get("CONSTRINT_INTERRUPTED", "7"))
+COUNT = int(os.environ.get("CONSTRINT_INTERRUPTED", "4"))
 SEED = int(os.environ.get("CONSTRINT_INTERRUPTED_SEED", "1"))
 POINTS = 3  # of each call at which it is ended
 LIMIT = 1000.0

@@ -136,8 +136,8 @@ def test_wide_variables_are_counted_with_guards():
                 "not (1000 % (x + {d}) >= {b})",
             ]
         ).format(d=divisor, b=bound)
-        narrow = Model.from_text(f"x in {low}..{low + 3000}; {text}")
-        rest = Model.from_text(f"x in {low + 3001}..{low + 3_000_000}; {text}")
+        narrow = Model.from_text(f"x in {low}..{low + 300}; {text}")
+        rest = Model.from_text(f"x in {low + 301}..{low + 3_000_000}; {text}")
         whole = Model.from_text(f"x in {low}..{low + 3_000_000}; {text}")
         listed = sum(1 for _ in narrow.iter_solutions(engine="interpreted"))
         assert narrow.count() == listed, text

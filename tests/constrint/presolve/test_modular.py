@@ -75,7 +75,7 @@ def drawn(random: Random, xs: list[IntExpr]) -> list[object]:
 
 def test_drawn_models_with_solutions_are_never_infeasible() -> None:
     refuted = solved = 0
-    for seed in range(250):
+    for seed in range(100):
         model, xs = unbounded()
         model.add(*drawn(Random(seed), xs))
         conditions = [one.expr for one in model.constraints]
@@ -89,8 +89,8 @@ def test_drawn_models_with_solutions_are_never_infeasible() -> None:
             continue
         solved += 1
         assert not _is_refuted(model), (seed, model.to_text())
-    assert refuted > 10
-    assert solved > 100
+    assert refuted > 5
+    assert solved > 40
 
 
 def _is_refuted(model: Model) -> bool:
