@@ -1,4 +1,7 @@
-"""Machine requirements of tests: tests without them are deselected, and the summary says so."""
+"""Machine requirements of tests: tests without them are deselected, and the summary says so.
+
+Processes have one thread for linear algebra.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,9 @@ from emulator.compiler import compiler
 FRESH = pytest.StashKey[str]()
 NO_COMPILER = "kernels on the emulated GPU (marker 'emulated'): NOT RUN, there is no C++ compiler that can"
 
+# Threads of several test processes on the same cores wait for each other at every operation of a library:
+# the small layers of these tests then take ten times as long. Before any of them is imported.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # A shell that runs the tests in the background has Ctrl-C ignored, by processes of theirs, too.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
