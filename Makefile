@@ -16,15 +16,16 @@ demo: $(VENV)/.installed
 tile: $(VENV)/.installed
 	$(BIN)/kerneltune tile $(ARGS)
 
+# By worksteal, neighbouring tests share a process, and with it manuals built, sources read, loops compiled.
 test: $(VENV)/.installed-test lint
-	$(BIN)/python -m pytest -n 2 -m "not gpu and not slow" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not gpu and not slow" $(PYTEST_ARGS)
 
 # Every test that needs no GPU: further combinations of cells and strategies, too.
 test-all: $(VENV)/.installed-test lint
-	$(BIN)/python -m pytest -n 2 -m "not gpu" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not gpu" $(PYTEST_ARGS)
 
 check: $(VENV)/.installed-test lint
-	$(BIN)/python -m pytest -q -n 2 @tests/core.txt
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal @tests/core.txt
 
 # PyTorch for the tests of its layers; TORCH may name a wheel.
 TORCH ?= torch

@@ -56,6 +56,8 @@ def backward(
     found = np.zeros_like(inputs.read)
     carried = np.array(last_gradient, np.float64)
     by_weights = np.zeros((inputs.read.shape[1], *inputs.weights.shape), np.float64)
+    # That of a sum is one number with strides of 0, for which numba would compile the loop anew.
+    gradient = np.ascontiguousarray(gradient)
     _compiled(cell)[1](*inputs, kept, gradient, carried, found, by_weights)
     return found, carried.astype(np.float32), by_weights.astype(np.float32)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from typing import Any
@@ -10,6 +11,19 @@ import pytest
 
 torch: Any = pytest.importorskip("torch")
 
+# Each setting in a copy of a process that has imported torch, which takes seconds.
+PROGRAM = """
+import os, sys
+import torch
+for setting in sys.argv[1:]:
+    sys.stdout.flush()
+    if os.fork() == 0:
+        exec(setting)
+        from kerneltune.torch import precision
+        print(precision.rnn_takes_tf32(), hash(precision.of_products()) != 0)
+        sys.exit()
+    assert os.wait()[1] == 0, setting
+"""
 SETTINGS = (
     ("pass", True),
     ("torch.backends.cudnn.allow_tf32 = False", False),
@@ -22,14 +36,14 @@ SETTINGS = (
 )
 
 
-@pytest.mark.parametrize(("setting", "expected"), SETTINGS)
-def test_precisions_are_read_however_they_were_set(setting: str, expected: bool) -> None:
-    if "fp32_precision" in setting and not hasattr(torch.backends, "fp32_precision"):
-        pytest.skip("this torch has the older switches only")
-    program = f"import torch\n{setting}\nfrom kerneltune.torch import precision\n"
-    program += "print(precision.rnn_takes_tf32(), hash(precision.of_products()) != 0)"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == [str(expected), "True"]
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_precisions_are_read_however_they_were_set() -> None:
+    newer = hasattr(torch.backends, "fp32_precision")
+    settings = {setting: takes for setting, takes in SETTINGS if newer or "fp32_precision" not in setting}
+    command = [sys.executable, "-c", PROGRAM, *settings]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    found = zip(settings, done.stdout.splitlines(), strict=True)
+    assert dict(found) == {setting: f"{takes} True" for setting, takes in settings.items()}
 
 
 @pytest.mark.gpu
