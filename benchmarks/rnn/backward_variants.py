@@ -107,11 +107,10 @@ class Row:
         }
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None, child: Sequence[str] = MEASURING_CHILD) -> int:
     options = parsed(arguments)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", str(min(16, os.cpu_count() or 1)))
     started = time.monotonic()
-    child: Sequence[str] = MEASURING_CHILD
     if options.emulated is not None:
         child = (sys.executable, str(EMULATOR), str(options.emulated), options.gpu)
     try:
@@ -262,7 +261,7 @@ def short(candidate: Candidate) -> Candidate:
     return replace(candidate, problem=replace(candidate.problem, steps=steps))
 
 
-def measure(rows: Sequence[Row], folder: Path, seconds: float) -> None:
+def measure(rows: Sequence[Row], folder: Path, seconds: float, program: Path = TIMES) -> None:
     """Time the variants of one request that are right, in a process of their own.
 
     The processes of all requests make their input at the same time and use the GPU in turn.
@@ -278,7 +277,7 @@ def measure(rows: Sequence[Row], folder: Path, seconds: float) -> None:
         candidate = row.candidate and row.candidate.to_json()
         described.append({"candidate": candidate, "cubin": str(cubin), "cooperative": row.cooperative})
     job = {"seconds": seconds, "lock": str(folder / "lock"), "variants": described}
-    command = [sys.executable, str(TIMES)]
+    command = [sys.executable, str(program)]
     try:
         done = subprocess.run(
             command, input=json.dumps(job), capture_output=True, text=True, timeout=seconds + 10, check=False

@@ -71,10 +71,10 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def blocks_of(problem: Problem, workers: int) -> list[Block]:
+def blocks_of(problem: Problem, workers: int, least_rows: int = ROWS_OF_A_BLOCK) -> list[Block]:
     """Blocks of heads, and of rows if there are fewer heads than workers; at most as many as workers."""
     heads = min(problem.heads, workers)
-    rows = max(1, min(problem.batch // ROWS_OF_A_BLOCK, workers // heads))
+    rows = max(1, min(problem.batch // least_rows, workers // heads))
     return [
         Block(of_heads, of_rows)
         for of_heads in _parts(problem.heads, heads)
@@ -83,7 +83,12 @@ def blocks_of(problem: Problem, workers: int) -> list[Block]:
 
 
 def make_case(
-    problem: Request, kernels: Kernels, seed: int, folder: Path, workers: int | None = None
+    problem: Request,
+    kernels: Kernels,
+    seed: int,
+    folder: Path,
+    workers: int | None = None,
+    least_rows: int = ROWS_OF_A_BLOCK,
 ) -> None:
     """Draw a case and compute its reference into the files of a folder.
 
@@ -94,6 +99,7 @@ def make_case(
         folder: An empty folder.
         workers: Processes for a recurrent layer's reference; by default one per core if it takes long, else
             none.
+        least_rows: Least rows of the part of a reference that a process computes.
 
     Raises:
         RunError: There is no space for the files, or the reference cannot be computed.
@@ -114,7 +120,9 @@ def make_case(
     shapes = expected_shapes(problem, cell)
     expected = {name: allocate(name, shape, wide) for name, shape in shapes.items()}
     if workers:
-        _fill_by_processes(problem, kernels, folder, workers, expected)
+        _fill_by_processes(
+            problem, kernels, folder, blocks_of(problem, workers, least_rows), expected, workers
+        )
     else:
         fill(problem, cell, arrays, {**made, **expected})
     arrays |= made
@@ -125,9 +133,13 @@ def make_case(
 
 
 def _fill_by_processes(
-    problem: Problem, kernels: Kernels, folder: Path, workers: int, expected: Mapping[str, NDArray[Any]]
+    problem: Problem,
+    kernels: Kernels,
+    folder: Path,
+    blocks: Sequence[Block],
+    expected: Mapping[str, NDArray[Any]],
+    workers: int,
 ) -> None:
-    blocks = blocks_of(problem, workers)
     jobs = [_job(problem, kernels, folder, number, block) for number, block in enumerate(blocks)]
     _run_all(jobs, max(1, workers // len(blocks)))
     for number, block in enumerate(blocks):

@@ -27,7 +27,7 @@ def in_memory(_: str, shape: Shape, dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def random_arrays(
-    problem: Problem, cell: Cell, seed: int, allocate: Allocate = in_memory
+    problem: Problem, cell: Cell, seed: int, allocate: Allocate = in_memory, part: int = PART
 ) -> dict[str, NDArray[np.generic]]:
     """All random arrays of a launch of the problem's pass, as bits.
 
@@ -36,6 +36,7 @@ def random_arrays(
         cell: Its cell.
         seed: Seed of the generators.
         allocate: Makes an array of a given name, shape and type.
+        part: Elements drawn from one generator; other parts, other numbers.
 
     Returns:
         ``input`` (W x, unit variance), ``recurrent`` (R, variance 1 / head_dim), ``bias``, ``initial`` (the
@@ -62,22 +63,29 @@ def random_arrays(
         for name, (shape, scale) in group.items():
             array = allocate(name, shape, storage(problem))
             number = len(found)
-            _draw(array, scale, problem.dtype, generator, [seed, 2, number])
+            _draw(array, scale, problem.dtype, generator, [seed, 2, number], part)
             found[name] = array
     return found
 
 
-def _draw(array: NDArray[Any], scale: float, dtype: str, random: np.random.Generator, key: list[int]) -> None:
+def _draw(
+    array: NDArray[Any],
+    scale: float,
+    dtype: str,
+    random: np.random.Generator,
+    key: list[int],
+    size: int,
+) -> None:
     """Fill an array: its first part from ``random``, every other part from a generator of its own."""
     flat = array.reshape(-1)
 
     def draw(start: int) -> None:
-        part = flat[start : start + PART]
-        generator = np.random.default_rng([*key, start // PART]) if start else random
+        part = flat[start : start + size]
+        generator = np.random.default_rng([*key, start // size]) if start else random
         numbers = generator.standard_normal(part.size, dtype=np.float32) * np.float32(scale)
         part[...] = encode(numbers, dtype)
 
-    starts = range(0, flat.size, PART)
+    starts = range(0, flat.size, size)
     if len(starts) == 1:
         draw(0)
         return

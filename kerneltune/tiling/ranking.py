@@ -14,7 +14,6 @@ from constrint.expr.evaluation import SharedValues
 from kerneltune.tiling.candidate import Candidate
 
 CYCLES = "cycles_of_a_tiling"  # a name that no constraint file uses
-LONGEST_LIST = 1_000_000  # most tilings that are listed; beyond, the best are solved one by one
 SECONDS = 10.0  # time limit of listing
 
 Made: TypeAlias = Callable[[Mapping[str, int]], Candidate]
@@ -30,15 +29,16 @@ class Listed:
     Args:
         model: A strategy's constraints, with ``cycles`` as an expression or a variable.
         made: Makes a candidate from the values of variables and definitions.
+        longest: Most tilings that are listed.
 
     Raises:
         TooManyError: They cannot be listed within time and memory.
     """
 
-    def __init__(self, model: Model, made: Made) -> None:
+    def __init__(self, model: Model, made: Made, longest: int) -> None:
         self._model, self._made = model, made
         self._names = list(model.variables)
-        rows, cycles = _listed(model, self._names)
+        rows, cycles = _listed(model, self._names, longest)
         order = np.lexsort((*rows.T[::-1], cycles))
         self._rows, self._cycles = rows[order], cycles[order]
 
@@ -105,7 +105,9 @@ def best_of(lists: Sequence[Listed | Solved], limit: int) -> list[Candidate]:
     return list(found.values())
 
 
-def _listed(model: Model, names: Sequence[str]) -> tuple[NDArray[np.generic], NDArray[np.generic]]:
+def _listed(
+    model: Model, names: Sequence[str], longest: int
+) -> tuple[NDArray[np.generic], NDArray[np.generic]]:
     """All tilings, a row each, and their cycles."""
     counted = model.copy()
     cycles = counted.lets["cycles"] if "cycles" in counted.lets else counted.variables["cycles"]
@@ -114,7 +116,7 @@ def _listed(model: Model, names: Sequence[str]) -> tuple[NDArray[np.generic], ND
         found = counted.solutions(time_limit=SECONDS)
     except ConstrintError as error:
         raise TooManyError(str(error)) from None
-    if found.size > LONGEST_LIST:
+    if found.size > longest:
         raise TooManyError(f"{found.size} tilings")
     table, places = found.to_numpy(), {name: i for i, name in enumerate(found.names)}
     chosen = np.array([places[name] for name in names], dtype=int)  # none where all follows from the request

@@ -38,6 +38,8 @@ class TilingSpace:
             compile reports.
         read_seconds: Wall time of reading the constraint files, by strategy.
         solve_seconds: Wall time of solving, by strategy, as the solver reports it, without module imports.
+        longest_list: Most tilings of a strategy that are listed; beyond, the best are solved one by one. A
+            million rows take 100 MB.
     """
 
     problem: Request
@@ -47,6 +49,7 @@ class TilingSpace:
     register_slack: Mapping[str, int] = field(default_factory=dict)
     read_seconds: dict[str, float] = field(default_factory=dict)
     solve_seconds: dict[str, float] = field(default_factory=dict)
+    longest_list: int = 1_000_000
 
     def __post_init__(self) -> None:
         known = self.kernels.strategies
@@ -218,7 +221,7 @@ class TilingSpace:
         model = self._read(strategy)
         started = time.perf_counter()
         try:
-            found = Listed(model, lambda values: self._candidate(strategy, values))
+            found = Listed(model, lambda values: self._candidate(strategy, values), self.longest_list)
         except TooManyError:
             return Solved(self._best_of(strategy, model, limit))
         self.solve_seconds[strategy.name] = time.perf_counter() - started

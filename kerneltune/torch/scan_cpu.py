@@ -58,11 +58,13 @@ def _numbers(tensor: torch.Tensor) -> Steps:
     return Steps(numbers, tensor.stride(0), tensor.stride(1))
 
 
-def _by_parts(cell: str, inputs: list[torch.Tensor], options: Options) -> tuple[torch.Tensor, torch.Tensor]:
+def _by_parts(
+    cell: str, inputs: list[torch.Tensor], options: Options, numbers: int = PART
+) -> tuple[torch.Tensor, torch.Tensor]:
     """Some steps after the others, so many that what is computed of them stays in the cache."""
     batch, steps, channels = inputs[0].shape
     hidden = torch.empty(inputs[0].shape, dtype=inputs[0].dtype)
-    at_once = max(1, PART // (batch * channels))
+    at_once = max(1, numbers // (batch * channels))
     firsts = range(0, steps, at_once)
     state = options.initial
     for first in reversed(firsts) if options.reverse else firsts:

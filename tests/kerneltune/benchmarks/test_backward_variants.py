@@ -103,14 +103,13 @@ sys.exit("the clock stopped")
 """
 
 
-def test_times_and_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_times_and_table(tmp_path: Path) -> None:
     Path(tmp_path, "child.py").write_text(CHILD, encoding="utf-8")
-    monkeypatch.setattr(backward_variants, "TIMES", tmp_path / "child.py")
     (_, best), *_ = backward_variants.variants(GRU, "h100_sxm")
     names = ("default", "faster", "wrong", "untimed")
     rows = [Row(GRU, name, best, b"code", passed=name != "wrong", error=1e-3) for name in names]
     rows[2].failure = "it is wrong"
-    backward_variants.measure(rows, tmp_path, seconds=60.0)
+    backward_variants.measure(rows, tmp_path, seconds=60.0, program=tmp_path / "child.py")
     assert [row.rounds for row in rows] == [[4.5, 4.0], [2.5, 2.0], [], []]
     assert rows[3].failure == "not timed: the clock stopped"
     _, _, default, faster, wrong, untimed = backward_variants.table(rows).splitlines()
@@ -123,9 +122,6 @@ def test_times_and_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert [row["microseconds_per_step"] for row in written] == [7.8125, 3.90625, None, None]
 
 
-def test_without_a_gpu_it_says_so(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(backward_variants, "MEASURING_CHILD", (sys.executable, "-c", "print('{}')"))
-    assert backward_variants.main([]) > 0
+def test_without_a_gpu_it_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert backward_variants.main([], (sys.executable, "-c", "print('{}')")) > 0
     assert "no kernel can be run here" in capsys.readouterr().err

@@ -62,18 +62,17 @@ def test_the_operator_is_registered_as_torch_wants() -> None:
 
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("cell", ["mingru", "minlstm"])
-def test_parts_of_time_give_what_the_whole_gives(
-    cell: str, reverse: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from kerneltune.torch import scan_cpu
+def test_parts_of_time_give_what_the_whole_gives(cell: str, reverse: bool) -> None:
     from kerneltune.torch.scan import scan
+    from kerneltune.torch.scan_cpu import _by_parts
+    from kerneltune.torch.scan_options import Options
 
     torch.manual_seed(5)
     inputs = [torch.randn(2, 101, 3) for _ in range(2 if cell == "mingru" else 3)]
     options = {"initial": torch.randn(2, 3), "resets": torch.rand(2, 101) < 0.1, "reverse": reverse}
     whole = scan(cell, *inputs, **options)
-    monkeypatch.setattr(scan_cpu, "PART", 6 * 16)
-    for found, expected in zip(scan(cell, *inputs, **options), whole, strict=True):
+    parts = _by_parts(cell, inputs, Options(**options), numbers=6 * 16)
+    for found, expected in zip(parts, whole, strict=True):
         torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-6)
 
 

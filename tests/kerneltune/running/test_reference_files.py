@@ -15,7 +15,7 @@ import pytest
 from kerneltune.errors import KernelTuneError, RunError
 from kerneltune.inputs.descriptions import Kernels, discover
 from kerneltune.inputs.problem import PASSES, Problem
-from kerneltune.running import case_files, case_maker, drawn_input, reference
+from kerneltune.running import case_files, reference
 from kerneltune.running.case import LayerCase, random_case
 from kerneltune.running.case_files import load_case
 from kerneltune.running.case_maker import blocks_of, case_bytes, make_case
@@ -63,13 +63,10 @@ def test_a_few_steps_at_a_time_give_what_all_do(
 
 
 @pytest.mark.parametrize("direction", PASSES)
-def test_processes_give_what_one_does(
-    direction: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(case_maker, "ROWS_OF_A_BLOCK", 2)
+def test_processes_give_what_one_does(direction: str, tmp_path: Path) -> None:
     problem = problem_of("slstm" if direction != "backward" else "gru", direction)
-    make_case(problem, KERNELS, 4, tmp_path, workers=6)
-    assert len(blocks_of(problem, 6)) == 6
+    make_case(problem, KERNELS, 4, tmp_path, workers=6, least_rows=2)
+    assert len(blocks_of(problem, 6, least_rows=2)) == 6
     assert not list(tmp_path.glob("by_r.*.npy"))
     same(random_case(problem, KERNELS.cell(problem.cell), seed=4), load_case(tmp_path, KERNELS), 1e-13)
 
@@ -89,10 +86,9 @@ def test_blocks_cover_everything_once() -> None:
 
 def test_drawn_input_is_the_same_by_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     problem, cell = problem_of("lstm", "backward"), KERNELS.cell("lstm")
-    monkeypatch.setattr(drawn_input, "PART", 1000)
-    one = random_arrays(problem, cell, 1)
+    one = random_arrays(problem, cell, 1, part=1000)
     monkeypatch.setattr(os, "cpu_count", lambda: 1)
-    again, other = random_arrays(problem, cell, 1), random_arrays(problem, cell, 2)
+    again, other = (random_arrays(problem, cell, seed, part=1000) for seed in (1, 2))
     for name, array in one.items():
         np.testing.assert_array_equal(array, again[name])
         assert (array != other[name]).mean() > 0.9
