@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeAlias, cast
 
 from constrint.errors import ModelError
 from constrint.expr import IntExpr, as_expr
@@ -15,10 +15,19 @@ from constrint.expr.array_totals import TOTALS
 if TYPE_CHECKING:
     import numpy as np
 
+    from constrint.expr.domain import Domain
+
+Axis: TypeAlias = int | tuple[int, ...] | None
 Index: TypeAlias = Any
 """An index: an integer, slice, ``...``, ``None``, list, array or expression, or a tuple of them."""
 
 _WHOLE = slice(None)
+
+
+class ValueLookup(Protocol):
+    """A result, or any mapping from expressions."""
+
+    def __getitem__(self, key: IntExpr, /) -> object: ...
 
 
 class ExprArray(Elementwise):
@@ -106,9 +115,10 @@ class ExprArray(Elementwise):
 
     # ------------------------------------------------------------ numpy's methods
 
-    def reshape(self, *shape: Any) -> ExprArray:
+    def reshape(self, *shape: int | Sequence[int]) -> ExprArray:
         """The same elements in another shape; one length may be -1, for as many as there are."""
-        lengths = shape[0] if len(shape) == 1 and isinstance(shape[0], Sequence) else shape
+        given = shape[0] if len(shape) == 1 and isinstance(shape[0], Sequence) else shape
+        lengths = cast("Sequence[int]", given)
         known = math.prod([length for length in lengths if length != -1])
         if sum([length == -1 for length in lengths]) == 1 and known and self.size % known == 0:
             lengths = [self.size // known if length == -1 else length for length in lengths]
@@ -120,7 +130,7 @@ class ExprArray(Elementwise):
 
     flatten = ravel
 
-    def transpose(self, *axes: Any) -> ExprArray:
+    def transpose(self, *axes: int | Sequence[int]) -> ExprArray:
         """The array with reversed axes, or with axes in the order given."""
         order = axes[0] if len(axes) == 1 and isinstance(axes[0], Sequence) else axes or None
         return self._apply("transpose", order)
@@ -133,7 +143,7 @@ class ExprArray(Elementwise):
         """The array without axes of length 1."""
         return self._apply("squeeze")
 
-    def repeat(self, repeats: Any, axis: int | None = None) -> ExprArray:
+    def repeat(self, repeats: int | Sequence[int], axis: int | None = None) -> ExprArray:
         """The array with each element repeated."""
         return self._apply("repeat", repeats, axis)
 
@@ -141,27 +151,27 @@ class ExprArray(Elementwise):
         """The elements whose first two indices differ by an offset."""
         return self._apply("diagonal", offset)
 
-    def sum(self, axis: Any = None, *, keepdims: bool = False) -> Any:
+    def sum(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
         """The sum of all elements, or along axes."""
         return self._reduce("sum", axis, keepdims)
 
-    def prod(self, axis: Any = None, *, keepdims: bool = False) -> Any:
+    def prod(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
         """The product of all elements, or along axes."""
         return self._reduce("prod", axis, keepdims)
 
-    def min(self, axis: Any = None, *, keepdims: bool = False) -> Any:
+    def min(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
         """The least element, or along axes."""
         return self._reduce("min", axis, keepdims)
 
-    def max(self, axis: Any = None, *, keepdims: bool = False) -> Any:
+    def max(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
         """The greatest element, or along axes."""
         return self._reduce("max", axis, keepdims)
 
-    def any(self, axis: Any = None, *, keepdims: bool = False) -> Any:
+    def any(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
         """The condition that an element holds (a number: is not 0), or along axes."""
         return self._reduce("any", axis, keepdims)
 
-    def all(self, axis: Any = None, *, keepdims: bool = False) -> Any:
+    def all(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
         """The condition that all elements hold (numbers: are not 0), or along axes."""
         return self._reduce("all", axis, keepdims)
 
@@ -181,11 +191,12 @@ class ExprArray(Elementwise):
         """The elements as nested lists."""
         return nested(self.flat, self.shape)
 
-    def values(self, result: Any) -> Any:
+    def values(self, result: ValueLookup) -> Any:
         """The values in a result (or in any mapping from expressions), as nested lists."""
-        return nested([result[element] for element in self.flat], self.shape)
+        found = [result[element] for element in self.flat]
+        return nested(found, self.shape)
 
-    def is_in(self, values: Any) -> ExprArray:
+    def is_in(self, values: Iterable[int] | Domain) -> ExprArray:
         """The conditions that the elements are among some constants."""
         return made([element.is_in(values) for element in self.flat], self.shape)
 
@@ -245,7 +256,7 @@ def made(flat: Iterable[IntExpr], shape: tuple[int, ...]) -> ExprArray:
     return array
 
 
-def array(values: Any) -> ExprArray:
+def array(values: object) -> ExprArray:
     """An array of expressions and integers, from nested lists or a numpy array.
 
     It is needed for constants that an expression selects: ``array(costs)[i, j]``.

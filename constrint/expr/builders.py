@@ -39,7 +39,7 @@ def sum_(*values: IntLike | Iterable[IntLike]) -> IntExpr: ...  # type: ignore[o
 def sum_(*values: Summand | Iterable[Summand]) -> Rational: ...
 
 
-def sum_(*values: Any) -> IntExpr | Rational:
+def sum_(*values: object) -> IntExpr | Rational:
     """The sum of the arguments, or of one iterable; an empty iterable gives 0."""
     values = listed(values)
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Self, cast
 
 from constrint.modelling.declarations import Declarations
 from constrint.modelling.threads import of_copy
@@ -12,6 +12,11 @@ from constrint.support.optional import needed
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import cpmpy
+    import sympy
+    from constraint import Problem
+    from ortools.sat.python.cp_model import CpModel
 
     from constrint.frontends.text.parameters import Given
 
@@ -156,25 +161,25 @@ class ImportExport(Declarations):
         return cls.of(from_json(text, filename, budget_for(limits, time_limit, memory_limit)))
 
     @of_copy
-    def to_cp_sat(self) -> Any:
+    def to_cp_sat(self) -> CpModel:
         """The model as an `ortools.sat.python.cp_model.CpModel`; needs OR-Tools (extra: cp-sat)."""
         writer = needed("constrint.frontends.cp_sat.writer", "constrint[cp-sat]", "a model of CP-SAT")
-        return writer.to_cp_sat(self)
+        return cast("CpModel", writer.to_cp_sat(self))
 
     @of_copy
-    def to_cpmpy(self) -> tuple[Any, dict[str, Any]]:
+    def to_cpmpy(self) -> tuple[cpmpy.Model, dict[str, object]]:
         """The model as a `cpmpy.Model`, and its variables by name; needs CPMpy (extra: cpmpy)."""
         writer = needed("constrint.frontends.cpmpy", "constrint[cpmpy]", "a model of CPMpy")
-        return cast("tuple[Any, dict[str, Any]]", writer.to_cpmpy(self))
+        return cast("tuple[cpmpy.Model, dict[str, object]]", writer.to_cpmpy(self))
 
     @of_copy
-    def to_python_constraint(self) -> Any:
+    def to_python_constraint(self) -> Problem:
         """The model as a `constraint.Problem`; needs the package python-constraint2."""
         name = "constrint.frontends.python_constraint"
         return needed(name, "python-constraint2", "a problem of python-constraint").to_python_constraint(self)
 
     @classmethod
-    def from_sympy(cls, relations: Any, *, name: str = "sympy") -> Self:
+    def from_sympy(cls, relations: object, *, name: str = "sympy") -> Self:
         """Read sympy relations as a model; needs sympy (extra: sympy).
 
         Args:
@@ -188,7 +193,7 @@ class ImportExport(Declarations):
         return cls.of(bridge.read_relations(relations, name))
 
     @of_copy
-    def to_sympy(self) -> list[Any]:
+    def to_sympy(self) -> list[sympy.Basic]:
         """The variables and constraints as sympy relations; needs sympy (extra: sympy)."""
         writer = needed("constrint.frontends.sympy.writer", "constrint[sympy]", "writing sympy relations")
-        return cast("list[Any]", writer.write_relations(self))
+        return cast("list[sympy.Basic]", writer.write_relations(self))

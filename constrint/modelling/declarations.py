@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Hashable, Iterable, Mapping
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from constrint.errors import ModelError
 from constrint.expr import BoolExpr, BoolVar, IntExpr, IntLike, IntVar, as_expr
@@ -210,7 +210,7 @@ class Declarations(Shared, WithIntervals):
             raise ModelError(f"'{name}' is declared twice: give each variable and let its own name")
 
     def add(
-        self, *conditions: BoolExpr | Iterable[Any], name: str | None = None, weight: Weight | None = None
+        self, *conditions: BoolExpr | Iterable[object], name: str | None = None, weight: Weight | None = None
     ) -> Handle:
         """Add constraints: all of them must hold.
 
@@ -264,7 +264,7 @@ class Declarations(Shared, WithIntervals):
         """The total weight of the violated soft constraints, as an expression for goals and constraints."""
         return violation(self)
 
-    def __iadd__(self, conditions: BoolExpr | Iterable[Any]) -> Self:
+    def __iadd__(self, conditions: BoolExpr | Iterable[object]) -> Self:
         """``model += condition`` adds constraints, as `add` does."""
         self.add(conditions)
         return self
@@ -299,7 +299,7 @@ class Declarations(Shared, WithIntervals):
         for constraint in kept.held(self, constraints) if self.weights else ():
             self.weights.pop(constraint, None)
 
-    def assume(self, *conditions: BoolExpr | Iterable[Any], name: str | None = None) -> Handle:
+    def assume(self, *conditions: BoolExpr | Iterable[object], name: str | None = None) -> Handle:
         """Add constraints that messages call assumptions; `retract` removes them.
 
         Args:
@@ -349,7 +349,7 @@ class Declarations(Shared, WithIntervals):
         pop(self, self._scopes)
 
     def block(
-        self, solution: Result | Mapping[str, Any], variables: Iterable[str | IntExpr] | None = None
+        self, solution: Result | Mapping[str, object], variables: Iterable[str | IntExpr] | None = None
     ) -> Handle:
         """Exclude a solution: at least one variable must differ from it.
 

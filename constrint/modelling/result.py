@@ -266,7 +266,7 @@ class Result:
         """The names of variables and lets with their values."""
         return self.values.items()
 
-    def get(self, key: Any, default: Any = None) -> Any:
+    def get(self, key: object, default: object = None) -> Any:
         """The value of a name or expression; `default` for one that is not in the result."""
         return self[key] if key in self else default  # noqa: SIM401 - this is `get`
 

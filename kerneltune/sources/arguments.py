@@ -46,32 +46,32 @@ class Argument:
         return [self.name, self.kind, str(value.dtype), list(value.shape), shown]
 
 
-def In(array: Any, name: str = "") -> Argument:  # noqa: N802
+def In(array: object, name: str = "") -> Argument:  # noqa: N802
     """An array that the kernel reads."""
     return Argument(READ, as_array(array, name or "an argument"), name)
 
 
-def Out(array: Any, name: str = "") -> Argument:  # noqa: N802
+def Out(array: object, name: str = "") -> Argument:  # noqa: N802
     """An array that the kernel writes; only its shape and type count."""
     return Argument(WRITTEN, as_array(array, name or "an argument"), name)
 
 
-def InOut(array: Any, name: str = "") -> Argument:  # noqa: N802
+def InOut(array: object, name: str = "") -> Argument:  # noqa: N802
     """An array that the kernel reads and writes; it is restored before each run that is verified."""
     return Argument(BOTH, as_array(array, name or "an argument"), name)
 
 
-def as_array(value: Any, where: str) -> NDArray[Any]:
+def as_array(value: object, where: str) -> NDArray[Any]:
     """A contiguous numpy array of anything that is one: numpy, torch, cupy.
 
     Raises:
         InputError: It is none, or holds Python objects.
     """
     if hasattr(value, "detach"):  # torch
-        value = value.detach().cpu()
-        if str(value.dtype) == "torch.bfloat16":
+        tensor: Any = value.detach().cpu()
+        if str(tensor.dtype) == "torch.bfloat16":
             raise InputError(f"{where}: numpy has no bfloat16: give the bits as an array of 16-bit integers")
-        value = value.numpy()
+        value = tensor.numpy()
     elif hasattr(value, "get") and hasattr(value, "__cuda_array_interface__"):  # cupy
         value = value.get()
     if not isinstance(value, np.ndarray):
@@ -81,7 +81,7 @@ def as_array(value: Any, where: str) -> NDArray[Any]:
     return np.ascontiguousarray(value)
 
 
-def number(value: Any, where: str) -> np.generic:
+def number(value: object, where: str) -> np.generic:
     """A numpy number: a Python integer becomes 32 bits (64 if it must), a float 32 bits.
 
     Raises:
@@ -101,7 +101,7 @@ def number(value: Any, where: str) -> np.generic:
     raise InputError(f"{where}: expected a number or an array, found {type(value).__name__}")
 
 
-def arguments_of(given: Sequence[Any]) -> tuple[Argument, ...]:
+def arguments_of(given: Sequence[object]) -> tuple[Argument, ...]:
     """Arguments with a name each; plain arrays are `in`, plain numbers numbers."""
     found = []
     for place, one in enumerate(given):

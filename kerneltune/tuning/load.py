@@ -48,13 +48,13 @@ class LoadedKernel:
 
 
 def load(
-    source: Any,
+    source: object,
     sizes: Mapping[str, int] | None = None,
     *,
     fallback: Configuration | None = None,
     gpu: str | None = None,
     store: Path | str | None = None,
-    **described: Any,
+    **described: object,
 ) -> LoadedKernel:
     """Load a kernel with its best known configuration.
 
@@ -84,7 +84,7 @@ def load(
     return LoadedKernel(kernel, dict(configuration), known, _launcher(kernel, dict(configuration)))
 
 
-def _described(source: Any, sizes: Mapping[str, int] | None, described: Mapping[str, Any]) -> Description:
+def _described(source: object, sizes: Mapping[str, int] | None, described: Mapping[str, Any]) -> Description:
     if isinstance(source, str | Path) and is_kernel_folder(str(source)):
         return read_folder(Path(source), sizes, with_arrays=False).description
     strange = sorted(set(described) - DESCRIBED)

@@ -40,7 +40,7 @@ RULES = {
 
 
 def tune(
-    source: Any,
+    source: object,
     *,
     gpu: str | None = None,
     reference: Reference | None = None,
@@ -48,7 +48,7 @@ def tune(
     strategy: str | Strategy = "auto",
     seed: int = 0,
     notice: Notice | Callable[..., None] = lambda trial, progress: None,
-    **given: Any,
+    **given: object,
 ) -> TunedKernel:
     """Find the fastest configuration of a kernel.
 

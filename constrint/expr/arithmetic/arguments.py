@@ -16,7 +16,7 @@ LONGEST = 60  # characters of a value in a message
 _SINGLE = {int, IntVar, Mul}  # the usual elements; they need no closer look
 
 
-def listed(values: tuple[IntLike | Iterable[IntLike], ...]) -> tuple[Any, ...]:
+def listed(values: tuple[object, ...]) -> tuple[Any, ...]:
     """The arguments; if there is a single iterable, its members."""
     if len(values) != 1:
         return values
