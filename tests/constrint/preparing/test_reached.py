@@ -5,7 +5,8 @@ from __future__ import annotations
 from random import Random
 
 from constrint.preparing.branching import credits_of, dependents, reached_by
-from constrint.propagators import LinearLe, Propagator
+from constrint.propagators.linear import LinearLe
+from constrint.store.propagator import Propagator
 
 
 def drawn(r: Random) -> tuple[int, list[Propagator], dict[int, tuple[tuple[int, int], ...]]]:

@@ -12,6 +12,7 @@ from constrint.engine import making, native
 from constrint.engine.select import ANY_VALUE, FEWEST, MOST, choose_value, select_between
 from constrint.engine.state_arrays import WIDEST_BITSET, WIDEST_PLAIN_BITSET, Box, Branch, build, full, grow
 from constrint.preparing.branching import VariableSelector
+from constrint.preparing.options import Engine
 from constrint.store.domains import (
     contains,
     member_count,
@@ -115,7 +116,7 @@ def test_rules_count_values_where_the_search_made_holes() -> None:
 
 @pytest.mark.parametrize("selector", COUNTED)
 @pytest.mark.parametrize("engine", ["interpreted", "compiled"])
-def test_queens_are_placed_in_few_nodes(selector: VariableSelector, engine: str) -> None:
+def test_queens_are_placed_in_few_nodes(selector: VariableSelector, engine: Engine) -> None:
     """Widths instead of counts take over two million nodes."""
     Model().solve(engine=engine)  # waits for machine code, without a limit
     model = Model()

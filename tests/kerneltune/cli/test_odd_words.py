@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -38,7 +39,9 @@ def texts(command: click.Command) -> list[click.Parameter]:
     ]
 
 
-def lines(app: click.Command, words: tuple[str, ...], command: click.Command, odd: str, folder: Path):
+def lines(
+    app: click.Command, words: tuple[str, ...], command: click.Command, odd: str, folder: Path
+) -> Iterator[list[str]]:
     """Command lines in which one parameter is odd."""
     model = folder / "model.constrint"
     model.write_text("x in 1..3\n", encoding="utf-8")

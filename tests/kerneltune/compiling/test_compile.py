@@ -164,7 +164,9 @@ def test_absent_nvcc_is_said(fake_kernels: Kernels, monkeypatch: pytest.MonkeyPa
         Compiler(fake_kernels, load_profile("h100_sxm"), backend="nvcc")
 
 
-def test_nvcc_backend_reads_the_same_report(fake_kernels: Kernels, tmp_path: Path, monkeypatch) -> None:
+def test_nvcc_backend_reads_the_same_report(
+    fake_kernels: Kernels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A stand-in nvcc that answers as the real one does: the command line and the log are what is tested."""
     stand_in = tmp_path / "nvcc"
     log = "ptxas info    : Used 77 registers, used 1 barriers, 144 bytes smem"

@@ -194,8 +194,8 @@ def test_hopeless_candidates_are_told() -> None:
 def test_neighbours_of_several_points_are_those_of_each() -> None:
     points = Points(from_tune_params({"x": [1, 2, 4, 8], "y": [0, 1, 2], "k": ["a", "b"]}, ["x + y < 9"]))
     for kind in ("hamming", "adjacent"):
-        each = [points.neighbours(number, kind) for number in range(points.size)]  # type: ignore[arg-type]
-        found = points.all_neighbours(np.arange(points.size), kind)  # type: ignore[arg-type]
+        each = [points.neighbours(number, kind) for number in range(points.size)]
+        found = points.all_neighbours(np.arange(points.size), kind)
         assert sorted(found.tolist()) == sorted(one for listed in each for one in listed)
         for number, listed in enumerate(each):
             mine = points.configuration(number)

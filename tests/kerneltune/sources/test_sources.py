@@ -39,7 +39,7 @@ def described(**more: Any) -> Description:
 
 
 def test_numbers_are_expressions_over_parameters_sizes_and_limits() -> None:
-    given = {"grid_x": "ceildiv(m, bm) * sm_count", "z": lambda c: c["bm"] + 1}
+    given: dict[str, Any] = {"grid_x": "ceildiv(m, bm) * sm_count", "z": lambda c: c["bm"] + 1}
     numbers = Numbers(given, {"bm": [16, 32], "kind": ["a"]}, {"m": 100, **limits_of(H100)})
     assert numbers.of({"bm": 16, "kind": "a"}) == {"grid_x": 7 * 132, "z": 17}
 
