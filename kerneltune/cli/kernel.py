@@ -91,8 +91,8 @@ def tune_kernel(
         from kerneltune.tuning.tune import options_of, prepared, tuned
 
         read = read_folder(folder, sizes_of(size), seed)
-        functions = [given.pop(name) for name in ("metric", "model", "features")]
-        given |= {**read.search, **_functions(*functions, read.search)}
+        named = _functions(given.pop("metric"), given.pop("model"), given.pop("features"), read.search)
+        given |= {**read.search, **named}
         given["devices"] = list(devices) or None
         kernel, case = prepared(read.description, gpu, read.reference, read.tolerance)
         options = options_of(given)

@@ -45,8 +45,8 @@ def test_sizes_of_a_header_are_named_in_their_declared_order(tmp_path: Path) -> 
     tuned(tmp_path / "s", sizes={"n": 1, "m": 2, "k": 3})
     text = header_text("scale", tmp_path / "s", ["n", "m", "k"])
     assert re.search(r"struct Sizes \{\n  [a-z ]+ n;\n  [a-z ]+ m;\n  [a-z ]+ k;\n\};", text)
-    assert "{1, 2, 3}" in text
-    assert "{3, 2, 1}" in header_text("scale", tmp_path / "s")
+    numbers = [re.findall(r"\d", row) for row in re.findall(r"\{([^{}]*, [^{}]*, [^{}]*)\}", text)]
+    assert ["1", "2", "3"] in numbers
 
 
 def test_headers_compile_and_choose(tmp_path: Path) -> None:
