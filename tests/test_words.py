@@ -26,7 +26,20 @@ REPEATED_CLASSES = {
         **dict.fromkeys(("Constraint", "Domain", "Problem", "Solver"), "python-constraint's public names"),
     },
     "kerneltune": {
-        **dict.fromkeys(("GRU", "LSTM", "sLSTM"), "the public layers of PyTorch and of JAX"),
+        **dict.fromkeys(
+            (
+                "GRU",
+                "LSTM",
+                "sLSTM",
+                "MinGRU",
+                "MinLSTM",
+                "LinearRecurrence",
+                "DiagonalGRU",
+                "DiagonalLSTM",
+                "DiagonalSLSTM",
+            ),
+            "the public layers of PyTorch and of JAX",
+        ),
         "_Loaded": "a kernel loaded for JAX, for recurrent layers, and for scans",
     },
 }

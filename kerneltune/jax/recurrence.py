@@ -9,7 +9,8 @@ import jax
 from kerneltune.errors import InputError
 from kerneltune.inputs.descriptions import CellSpec, discover
 from kerneltune.jax.cells import scanned
-from kerneltune.jax.kernels import DTYPES, by_kernels
+from kerneltune.jax.differentiable import DTYPES, by_kernels
+from kerneltune.jax.kernels import RecurrentPasses
 
 Arrays: TypeAlias = tuple[jax.Array, jax.Array]
 
@@ -47,7 +48,7 @@ def recurrence(
         return scanned(cell, input_product, recurrent, bias, initial)
     if not known:
         raise InputError(f"kernels do not support {input_product.dtype}, but {', '.join(DTYPES)}")
-    found: Arrays = by_kernels(cell, input_product, recurrent, bias, initial)
+    found: Arrays = by_kernels(RecurrentPasses(cell), input_product, recurrent, bias, initial)
     return found
 
 

@@ -121,7 +121,7 @@ def launches(monkeypatch: pytest.MonkeyPatch) -> ReferenceLaunches:
     ready = SimpleNamespace(candidate=SimpleNamespace(workspace=64))
     supply = SimpleNamespace(get=lambda problem: ready, begin=lambda problem: None)
     monkeypatch.setattr(target, "register", lambda: None)
-    monkeypatch.setattr(target, "supply", lambda: supply)
+    monkeypatch.setattr(target, "supply", lambda **_: supply)
     monkeypatch.setattr(target, "stream_of", lambda frame: 0)
     monkeypatch.setattr(target, "_LAUNCHES", found)
     return found
@@ -171,7 +171,7 @@ def test_arrays_that_do_not_fit_are_named() -> None:
         recurrence("gru", *arrays[:2], arrays[2][:1], arrays[3])
     with pytest.raises(InputError, match=r"\[T, B, H, D, 4\]"):
         recurrence("lstm", *arrays)
-    with pytest.raises(InputError, match="kernels do not know float64"):
+    with pytest.raises(InputError, match="kernels do not support float64"):
         recurrence("gru", *arrays, kernels=True)
 
 
@@ -235,6 +235,44 @@ def test_vmap_and_forward_mode_through_kernels(cell: str, launches: ReferenceLau
     # Not of the bias alone: the stand-in computes gradients from the arrays of the forward pass, which
     # joins the heads then, while the backward pass, which reads no bias, joins the batch.
     check_transforms(cell, 2e-4, MAPPED[:3])
+
+
+def test_second_derivatives_through_kernels(launches: ReferenceLaunches) -> None:
+    check_second_derivatives(2e-4)
+    assert {one.direction for one in launches.requests} == {"training", "backward"}
+
+
+@pytest.mark.gpu
+def test_second_derivatives_on_a_gpu() -> None:
+    with jax.default_matmul_precision("highest"):
+        check_second_derivatives(2e-3)
+
+
+def check_second_derivatives(tolerance: float) -> None:
+    """Of each mode over each, beside the scan's."""
+    from kerneltune.jax import recurrence
+
+    at, by = ([jnp.asarray(one, jnp.float32) for one in drawn("gru", seed)] for seed in (1, 2))
+    found = []
+    for kernels in (True, False):
+
+        def loss(at: Any, kernels: bool = kernels) -> Any:
+            output, last = recurrence("gru", *at, kernels=kernels)
+            return (output**2).sum() + jnp.sin(last).sum()
+
+        def along(at: Any, loss: Any = loss) -> Any:
+            return jax.jvp(loss, [at], [by])[1]
+
+        slope = jax.grad(loss)
+        ways = [
+            lambda at, slope=slope: jax.jvp(slope, [at], [by])[1],
+            jax.grad(lambda at, slope=slope: sum((a * b).sum() for a, b in zip(slope(at), by, strict=True))),
+            jax.grad(along),
+            lambda at, along=along: jax.jvp(along, [at], [by])[1],
+        ]
+        found.append([jax.jit(way)(at) for way in ways])
+    for one, wanted in zip(*map(jax.tree.leaves, found), strict=True):
+        np.testing.assert_allclose(one, wanted, rtol=tolerance, atol=tolerance * 10)
 
 
 @pytest.mark.gpu
