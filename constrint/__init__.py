@@ -1,69 +1,45 @@
 """ConstrINT: a general integer constraint solver."""
 
-from types import ModuleType
 from typing import TYPE_CHECKING
 
-from constrint.errors import ConstrintError as ConstrintError
-from constrint.errors import EmptySpaceError as EmptySpaceError
-from constrint.errors import InternalError as InternalError
-from constrint.errors import LimitError as LimitError
-from constrint.errors import ModelError as ModelError
-from constrint.errors import ParseError as ParseError
-from constrint.errors import Position as Position
-from constrint.errors import UnboundedError as UnboundedError
-from constrint.errors import Undefined as Undefined
-from constrint.expr import BoolExpr as BoolExpr
-from constrint.expr import BoolVar as BoolVar
-from constrint.expr import IntExpr as IntExpr
-from constrint.expr import IntVar as IntVar
-from constrint.expr.arrays import ExprArray as ExprArray
-from constrint.expr.arrays import array as array
-from constrint.expr.domain import Domain as Domain
-from constrint.expr.functions import *  # noqa: F403  # the registry has explicit names only
-from constrint.globals.functions import *  # noqa: F403  # each family has explicit names only
-from constrint.model import Model as Model
-from constrint.model import read as read
-from constrint.modelling.constraints import Constraint as Constraint
-from constrint.modelling.constraints import Handle as Handle
-from constrint.modelling.intervals import Interval as Interval
-from constrint.modelling.intervals import Scheduled as Scheduled
-from constrint.modelling.result import Result as Result
-from constrint.modelling.result import Statistics as Statistics
-from constrint.modelling.result import Status as Status
-from constrint.modelling.scheduling import alternative as alternative
-from constrint.modelling.scheduling import cumulative as cumulative
-from constrint.modelling.scheduling import forbid_end as forbid_end
-from constrint.modelling.scheduling import forbid_extent as forbid_extent
-from constrint.modelling.scheduling import forbid_start as forbid_start
-from constrint.modelling.scheduling import no_overlap as no_overlap
-from constrint.modelling.scheduling import span as span
-from constrint.modelling.scheduling import synchronize as synchronize
-from constrint.preparing.branching import Brancher as Brancher
-from constrint.preparing.branching import Group as Group
-from constrint.preparing.callbacks import Decision as Decision
-from constrint.preparing.callbacks import Domains as Domains
-from constrint.preparing.restart_rules import Restarts as Restarts
-from constrint.support.limits import LimitExceeded as LimitExceeded
-from constrint.support.limits import Limits as Limits
+if TYPE_CHECKING:
+    from constrint.public import *  # noqa: F403  # it has explicit names only
 
 __version__: str
 
+if not TYPE_CHECKING:  # an import of one module below takes no time for all others
 
-def __getattr__(name: str) -> str:
-    """`__version__`, which takes longer to find than all of an import."""
-    if name != "__version__":
-        raise AttributeError(f"module 'constrint' has no attribute {name!r}")
-    from constrint.support.version import version
+    def __getattr__(name: str) -> object:
+        """`__version__`, a module below, or what is public, imported once one is asked for."""
+        from importlib import import_module
+        from importlib.util import find_spec
 
-    return version()
+        if name == "__version__":
+            from constrint.support.version import version
 
+            return version()
+        if name != "__all__" and name.startswith("_"):
+            raise AttributeError(f"module 'constrint' has no attribute {name!r}")
+        if find_spec(f"constrint.{name}"):
+            return import_module(f"constrint.{name}")
+        names = vars(import_module("constrint"))  # `globals` is a module below
+        names.update(_public())
+        if name not in names:
+            raise AttributeError(f"module 'constrint' has no attribute {name!r}")
+        return names[name]
 
-if not TYPE_CHECKING:  # type checkers see by the imports above what is public
-    __all__ = sorted(
-        name
-        for name, value in list(vars().items())
-        if not (name.startswith("_") or isinstance(value, ModuleType) or value in (ModuleType, TYPE_CHECKING))
-    )
+    def _public() -> dict[str, object]:
+        """The public names."""
+        from importlib import import_module
+        from types import ModuleType
+
+        every = vars(import_module("constrint.public"))
+        found = {
+            name: value
+            for name, value in every.items()
+            if not (name.startswith("_") or isinstance(value, ModuleType))
+        }
+        return {**found, "__all__": sorted(found)}
 
     def __dir__() -> list[str]:
-        return [*__all__, "__version__"]
+        return [*_public()["__all__"], "__version__"]

@@ -116,6 +116,8 @@ def defined(tree: ast.Module | ast.ClassDef) -> Iterator[str]:
         match node:
             case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
                 yield name
+            case ast.ImportFrom(module="constrint.public", names=[ast.alias(name="*")]):
+                yield from defined(ast.parse((ROOT / "constrint" / "public.py").read_text(encoding="utf-8")))
             case ast.ImportFrom(names=names):
                 yield from (one.asname or one.name for one in names)
             case ast.Assign(targets=targets):

@@ -29,7 +29,6 @@ from kerneltune.running import driver
 from kerneltune.running.detect import profile_here
 from kerneltune.running.launch import ExtendedKernel
 from kerneltune.tiling.candidate import Candidate
-from kerneltune.tiling.space import TilingSpace
 from kerneltune.torch.loading import loaded
 
 Tensors = Mapping[str, torch.Tensor]
@@ -223,6 +222,8 @@ class DeviceLauncher:
         key = replace(problem, steps=1)
         if key not in self._costs:
             ready = self.supply.quickly(key)
+            from kerneltune.tiling.space import TilingSpace  # with the solver
+
             try:
                 found = ready.candidate if ready else TilingSpace(key, self.profile, self.kernels).best()
                 self._costs[key] = 1e-6 * found.cycles / self.profile.boost_mhz

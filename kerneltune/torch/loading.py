@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kerneltune.compiling.ready import ReadyKernel, supply_of
+from kerneltune.inputs.descriptions import Kernels
 from kerneltune.inputs.hardware import HardwareProfile
+from kerneltune.inputs.request import Request
 from kerneltune.running.launch import ExtendedKernel
 from kerneltune.running.stepwise import kernel_of
 from kerneltune.tiling.candidate import Candidate
-from kerneltune.tiling.space import TilingSpace
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,9 @@ def loaded(ready: ReadyKernel) -> ExtendedKernel:
     return kernel_of(ready.cubin, ready.candidate, cooperative=ready.cooperative)
 
 
-def load(space: TilingSpace, profile: HardwareProfile) -> tuple[Candidate, ExtendedKernel]:
-    """The best tiling of a space that keeps its promises, and its kernel in the present context."""
-    ready = supply_of(profile, space.kernels, space.strategy).get(space.problem)
+def load(
+    problem: Request, profile: HardwareProfile, kernels: Kernels, strategy: str | None
+) -> tuple[Candidate, ExtendedKernel]:
+    """The best tiling of a request that keeps its promises, and its kernel in the present context."""
+    ready = supply_of(profile, kernels, strategy).get(problem)
     return ready.candidate, loaded(ready)

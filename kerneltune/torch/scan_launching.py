@@ -20,7 +20,6 @@ from kerneltune.inputs.scan_problem import WIDEST_VECTOR, ScanProblem
 from kerneltune.running import driver
 from kerneltune.running.scan_arrays import state_width, widths_of
 from kerneltune.tiling.candidate import Candidate
-from kerneltune.tiling.space import TilingSpace
 from kerneltune.torch.loading import Stream, load
 from kerneltune.torch.scan_options import Options
 
@@ -156,7 +155,7 @@ class ScanLauncher:
         return self._loaded[key]
 
     def _load(self, problem: ScanProblem) -> _Loaded:
-        return _Loaded(*load(TilingSpace(problem, self.profile, self.kernels, self.strategy), self.profile))
+        return _Loaded(*load(problem, self.profile, self.kernels, self.strategy))
 
 
 def _check_arrays(problem: ScanProblem, tensors: dict[str, torch.Tensor], device: torch.device) -> None:
