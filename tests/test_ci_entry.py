@@ -85,7 +85,7 @@ def test_workflows_call_what_is_here() -> None:
     assert {"lint", "test", "docs"} <= targets
     assert [name for name in sorted(targets) if not re.search(rf"^{re.escape(name)}:", makefile, re.M)] == []
     files = set(re.findall(r"(?<![\w/])(?:\.ci|tests)/[\w./]*\w", text))
-    assert {".ci/package", ".ci/fuzz", ".ci/smoke.py", "tests/core.txt"} <= files
+    assert {".ci/package", ".ci/kernels", ".ci/fuzz", ".ci/smoke.py", "tests/core.txt"} <= files
     assert [name for name in sorted(files) if not (ROOT / name).exists()] == []
 
 
