@@ -190,7 +190,7 @@ def _first_fixpoint(
 ) -> tuple[CompiledSearch | None, State, int]:
     """Propagate all constraints; with a session, the state has arrays for all fields but the domains."""
     box = Box(problem.lo, problem.hi, problem.step, problem.values)
-    most = _most_propagations(problem, rules)
+    most = most_propagations(problem.propagators, rules)
     is_large = may_compile and is_loaded() and _is_large(problem.propagators, rules.large)
     if is_large and not _exceeds_int64(box, problem.propagators):
         from constrint.engine.compiled import CompiledSearch, propagate, read_at_root
@@ -207,9 +207,9 @@ def _is_large(propagators: list[Propagator], least: int) -> bool:
     return any(size >= least for size in accumulate(len(node.scope()) for node in propagators))
 
 
-def _most_propagations(problem: Problem, rules: PresolveSettings) -> int:
+def most_propagations(propagators: list[Propagator], rules: PresolveSettings) -> int:
     """The propagations after which a fixpoint is given up: bounds that creep reach it after ages."""
-    return max(rules.propagations, rules.propagations_of_constraint * len(problem.propagators))
+    return max(rules.propagations, rules.propagations_of_constraint * len(propagators))
 
 
 def _propagate(advance: Callable[[int], int], deadline: Deadline, most: int) -> int:
@@ -240,7 +240,9 @@ def _reason(
             return state, FAILED
     check_residues(state, problem.propagators)
     if classes:
-        outcome = _propagate(partial(fixpoint, state), deadline, _most_propagations(problem, rules))
+        outcome = _propagate(
+            partial(fixpoint, state), deadline, most_propagations(problem.propagators, rules)
+        )
     limit = problem.finite
     if outcome == FAILED or (
         outcome != INTERRUPTED and -limit < min(state.lo, default=0) and max(state.hi, default=0) < limit
@@ -253,7 +255,9 @@ def _reason(
         if not (low is None or set_lo(state, v, low)) or not (high is None or set_hi(state, v, high)):
             return state, FAILED
     if state.scalar[CHANGED]:
-        outcome = _propagate(partial(fixpoint, state), deadline, _most_propagations(problem, rules))
+        outcome = _propagate(
+            partial(fixpoint, state), deadline, most_propagations(problem.propagators, rules)
+        )
     return state, outcome
 
 

@@ -7,7 +7,7 @@ the search.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -15,6 +15,7 @@ from constrint.preparing.branching import PLAIN
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
 from constrint.presolve import Root
+from constrint.presolve.root import most_propagations
 from constrint.propagators import CeilDiv, Divides, DivMod, Gcd, Lcm, Power, Product
 from constrint.settings import DEFAULT
 
@@ -81,7 +82,8 @@ def first_methods(case: Case) -> list[Choice]:
 
 def main_method(case: Case) -> Choice:
     """The method that completes the search."""
-    return next(Choice(method, reason) for method, holds, reason in MAIN if holds(case))
+    method, reason = next((method, reason) for method, holds, reason in MAIN if holds(case))
+    return Choice(method, reason if isinstance(reason, str) else reason(case))
 
 
 def may_search_briefly(options: Options, learning_gave_up: bool = False) -> bool:
@@ -129,20 +131,39 @@ def _suits_descent(case: Case) -> bool:
 
 
 def _suits_portfolio(case: Case) -> bool:
+    return next(obstacles(case), None) is None
+
+
+def obstacles(case: Case) -> Iterator[str]:
+    """The conditions of a portfolio that do not hold, each with the setting of its limit."""
     root, options = case.root, case.options
-    farthest = root.settings.search.farthest
-    return (
-        options.learn == "auto"
-        and options.brancher.decide is None
-        and options.restarts is None
-        and not options.lns
-        and not case.prepared.preferences
-        and not root.exact
-        and root.stable
-        and all(
-            low > -farthest and high < farthest for low, high in zip(root.box.lo, root.box.hi, strict=True)
+    if options.learn != "auto":
+        yield f"learn={options.learn}" + (", and that search gave up" if case.learning_gave_up else "")
+    if options.brancher.decide is not None:
+        yield "branching= is a function of the caller's"
+    if options.restarts is not None:
+        yield f"restarts= or a restart annotation asks for {options.restarts.rule!r} restarts"
+    if options.lns:
+        yield "lns=True"
+    if case.prepared.preferences:
+        yield "values are preferred"
+    if root.exact:
+        yield "numbers need more than int64"
+    if not root.stable:
+        most, count = most_propagations(root.propagators, root.settings.presolve), len(root.propagators)
+        yield (
+            f"{most:,} propagations of {count:,} constraints reach no fixpoint at the root "
+            "(presolve.propagations, presolve.propagations_of_constraint)"
         )
-    )
+    farthest = root.settings.search.farthest
+    widest = max(-min(root.box.lo, default=0), max(root.box.hi, default=0))
+    if widest >= farthest:
+        yield f"a variable may be {widest:,} from 0, not less than {farthest:,} (search.farthest)"
+
+
+def _why_not(case: Case) -> str:
+    """The conditions that fail; the last is one of searches side by side alone."""
+    return "; ".join(obstacles(case)) or 'executor= or engine="interpreted" is given'
 
 
 FIRST: tuple[tuple[Method, Condition, str], ...] = (
@@ -167,7 +188,7 @@ FIRST: tuple[tuple[Method, Condition, str], ...] = (
 )
 """Methods that are tried first and may leave the model to the next."""
 
-MAIN: tuple[tuple[Method, Condition, str], ...] = (
+MAIN: tuple[tuple[Method, Condition, str | Callable[[Case], str]], ...] = (
     (
         "learning",
         lambda case: case.options.learn is True and not case.root.exact and not case.learning_gave_up,
@@ -183,7 +204,9 @@ MAIN: tuple[tuple[Method, Condition, str], ...] = (
     (
         "shared search",
         lambda case: case.options.sharing is not None,
-        "workers= or executor= is given",
+        lambda case: (
+            f"workers= or executor= is given, and searches side by side do not suit: {_why_not(case)}"
+        ),
     ),
     (
         "portfolio",
@@ -194,8 +217,7 @@ MAIN: tuple[tuple[Method, Condition, str], ...] = (
     (
         "branching",
         lambda case: True,
-        "a search strategy is named or learning is off, numbers need more than int64, or bounds creep at the "
-        "root without reaching a fixpoint",
+        lambda case: f"no portfolio: {_why_not(case)}",
     ),
 )
 """Methods that complete the search; the first whose condition holds is used."""

@@ -9,6 +9,7 @@ from constrint import Brancher, Model
 from constrint.answers.plan import explain_methods
 from constrint.answers.search_arguments import options_of
 from constrint.cli.main import app
+from constrint.search.choose import Choice
 from constrint.search.solver import Solver
 from constrint.settings import DEFAULT, using
 
@@ -20,11 +21,15 @@ def tiling() -> Model:
     return m
 
 
-def methods(m: Model, **how) -> list[str]:
+def choices(m: Model, **how) -> list[Choice]:
     solver = Solver(m, options_of(has_goal=bool(m.goals), **how))
     prepared = solver.prepare(m.goals, m.preferences)
     assert prepared.root is not None
-    return [choice.method for choice in solver.choices(prepared, prepared.root)]
+    return solver.choices(prepared, prepared.root)
+
+
+def methods(m: Model, **how) -> list[str]:
+    return [choice.method for choice in choices(m, **how)]
 
 
 @pytest.mark.parametrize(
@@ -41,6 +46,44 @@ def methods(m: Model, **how) -> list[str]:
 )
 def test_the_last_method_is_that_of_the_options(how, expected):
     assert methods(tiling(), **how)[-1] == expected
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ({"learn": False}, "learn=False"),
+        ({"learn": "auto", "branching": lambda domains: None}, "branching= is a function of the caller's"),
+        ({"learn": "auto", "restarts": "luby"}, "restarts= or a restart annotation asks for 'luby' restarts"),
+        ({"learn": False, "restarts": "geometric"}, "learn=False; restarts= or a restart annotation"),
+        ({"learn": False, "workers": 2}, "searches side by side do not suit: learn=False"),
+        ({"learn": "auto", "workers": 2, "engine": "interpreted"}, 'engine="interpreted" is given'),
+    ],
+)
+def test_the_conditions_of_a_portfolio_that_fail_are_named(how, said):
+    """All that fail, and no other."""
+    reason = choices(tiling(), **how)[-1].reason
+    assert said in reason
+    assert "int64" not in reason
+    assert "fixpoint" not in reason
+
+
+def test_conditions_of_the_model_are_named_with_numbers_and_settings():
+    m = tiling()
+    m.minimize(m.variables["a"])
+    assert "lns=True" in choices(m, learn="auto", lns=True)[-1].reason
+    m = tiling()
+    m.prefer((m.variables["a"], "max"))
+    assert choices(m, learn="auto")[-1].reason == "no portfolio: values are preferred"
+    m = Model()
+    x, y = m.int_var("x", 0, 1 << 50), m.int_var("y", 0, 1 << 50)
+    m.add(x + 1 <= y)
+    assert "1,125,899,906,842,624 from 0, not less than 1,099,511,627,776 (search.farthest)" in (
+        choices(m, learn="auto")[-1].reason
+    )
+    m = Model()
+    x = m.int_var("x", 0, 10**30)
+    m.add(x * x == 10**40)
+    assert "numbers need more than int64" in choices(m, learn="auto")[-1].reason
 
 
 def test_tables_come_first_for_an_optimum_of_many_combinations():
@@ -100,6 +143,11 @@ def test_propagation_at_the_root_has_time_in_proportion_to_the_model():
     for n in (20, 200):
         given = {"propagations": 10, "most_postponed": 0}
         with using(DEFAULT.with_fields(presolve={**given, "propagations_of_constraint": 1})):
-            assert methods(chained(n), learn="auto")[-1] == "branching"
+            choice = choices(chained(n), learn="auto")[-1]
+            assert choice.method == "branching"
+            assert choice.reason == (
+                f"no portfolio: {max(10, n):,} propagations of {n:,} constraints reach no fixpoint at the "
+                "root (presolve.propagations, presolve.propagations_of_constraint)"
+            )
         with using(DEFAULT.with_fields(presolve=given)):
             assert methods(chained(n), learn="auto")[-1] == "portfolio"
