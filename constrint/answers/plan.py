@@ -6,8 +6,11 @@ from constrint.answers.planned import applies
 from constrint.answers.search_arguments import options_of
 from constrint.diagrams.describe import Explanation, explain_plan
 from constrint.modelling.declarations import Declarations
+from constrint.preparing.prepared import Prepared
+from constrint.presolve import Root
+from constrint.search.admission import prospects
 from constrint.search.solver import Solver
-from constrint.support.deadline import Deadline, Stopped
+from constrint.support.deadline import Deadline, Stopped, until
 
 
 def explain_methods(model: Declarations, time_limit: float | None = None) -> list[str]:
@@ -23,7 +26,21 @@ def explain_methods(model: Declarations, time_limit: float | None = None) -> lis
     if applies(solver.options, bool(model.goals or model.preferences)):
         patience = model.settings.diagrams.patience
         lines.append(f"diagrams: where search has no answer after {patience:g} s, if they are small")
-    return [f"solve {n}: {line}" for n, line in enumerate(lines, 1)]
+    lines = [f"solve {n}: {line}" for n, line in enumerate(lines, 1)]
+    if solver.choices(prepared, prepared.root)[-1].method in ("portfolio", "side by side"):
+        lines += _members(solver, prepared, prepared.root)
+    return lines
+
+
+def _members(solver: Solver, prepared: Prepared, root: Root) -> list[str]:
+    """The members of the portfolio beside tree search, each with the reason why it joins late or never."""
+    call = solver.call()
+    task = call.task(prepared, root, prepared.goals[0] if prepared.goals else None)
+    try:
+        with until(call.deadline):
+            return [f"portfolio: {prospect}" for prospect in prospects(task)]
+    except Stopped:
+        return ["portfolio: time limit reached before its members were known"]
 
 
 def explain(model: Declarations, time_limit: float | None = None) -> Explanation:

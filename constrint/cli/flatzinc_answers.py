@@ -229,6 +229,9 @@ def statistics(last: Result | None, found: int, seconds: float) -> Iterator[str]
         yield f"%%%mzn-stat: nodes={last.statistics.nodes}"
         yield f"%%%mzn-stat: failures={last.statistics.failures}"
         yield f"%%%mzn-stat: propagations={last.statistics.propagations}"
+        yield f'%%%mzn-stat: method="{last.statistics.method}"'
+        for name, reason in last.statistics.absent.items():
+            yield f"% took no part: {name}: {reason}"
         if last.objective is not None:
             yield f"%%%mzn-stat: objective={last.objective}"
     yield f"%%%mzn-stat: solutions={found}"

@@ -78,6 +78,7 @@ for command in (new, bench, compile_ahead, completion, lsp, verify):
 @count_option
 @sample_option
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="With --all: stop after N solutions.")
+@click.option("--explain", is_flag=True, help="Print the method, and what took no part and why.")
 @seed_option
 @workers_option
 @json_option
@@ -91,6 +92,7 @@ def solve(
     count: bool,
     sample: int | None,
     limit: int | None,
+    explain: bool,
     seed: int | None,
     workers: int | None,
     json: bool,
@@ -107,8 +109,8 @@ def solve(
     if count and seed is not None:
         raise BadInputError("--seed has no meaning with --count, which makes no random choice: leave it out")
     mode: Mode = "all" if every else "count" if count else "one" if sample is None else "sample"
-    if search.chosen and mode != "one":
-        option = f"--{next(iter(search.chosen))}"
+    if (search.chosen or explain) and mode != "one":
+        option = f"--{next(iter(search.chosen), 'explain')}"
         raise BadInputError(
             f"{option} is about the search for one solution: leave out --all, --count and --sample"
         )
@@ -117,7 +119,9 @@ def solve(
     arguments = search.arguments()
     model = load(file, reading, budget)
     seconds, memory = budget.seconds_left, budget.memory
-    request = SolveRequest(mode, sample or limit, seed or 0, seconds, memory, json, workers, arguments)
+    request = SolveRequest(
+        mode, sample or limit, seed or 0, seconds, memory, json, workers, arguments, explain=explain
+    )
     _exit(answer(model, request))
 
 
@@ -200,7 +204,11 @@ def space(
 @app.command()
 @reporting
 @file_argument
-@click.option("--explain", is_flag=True, help="Print the solving methods and the reason for each.")
+@click.option(
+    "--explain",
+    is_flag=True,
+    help="Print the solving methods and members of a portfolio, each with a reason.",
+)
 @json_option
 @checking_options
 @budget_options()

@@ -16,7 +16,7 @@ from constrint.errors import LimitError, printable
 from constrint.model import Model
 from constrint.modelling.conflict import Conflict, labelled, shown
 from constrint.modelling.constraints import Constraint
-from constrint.modelling.result import Result, Status
+from constrint.modelling.result import Result, Statistics, Status
 from constrint.preparing.checks import values_of
 from constrint.support.deadline import NEVER, Deadline
 
@@ -39,6 +39,7 @@ class SolveRequest:
         memory: Bytes that building the set for a sample may take, or None.
         json: Whether to answer in JSON.
         workers: How many search; None for one.
+        explain: Whether to print the method, and what took no part and why.
         search: Further arguments of `Model.solve`.
         deadline: When the time limit ends.
     """
@@ -52,6 +53,7 @@ class SolveRequest:
     workers: int | None = None
     search: Mapping[str, Any] = field(default_factory=dict)
     deadline: Deadline = NEVER
+    explain: bool = False
 
 
 def answer(model: Model, request: SolveRequest) -> int:
@@ -105,10 +107,12 @@ def _one(model: Model, request: SolveRequest) -> int:
     result = model.solve(
         time_limit=request.time_limit, workers=request.workers, seed=request.seed, **request.search
     )
+    if request.explain and not request.json:
+        _write_taking_part(result.statistics)
     if result.status is Status.INFEASIBLE:
         return infeasible(model, request.json, request.deadline)
     if result.status is Status.UNKNOWN:
-        return _undecided(request)
+        return _undecided(request, result.statistics)
     if request.json:
         answer = {
             "status": result.status.value,
@@ -122,6 +126,12 @@ def _one(model: Model, request: SolveRequest) -> int:
     else:
         _write_result(model, result)
     return 0
+
+
+def _write_taking_part(work: Statistics) -> None:
+    _write(f"# method: {work.method}, {work.engine}")
+    for name, reason in work.absent.items():
+        _write(f"# took no part: {name}: {reason}")
 
 
 def written(value: Any) -> Any:
@@ -301,9 +311,11 @@ def _conflict_facts(conflict: Conflict) -> dict[str, Any]:
     return {**facts, "omitted": omitted} if omitted else facts
 
 
-def _undecided(request: SolveRequest) -> int:
+def _undecided(request: SolveRequest, work: Statistics | None = None) -> int:
     if request.json:
-        _write_json({"status": "unknown"})
+        _write_json(
+            {"status": "unknown"} if work is None else {"status": "unknown", "statistics": asdict(work)}
+        )
     else:
         _write("unknown: the time limit was reached before a solution or a proof that there is none")
     return UNDECIDED

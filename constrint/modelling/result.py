@@ -54,9 +54,12 @@ class Statistics:
         method: "branching"; "learning" if the learning search ran, which needs int64; "portfolio" if several
             took turns; "diagrams" if those of the planner answered; "cp-sat" for that backend.
         learned: Clauses learned from failures.
+        absent: What took no part though it might, by name, each with the condition that failed, its numbers
+            and the setting of the limit: members of the portfolio, or "portfolio" where another search was
+            used. Empty where the answer came before the tree search ended its first turn.
     """
 
-    _internal = ("counting", "plus", "within")
+    _internal = ("counting", "missing", "plus", "within")
     __dir__ = public_names
 
     nodes: int = 0
@@ -68,9 +71,11 @@ class Statistics:
     arithmetic: str = "int64"
     method: str = "branching"
     learned: int = 0
+    absent: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def plus(self, later: Statistics, solutions: int) -> Statistics:
         """The sum of this work and a later search's; engine and method are the later one's."""
+        is_said = later.method == "portfolio" or bool(later.absent)
         return replace(
             later,
             nodes=self.nodes + later.nodes,
@@ -78,7 +83,12 @@ class Statistics:
             propagations=self.propagations + later.propagations,
             solutions=self.solutions + solutions,
             learned=self.learned + later.learned,
+            absent=later.absent if is_said else self.absent,
         )
+
+    def missing(self, name: str, reason: str) -> Statistics:
+        """The same work, without the part of something for this reason."""
+        return replace(self, absent={**self.absent, name: reason})
 
     def counting(self, solutions: int) -> Statistics:
         """The same work with another number of solutions."""

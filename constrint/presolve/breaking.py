@@ -29,10 +29,12 @@ class SymmetryBroken:
     Attributes:
         root: The root with all constraints.
         ordered: The root with those that order variables; clauses that order names do not help an LP.
+        unsought: The reason why symmetries were not looked for, or None.
     """
 
     root: Root
     ordered: Root
+    unsought: str | None = None
 
 
 def without_symmetries(root: Root, goal: tuple[int, str] | None, declared: Iterable[int]) -> SymmetryBroken:
@@ -44,11 +46,14 @@ def without_symmetries(root: Root, goal: tuple[int, str] | None, declared: Itera
         declared: The variables of the model; they come first in the order.
     """
     rules = root.settings.presolve
-    if sum(len(node.scope()) for node in root.propagators) > rules.most_items:
-        return SymmetryBroken(root, root)
-    structure = ColouredStructure(root.box, root.propagators, goal)
-    if sum(len(items) for _, items in structure.facts) > rules.most_items:
-        return SymmetryBroken(root, root)
+    items = sum(len(node.scope()) for node in root.propagators)
+    if items <= rules.most_items:
+        structure = ColouredStructure(root.box, root.propagators, goal)
+        items = sum(len(items) for _, items in structure.facts)
+    if items > rules.most_items:
+        count = len(root.propagators)
+        limit = f"more than {rules.most_items:,} (presolve.most_items)"
+        return SymmetryBroken(root, root, f"{count:,} constraints have {items:,} items, {limit}")
     found = Symmetries(structure, rules).found
     if not found:
         return SymmetryBroken(root, root)

@@ -82,7 +82,7 @@ class Columns:
         column = self._column.get((v, value))
         if column is None:
             if len(self.variable) >= self._most:
-                raise TooLargeRelaxation
+                raise TooLargeRelaxation(f"more than {self._most:,} columns (relaxation.most_columns)")
             column = self._column[v, value] = len(self.variable)
             self.variable.append(v)
             self.value.append(value)

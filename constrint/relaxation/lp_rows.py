@@ -63,10 +63,16 @@ class Relaxation:
 
 def relaxed(root: Root) -> Relaxation | None:
     """The relaxation of a root; None if it would be too large."""
+    made = relaxed_or_reason(root)
+    return None if isinstance(made, str) else made
+
+
+def relaxed_or_reason(root: Root) -> Relaxation | str:
+    """The relaxation of a root; a text says by which limit it would be too large."""
     try:
         return _RowCollector(root).relaxation
-    except TooLargeRelaxation:
-        return None
+    except TooLargeRelaxation as limit:
+        return f"the relaxation of {len(root.propagators):,} constraints has {limit}"
 
 
 class _RowCollector:
@@ -118,7 +124,8 @@ class _RowCollector:
         self._known.add(key)
         self._entries += len(whole.terms)
         if self._entries > self._rules.most_entries:
-            raise TooLargeRelaxation
+            most = self._rules.most_entries
+            raise TooLargeRelaxation(f"more than {most:,} factors in its rows (relaxation.most_entries)")
         self.relaxation.rows.append(LpRow(dict(whole.terms), low, high))
 
     def _extremes(self, whole: ColumnSum) -> tuple[int, int]:

@@ -68,6 +68,7 @@ class MemberMaker:
         share: The weight of learning.
         alone: Units of the others that come before learning.
         price: Mean cost of a propagation of the tree search, in units.
+        keeps_symmetries: The reason why no symmetries were looked for, or None.
     """
 
     def __init__(self, task: SearchTask) -> None:
@@ -76,6 +77,7 @@ class MemberMaker:
         self.kind = kind_of(task.root.propagators)
         self.share = self.rules.weight_of_learning(self.kind)
         self._broken = without_symmetries(task.root, task.goal, task.prepared.variables.values())
+        self.keeps_symmetries = self._broken.unsought
         self.alone = alone(task.root, self.kind)
         self.price = cost(task.root.propagators)
 
@@ -89,10 +91,13 @@ class MemberMaker:
         from constrint.search.feasibility_jump import feasibility_jump_run
 
         run, rules = feasibility_jump_run(self.task), self.rules
-        if run is None:
-            return "too few constraints have rows, or they are too many"
+        if isinstance(run, str):
+            return run
+        most = self.task.root.settings.local_search.most_dives
         return CountingMember(
-            *("local search", run, rules, rules.local_search, rules.units_of_jump), half=rules.half_of_jumps
+            *("local search", run, rules, rules.local_search, rules.units_of_jump),
+            half=rules.half_of_jumps,
+            given_up=f"a solution is known, or none was near {most} of its points (local_search.most_dives)",
         )
 
     def relaxation(self) -> Member | str:
@@ -103,15 +108,18 @@ class MemberMaker:
         proves = goal is not None
         if goal is None:
             towards = equated(self.task.root)
-            if towards is None:
-                return "there is no objective, and there are few equations"
+            if isinstance(towards, str):
+                return towards
             goal = towards, "min"
         run = relaxed_run(self.task._replace(root=self._broken.ordered, goal=goal))
-        if run is None:
-            return "HiGHS is missing, or the relaxation is too large or says nothing of the objective"
+        if isinstance(run, str):
+            return run
         run.may_give_up = proves
         weight = 1.0 if proves else rules.on_equations
-        return RelaxedMember("relaxation", run, rules, weight, rules.units_of_program, proves)
+        return RelaxedMember(
+            *("relaxation", run, rules, weight, rules.units_of_program, proves),
+            given_up="its first turn gave no bound better than that of propagation",
+        )
 
     def restarts(self) -> Member:
         """The search for a first solution with restarts, and domain consistency where possible."""
@@ -141,6 +149,8 @@ class MemberMaker:
         if now.rows is not None:
             run.consult(*now.rows)
         member = LearningMember("learning", run, rules, self.share, rules.units_of_step)
+        most = task.root.settings.learning.most_trail
+        member.given_up = f"bounds creep: a branch had more than {most:,} changes (learning.most_trail)"
         if self.kind in ("tours", "others"):
             member.half = rules.half_of_learning
         return member
@@ -158,11 +168,13 @@ class Admission:
         member: The member's name.
         waits: The reason why it does not join yet.
         make: Makes it; a text says why that is impossible.
+        is_certain: Whether it can be made of any task.
     """
 
     member: MemberName
     waits: Waits
     make: Callable[[MemberMaker, Standing], Member | str]
+    is_certain: bool = False
 
 
 def may_learn(maker: MemberMaker) -> bool:
@@ -174,13 +186,15 @@ def _after_tree(maker: MemberMaker, now: Standing) -> str | None:
     units = maker.rules.alone
     if now.tree >= units:
         return None
-    return f"the tree search has not done {units:,} units yet (portfolio.alone)"
+    return f"the tree search has done {now.tree:,} units, fewer than {units:,} (portfolio.alone)"
 
 
 def _after_all(maker: MemberMaker, now: Standing) -> str | None:
-    if max(now.tree, now.spent) >= maker.alone:
+    spent = max(now.tree, int(now.spent))
+    if spent >= maker.alone:
         return None
-    return f"the others have not done {maker.alone:,} units yet (portfolio.before_each_part)"
+    field = "before_each_part_of_schedules" if maker.kind == "schedules" else "before_each_part"
+    return f"the others have done {spent:,} units, fewer than {maker.alone:,} (portfolio.{field})"
 
 
 def _without_solution(maker: MemberMaker, now: Standing) -> str | None:
@@ -196,8 +210,10 @@ def _relaxation_waits(maker: MemberMaker, now: Standing) -> str | None:
 
 
 def _learning_waits(maker: MemberMaker, now: Standing) -> str | None:
-    is_late = "too little time is left to load its machine code"
-    return _after_all(maker, now) or (None if may_learn(maker) else is_late)
+    if (reason := _after_all(maker, now)) is not None or may_learn(maker):
+        return reason
+    left = maker.task.deadline.left
+    return f"too little time is left to load its machine code: {left:.1f} s, not more than {2 * LOADING:.1f}"
 
 
 def _neighbourhoods_wait(maker: MemberMaker, now: Standing) -> str | None:
@@ -207,7 +223,8 @@ def _neighbourhoods_wait(maker: MemberMaker, now: Standing) -> str | None:
         return "there is no solution yet"
     least = maker.rules.lns_after
     if not maker.is_linear and now.learned is not None and now.learned < least:
-        return f"learning alone finds good schedules for {least:,} units (portfolio.lns_after)"
+        done = int(now.learned)
+        return f"learning has done {done:,} units on schedules, fewer than {least:,} (portfolio.lns_after)"
     return _after_all(maker, now)
 
 
@@ -218,13 +235,63 @@ ADMISSIONS: tuple[Admission, ...] = (
         lambda maker, now: maker.local_search(),
     ),
     Admission("relaxation", _relaxation_waits, lambda maker, now: maker.relaxation()),
-    Admission("restarts", _without_solution, lambda maker, now: maker.restarts()),
+    Admission("restarts", _without_solution, lambda maker, now: maker.restarts(), is_certain=True),
     Admission(
         "neighbourhoods",
         lambda maker, now: None if now.has_point else "no relaxation leads them",
         lambda maker, now: maker.neighbourhoods(),
+        is_certain=True,
     ),
-    Admission("learning", _learning_waits, lambda maker, now: maker.learning(now)),
-    Admission("neighbourhoods", _neighbourhoods_wait, lambda maker, now: maker.neighbourhoods()),
+    Admission("learning", _learning_waits, lambda maker, now: maker.learning(now), is_certain=True),
+    Admission(
+        "neighbourhoods", _neighbourhoods_wait, lambda maker, now: maker.neighbourhoods(), is_certain=True
+    ),
 )
 """The members in the order in which they are asked; a member of two rows joins by the first that lets it."""
+
+BEGUN = Standing(0, 0.0, None, has_best=False, has_point=False, rows=None, workers=1)
+"""The state in which a portfolio begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prospect:
+    """What is known of a member before the search.
+
+    Attributes:
+        member: Its name, or that of another part of a portfolio.
+        joins: Whether it may join at some time.
+        reason: Why it does not take part at first, or at all; None if nothing keeps it out.
+    """
+
+    member: str
+    joins: bool
+    reason: str | None
+
+    def __str__(self) -> str:
+        if self.reason is None:
+            return f"{self.member}: takes part from the first turn on"
+        return f"{self.member}: {'not yet' if self.joins else 'takes no part'}: {self.reason}"
+
+
+def prospects(task: SearchTask) -> list[Prospect]:
+    """The members of a portfolio, and whether they may join; raises `Stopped` at the time limit."""
+    maker = MemberMaker(task)
+    found: dict[str, Prospect] = {}
+    for row in ADMISSIONS:
+        known = found.get(row.member)
+        if known is None or not known.joins:
+            found[row.member] = _prospect(row, maker)
+    if maker.keeps_symmetries is not None:
+        found["symmetries"] = Prospect("symmetries", False, maker.keeps_symmetries)
+    return list(found.values())
+
+
+def _prospect(row: Admission, maker: MemberMaker) -> Prospect:
+    """What a row says of its member before the search."""
+    units = 1 << 60
+    late = replace(BEGUN, tree=units, spent=float(units), learned=float(units))
+    first = row.waits(maker, BEGUN)
+    if all(row.waits(maker, replace(late, has_best=has_best)) is not None for has_best in (False, True)):
+        return Prospect(row.member, False, first)
+    made = None if row.is_certain else row.make(maker, BEGUN)
+    return Prospect(row.member, False, made) if isinstance(made, str) else Prospect(row.member, True, first)

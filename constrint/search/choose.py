@@ -161,8 +161,8 @@ def obstacles(case: Case) -> Iterator[str]:
         yield f"a variable may be {widest:,} from 0, not less than {farthest:,} (search.farthest)"
 
 
-def _why_not(case: Case) -> str:
-    """The conditions that fail; the last is one of searches side by side alone."""
+def why_no_portfolio(case: Case) -> str:
+    """The conditions of a portfolio that fail, in one text; the last is that of searches side by side."""
     return "; ".join(obstacles(case)) or 'executor= or engine="interpreted" is given'
 
 
@@ -205,7 +205,7 @@ MAIN: tuple[tuple[Method, Condition, str | Callable[[Case], str]], ...] = (
         "shared search",
         lambda case: case.options.sharing is not None,
         lambda case: (
-            f"workers= or executor= is given, and searches side by side do not suit: {_why_not(case)}"
+            f"workers= or executor= is given, and searches side by side do not suit: {why_no_portfolio(case)}"
         ),
     ),
     (
@@ -217,7 +217,7 @@ MAIN: tuple[tuple[Method, Condition, str | Callable[[Case], str]], ...] = (
     (
         "branching",
         lambda case: True,
-        lambda case: f"no portfolio: {_why_not(case)}",
+        lambda case: f"no portfolio: {why_no_portfolio(case)}",
     ),
 )
 """Methods that complete the search; the first whose condition holds is used."""

@@ -165,13 +165,23 @@ class FeasibilityJumpRun(Stoppable):
         return Statistics(nodes=steps, engine=self.engine, method="jumps")
 
 
-def feasibility_jump_run(task: SearchTask) -> FeasibilityJumpRun | None:
-    """A local search; None where its rows would be too many, or would cover too few constraints."""
+def feasibility_jump_run(task: SearchTask) -> FeasibilityJumpRun | str:
+    """A local search; a text says why there is none: too many rows, or too few constraints that have them."""
     root = task.root
-    if root.exact or task.options.proof is not None:
-        return None
+    if root.exact:
+        return "numbers need more than int64"
+    if task.options.proof is not None:
+        return "a proof is written, to which it adds nothing"
     rows = SeparableRows(root, None if task.goal is None else task.goal[0])
-    most = len(root.propagators)
-    if not rows.rows or not rows.is_small or rows.rules.one_left_out * rows.left_out > most:
-        return None
+    count, share = len(root.propagators), rows.rules.one_left_out
+    if not rows.is_small:
+        most = rows.rules.most_entries
+        return f"rows of {count:,} constraints have more than {most:,} entries (local_search.most_entries)"
+    if share * rows.left_out > count:
+        return (
+            f"{rows.left_out:,} of {count:,} constraints have no rows, more than one in {share} "
+            "(local_search.one_left_out)"
+        )
+    if not rows.rows:
+        return f"none of {count:,} constraints has a row"
     return FeasibilityJumpRun(task, rows)

@@ -36,6 +36,7 @@ class Member:
         rules: The settings.
         weight: Its share of the work, relative to the other members.
         half: Units of its own work after which its weight is half; infinite if it does not fade.
+        given_up: The reason why it takes part no more, once it has given up.
         merit: Its recent success.
         spent: Units of work in its turns, by which the next turn is assigned.
         found: The better solutions that it found in the present turn.
@@ -46,6 +47,7 @@ class Member:
     rules: PortfolioSettings
     weight: float
     half: float = field(default=inf, kw_only=True)
+    given_up: str = field(default="it gave up", kw_only=True)
     merit: float = field(default=0.0, init=False)
     spent: float = field(default=0.0, init=False)
     found: int = field(default=0, init=False)

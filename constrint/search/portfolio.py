@@ -119,7 +119,7 @@ class Portfolio(Stoppable):
             if step.outcome is Outcome.PAUSED and member.goes_on():
                 continue
             if step.outcome is Outcome.GAVE_UP:
-                self._dismiss(member, "it gave up")
+                self._dismiss(member)
                 return SearchStep(Outcome.PAUSED)
             if step.outcome in (Outcome.FOUND, Outcome.EXHAUSTED):
                 self._finder = member
@@ -199,7 +199,9 @@ class Portfolio(Stoppable):
 
         bound, trivial = member.run.bound, known_bound(self.prepared, self._task.root, self._goal)
         if bound is None or bound == trivial:
-            self._dismiss(member, "its bound is that of propagation")
+            if bound is not None:
+                member.given_up = f"its bound is that of propagation, {bound:,}"
+            self._dismiss(member)
             return
         if self._bound is None:
             self._bound = bound
@@ -249,15 +251,20 @@ class Portfolio(Stoppable):
             if self._has_solution or not self._task.options.is_solution:  # else the hint leads
                 member.follow(self.value)
 
-    def _dismiss(self, member: Member, reason: str) -> None:
-        """Remove a member."""
+    def _dismiss(self, member: Member) -> None:
+        """Remove a member that has given up."""
         self._members.remove(member)
         if all(one.name != member.name for one in self._members):
-            self.absent[member.name] = reason
+            self.absent[member.name] = member.given_up
 
     def statistics(self) -> Statistics:
         """The work of all members so far; the caller adds seconds and solutions."""
-        branched = self._tree_search.run.statistics()
+        absent: dict[str, str] = {name: self.absent[name] for name in self.absent}
+        if self._maker is None and self._task.deadline.left <= 0:
+            absent["other members"] = "the time limit was reached within the first turn of the tree search"
+        elif self._maker is not None and self._maker.keeps_symmetries is not None:
+            absent["symmetries"] = self._maker.keeps_symmetries
+        branched = replace(self._tree_search.run.statistics(), absent=absent)
         if not self._joined:
             return branched
         works = [branched, *[member.run.statistics() for member in self._joined]]

@@ -24,7 +24,7 @@ from constrint.presolve import Root
 from constrint.relaxation.column_bounds import ColumnBounds
 from constrint.relaxation.cuts import cuts
 from constrint.relaxation.highs import has_highs
-from constrint.relaxation.lp_rows import LpRow, Relaxation, relaxed
+from constrint.relaxation.lp_rows import LpRow, Relaxation, relaxed_or_reason
 from constrint.relaxation.point import Point
 from constrint.relaxation.program import INFEASIBLE, OPTIMAL, DualProof, RelaxationProgram
 from constrint.relaxation.rounding import Rounding
@@ -339,12 +339,16 @@ def _write(state: State, level: int, v: int, decision: int, value: int) -> bool:
     return True
 
 
-def relaxed_run(task: SearchTask) -> RelaxedRun | None:
-    """A search guided by a relaxation; None where that is too large or does not bound the goal."""
+def relaxed_run(task: SearchTask) -> RelaxedRun | str:
+    """A search guided by a relaxation; a text says why there is none that bounds the goal."""
+    if task.goal is None:
+        return "there is no objective"
     if not has_highs():
-        return None
-    relaxation = relaxed(task.root)
-    if task.goal is None or relaxation is None or not relaxation.is_about(task.goal[0]):
-        return None
+        return "HiGHS is not installed, or in a version that clashes with OR-Tools"
+    relaxation = relaxed_or_reason(task.root)
+    if isinstance(relaxation, str):
+        return relaxation
+    if not relaxation.is_about(task.goal[0]):
+        return f"none of {len(relaxation.rows):,} linear rows is about what is optimised"
     options = replace(task.options, brancher=PLAIN, restarts=None, lns=False)
     return RelaxedRun(task._replace(options=options), relaxation)

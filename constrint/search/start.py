@@ -10,7 +10,7 @@ from constrint.lowering.problem import HUGE_BITS
 from constrint.preparing.prepared import Prepared
 from constrint.preparing.search_protocol import Outcome, SearchStep
 from constrint.presolve import Root
-from constrint.search.choose import Case, main_method, may_search_briefly
+from constrint.search.choose import Case, main_method, may_search_briefly, why_no_portfolio
 from constrint.search.depth_first import DepthFirstRun
 from constrint.search.near_zero import nearby_roots
 from constrint.search.portfolio import Portfolio
@@ -71,7 +71,10 @@ def start_search(
     options = call.options
     if call.beside is not None:
         options = options.watched(call.beside)
-    method = main_method(Case(prepared, root, options, call.learning_gave_up)).method
+    case = Case(prepared, root, options, call.learning_gave_up)
+    method = main_method(case).method
+    if method not in ("portfolio", "side by side") and not is_every:
+        call.work.statistics = call.work.statistics.missing("portfolio", why_no_portfolio(case))
     if method == "learning":
         from constrint.learning.session import LearningRun
         from constrint.presolve.breaking import without_symmetries

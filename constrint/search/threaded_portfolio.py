@@ -84,7 +84,7 @@ class ThreadedPortfolio(Portfolio):
             if turn.end.outcome in (Outcome.UNBOUNDED, Outcome.NEEDS_WIDER):
                 return turn.end
             if turn.end.outcome is Outcome.GAVE_UP:
-                self._dismiss(turn.member, "it gave up")
+                self._dismiss(turn.member)
             if turn.found is not None and turn.found.cost < before:
                 turn.member.found += 1
                 if best is None or turn.found.cost < best.cost:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import ceil
 from typing import Any
 
 from constrint import propagators as c
@@ -64,8 +65,8 @@ def on_domains(node: c.Propagator, box: Box, most: int) -> c.Propagator:
     return c.AllDifferentDomain(node.views, min(ends), width) if width <= most else node
 
 
-def equated(root: Root) -> int | None:
-    """A variable of the longest equation, if there are enough equations for a useful relaxation; or None."""
+def equated(root: Root) -> int | str:
+    """A variable of the longest equation; a text if equations are too few for a useful relaxation."""
     lo, hi = root.box.lo, root.box.hi
     equations = [
         opened
@@ -73,6 +74,12 @@ def equated(root: Root) -> int | None:
         if isinstance(node, c.LinearEq) and len(opened := [v for v in node.scope() if lo[v] < hi[v]]) > 2
     ]
     rules = root.settings.portfolio
-    if len(equations) < max(rules.least_equations, rules.share_of_equations * len(root.propagators), 1):
-        return None
+    count = len(root.propagators)
+    least = max(rules.least_equations, ceil(rules.share_of_equations * count), 1)
+    if len(equations) < least:
+        return (
+            f"there is no objective, and {len(equations):,} of {count:,} constraints are equations of three "
+            f"variables or more, fewer than {least:,} (portfolio.least_equations, "
+            "portfolio.share_of_equations)"
+        )
     return max(equations, key=len)[0]

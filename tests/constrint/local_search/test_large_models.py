@@ -145,7 +145,7 @@ def run_of(model: Model, **options) -> FeasibilityJumpRun:
     prepared = Prepared(model, [], [], may_postpone=True)
     assert prepared.root is not None
     run = feasibility_jump_run(SearchTask(prepared, prepared.root, options_of(**options), perf_counter()))
-    assert run is not None
+    assert not isinstance(run, str)
     return run
 
 

@@ -169,7 +169,7 @@ def led(prepared: Prepared) -> tuple[RelaxedRun | None, int | None]:
     assert prepared.root is not None
     run = relaxed_run(SearchTask(prepared, prepared.root, options, perf_counter(), prepared.goals[0]))
     value = None
-    while run is not None and run.next().found is not None:
+    while not isinstance(run, str) and run.next().found is not None:
         value = run.value(prepared.goals[0][0])
     return run, value
 
@@ -188,7 +188,7 @@ def test_optima_of_random_models_by_the_relaxation_alone(block):
             if root is None or root.exact or not root.stable or max(map(abs, root.box.hi)) >= 1 << 31:
                 continue
             run, value = led(prepared)
-            if run is None:
+            if isinstance(run, str):
                 continue
             used += 1
             factor, constant = prepared.scales.get(prepared.goals[0][0], (1, 0))
@@ -206,7 +206,7 @@ def test_optima_of_permutations_and_counts(kind):
         wanted = m.solve(**{direction: cost}, learn=False, engine="interpreted").objective
         prepared = Prepared(m, as_goals([(cost, "min" if direction == "minimize" else "max")]), ())
         run, value = led(prepared)
-        assert run is not None
+        assert not isinstance(run, str)
         factor, constant = prepared.scales.get(prepared.goals[0][0], (1, 0))
         assert factor * value + constant == wanted
 

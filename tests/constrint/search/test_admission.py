@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
+import pytest
 from drawn_job_shops import draw_jobs, job_shop
 from lowered import hasty
 from random_models import build, draw_model
 
 from constrint import Model, sum_
+from constrint.answers.plan import explain_methods
 from constrint.modelling.objectives import as_goals
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
 from constrint.preparing.search_protocol import Outcome, SearchStep, SearchTask
 from constrint.relaxation.highs import has_highs
-from constrint.search.admission import ADMISSIONS, MemberMaker, Standing
+from constrint.search.admission import ADMISSIONS, BEGUN, MemberMaker, Standing
 from constrint.search.members import CountingMember
 from constrint.search.portfolio import Portfolio
 from constrint.settings import DEFAULT, using
 
 MEMBERS = {row.member for row in ADMISSIONS}
-BEGUN = Standing(0, 0.0, None, has_best=False, has_point=False, rows=None, workers=1)
 
 
 def portfolio(m: Model, goals: list[Any]) -> Portfolio | None:
@@ -85,7 +87,7 @@ def test_the_tree_search_is_alone_at_first():
     rules = DEFAULT.portfolio
     for member in ("restarts", "local search"):
         assert reason(made, member, BEGUN) == (
-            f"the tree search has not done {rules.alone:,} units yet (portfolio.alone)"
+            f"the tree search has done 0 units, fewer than {rules.alone:,} (portfolio.alone)"
         )
         assert reason(made, member, replace(BEGUN, tree=rules.alone)) is None
         assert reason(made, member, replace(BEGUN, tree=rules.alone, has_best=True)) == "a solution is known"
@@ -120,6 +122,89 @@ def test_schedules_are_left_to_learning_at_first():
     assert "(portfolio.lns_after)" in str(reason(made, "neighbourhoods", now))
     later = replace(now, learned=float(made.rules.lns_after))
     assert reason(made, "neighbourhoods", later) is None
+
+
+SIZES: dict[str, tuple[dict[str, dict[str, Any]], str, str]] = {
+    "columns": (
+        {"relaxation": {"most_columns": 3}},
+        "relaxation",
+        r"the relaxation of \d+ constraints has more than 3 columns \(relaxation\.most_columns\)",
+    ),
+    "factors": (
+        {"relaxation": {"most_entries": 5}},
+        "relaxation",
+        r"the relaxation of \d+ constraints has more than 5 factors in its rows \(relaxation\.most_entries\)",
+    ),
+    "entries": (
+        {"local_search": {"most_entries": 2}},
+        "local search",
+        r"rows of \d+ constraints have more than 2 entries \(local_search\.most_entries\)",
+    ),
+    "items": (
+        {"presolve": {"most_items": 9}},
+        "symmetries",
+        r"\d+ constraints have \d\d items, more than 9 \(presolve\.most_items\)",
+    ),
+}
+
+
+@pytest.mark.skipif(not has_highs(), reason="needs HiGHS")
+@pytest.mark.parametrize("limit", SIZES)
+def test_a_limit_of_size_is_named_before_and_after_the_search(limit):
+    given, member, said = SIZES[limit]
+    m, goal = cover()
+    m.settings = hasty(**given)
+    if member == "local search":
+        m.add(sum_(m.variables.values()) * 0 >= 0)
+    else:
+        m.minimize(goal)
+    pattern = re.compile(f"portfolio: {member}: takes no part: {said}")
+    assert any(map(pattern.fullmatch, explain_methods(m)))
+    if member != "local search":  # without a goal the first turn finds a solution
+        work = m.solve(engine="interpreted").statistics
+        assert re.fullmatch(said, work.absent[member])
+        assert work.method == "portfolio"
+    m.settings = hasty()
+    assert not any(f"{member}: takes no part" in line for line in explain_methods(m))
+    assert member not in m.solve(engine="interpreted").statistics.absent or member == "local search"
+
+
+def test_the_plan_says_what_members_wait_for():
+    m, goal = cover()
+    m.minimize(goal)
+    lines = explain_methods(m)
+    assert "portfolio: relaxation: takes part from the first turn on" in lines or not has_highs()
+    assert any(
+        line.startswith("portfolio: learning: not yet: the others have done 0 units") for line in lines
+    )
+    m = job_shop(draw_jobs(0, 3, 3))
+    m.settings = DEFAULT.with_fields(presolve={"least_tasks": 1 << 60})
+    assert any(line.startswith("portfolio: relaxation: takes no part: most") for line in explain_methods(m))
+
+
+def test_few_equations_are_counted():
+    m, _ = cover()
+    said = "0 of 8 constraints are equations of three variables or more, fewer than 3"
+    assert any(said in line for line in explain_methods(m))
+
+
+def test_statistics_say_why_there_is_no_portfolio():
+    m, goal = cover()
+    m.settings = DEFAULT.with_fields(search={"nodes_before_dual": 0})
+    work = m.solve(minimize=goal, learn=False).statistics
+    assert work.absent == {"portfolio": "learn=False"}
+    work = m.solve(minimize=goal, restarts="luby").statistics
+    assert work.absent == {"portfolio": "restarts= or a restart annotation asks for 'luby' restarts"}
+    assert "portfolio" not in m.solve(minimize=goal).statistics.absent
+
+
+def test_a_limit_of_time_in_the_first_turn_is_said():
+    m, goal = cover()
+    run = portfolio(m, [(goal, "min")])
+    assert run is not None
+    assert run.statistics().absent == {}
+    run._task = run._task._replace(options=Options(time_limit=0.0))
+    assert "the first turn" in run.statistics().absent["other members"]
 
 
 class Spent:

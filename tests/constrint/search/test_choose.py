@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from click.testing import CliRunner
 
 from constrint import Brancher, Model
 from constrint.answers.plan import explain_methods
 from constrint.answers.search_arguments import options_of
+from constrint.cli.flatzinc import app as flatzinc
 from constrint.cli.main import app
 from constrint.search.choose import Choice
 from constrint.search.solver import Solver
@@ -119,6 +122,33 @@ def test_the_plan_and_the_command_say_it(tmp_path):
     assert said.exit_code == 0
     assert "solve 1: tables" in said.stdout
     assert "solve" not in CliRunner().invoke(app, ["check", str(file)]).stdout
+
+
+def test_the_command_says_what_took_no_part(tmp_path):
+    file = tmp_path / "queens.constrint"
+    file.write_text("x in 1..9\ny in 1..9\nx * x + y * y * y == 3 * x * y + 1\nmaximize x\n")
+    said = CliRunner().invoke(app, ["solve", "--explain", "--no-learn", "--restarts", "luby", str(file)])
+    assert said.exit_code == 0
+    assert "# method: branching" in said.stdout
+    assert "# took no part: portfolio: learn=False; restarts= or a restart annotation" in said.stdout
+    said = CliRunner().invoke(app, ["solve", "--json", "--restarts", "luby", str(file)])
+    assert "luby" in json.loads(said.stdout)["statistics"]["absent"]["portfolio"]
+    assert "took no part" not in CliRunner().invoke(app, ["solve", "--restarts", "luby", str(file)]).stdout
+    said = CliRunner().invoke(app, ["solve", "--explain", "--all", str(file)])
+    assert said.exit_code == 2
+    assert "--explain" in said.stderr
+
+
+def test_a_restart_annotation_is_named_with_the_statistics(tmp_path):
+    file = tmp_path / "model.fzn"
+    file.write_text(
+        "var 1..9: x :: output_var;\nvar 1..9: y :: output_var;\n"
+        "constraint int_lin_le([3, -5], [x, y], -4);\nconstraint int_times(x, y, y);\n"
+        "solve :: restart_luby(50) minimize y;\n"
+    )
+    said = CliRunner().invoke(flatzinc, ["-s", str(file)]).stdout
+    assert "% took no part: portfolio: restarts= or a restart annotation asks for 'luby' restarts" in said
+    assert "took no part" not in CliRunner().invoke(flatzinc, ["-s", "-f", str(file)]).stdout
 
 
 def test_an_infeasible_root_is_said():

@@ -24,7 +24,7 @@ from constrint.relaxation.point import Point
 from constrint.search.admission import MemberMaker
 from constrint.search.depth_first import DepthFirstRun
 from constrint.search.lns import Neighbourhoods
-from constrint.search.relaxed import relaxed_run
+from constrint.search.relaxed import RelaxedRun, relaxed_run
 from constrint.settings import DEFAULT, NeighbourhoodSettings, using
 from constrint.store.state import FLOOR, GOAL, HAS_PHASE
 
@@ -229,7 +229,7 @@ def optimum_of(
     run = DepthFirstRun(task)
     best, found = None, []
     while True:
-        if guide is not None:
+        if isinstance(guide, RelaxedRun):
             guide.allowed = 1
             if guide.next().outcome is Outcome.PAUSED:
                 run.lead(guide.point)
