@@ -45,7 +45,7 @@ def rows(m: Model, n: int, random: Random) -> IntExpr:
 def clauses(m: Model, n: int, random: Random) -> IntExpr:
     """Clauses of three literals, four for each variable; the fewest true variables."""
     xs = list(m.bool_vars("x", max(3, n // 4)))
-    m.add(*(any_of(*(x if random.random() < 0.5 else ~x for x in random.sample(xs, 3))) for _ in range(n)))
+    m.add(*(any_of([x if random.random() < 0.5 else ~x for x in random.sample(xs, 3)]) for _ in range(n)))
     return sum_(xs)
 
 
