@@ -194,6 +194,8 @@ def _after_all(maker: MemberMaker, now: Standing) -> str | None:
     if spent >= maker.alone:
         return None
     field = "before_each_part_of_schedules" if maker.kind == "schedules" else "before_each_part"
+    if maker.alone == maker.rules.most_before_learning:
+        field = "most_before_learning"
     return f"the others have done {spent:,} units, fewer than {maker.alone:,} (portfolio.{field})"
 
 

@@ -52,8 +52,8 @@ def alone(root: Root, kind: Kind) -> int:
     }
     size = sum(parts(node, root.box, root.settings.learning) for node in stated.values())
     if kind == "schedules":
-        return rules.before_each_part_of_schedules * size
-    return max(rules.alone, rules.before_each_part * size)
+        return min(rules.before_each_part_of_schedules * size, rules.most_before_learning)
+    return max(rules.alone, min(rules.before_each_part * size, rules.most_before_learning))
 
 
 def on_domains(node: c.Propagator, box: Box, most: int) -> c.Propagator:

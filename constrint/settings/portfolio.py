@@ -25,6 +25,10 @@ class PortfolioSettings(Record):
     # pairs, Golomb 9 and a Sudoku of 25 are solved by tree search before. Learning pays earlier on schedules.
     before_each_part: int = 200
     before_each_part_of_schedules: int = 8
+    # The most of these units, whatever the size: a unit of a large model takes a microsecond and more, since
+    # nodes cost more there. 1,000 permutations (300,000 parts; 20 s): sum 14,750, 18,018 without this limit,
+    # under which learning and neighbourhoods never joined.
+    most_before_learning: int = 5_000_000
 
     # The weight of learning. "hard": 2 with 4 for the relaxation 0.472 s, 4 with 16 times the eighth power
     # 0.449. On tours 8 instead of 1 solved routes in 1.1 instead of 3.7 s. It explains products by all

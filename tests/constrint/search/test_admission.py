@@ -12,7 +12,7 @@ from drawn_job_shops import draw_jobs, job_shop
 from lowered import hasty
 from random_models import build, draw_model
 
-from constrint import Model, sum_
+from constrint import Model, all_different, sum_
 from constrint.answers.plan import explain_methods
 from constrint.modelling.objectives import as_goals
 from constrint.preparing.options import Options
@@ -94,6 +94,20 @@ def test_the_tree_search_is_alone_at_first():
     assert reason(made, "relaxation", BEGUN) is None
     assert "(portfolio.before_each_part)" in str(reason(made, "learning", BEGUN))
     assert reason(made, "learning", replace(BEGUN, spent=made.alone)) is None
+
+
+def test_what_comes_before_learning_has_a_limit_whatever_the_size():
+    most = DEFAULT.portfolio.most_before_learning
+    waits = []
+    for count in (20, 200, 2000):
+        m = Model()
+        xs = list(m.int_vars("x", count, 0, 29))
+        m.add(*(all_different([xs[(i + k) % count] for k in (0, 1, 3, 7, 12)]) for i in range(count)))
+        made = maker(m, [(xs[0], "min")])
+        waits.append(made.alone)
+    assert DEFAULT.portfolio.alone < waits[0] < most == waits[1] == waits[2]
+    assert f"fewer than {most:,} (portfolio.most_before_learning)" in str(reason(made, "learning", BEGUN))
+    assert reason(made, "learning", replace(BEGUN, spent=most)) is None
 
 
 def test_too_little_time_is_said():
