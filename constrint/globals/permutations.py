@@ -80,29 +80,29 @@ INVERSE = Definition(
 )
 
 
-def _circuit_decomposed(args: tuple[IntExpr, ...]) -> BoolExpr:
+def _circuit_decomposed(successors: tuple[IntExpr, ...]) -> BoolExpr:
     """The walk from node 0 returns after n steps and not before; successors outside 0 … n - 1 are clamped."""
-    last = len(args) - 1
-    parts = _in_range(args)
-    at = args[0]
-    for _ in watched(range(1, len(args))):
+    last = len(successors) - 1
+    parts = _in_range(successors)
+    at = successors[0]
+    for _ in watched(range(1, len(successors))):
         parts.append(Comparison("!=", at, Const(0)))
-        at = _follow(args, Min((Max((at, Const(0))), Const(last))))
+        at = _follow(successors, Min((Max((at, Const(0))), Const(last))))
     parts.append(Comparison("==", at, Const(0)))
     return And(tuple(parts))
 
 
-def _follow(args: tuple[IntExpr, ...], node: IntExpr) -> IntExpr:
+def _follow(successors: tuple[IntExpr, ...], node: IntExpr) -> IntExpr:
     """The successor of a node that is an expression."""
-    following = args[-1]
-    for i in range(len(args) - 2, -1, -1):
-        following = IfThenElse(Comparison("==", node, Const(i)), args[i], following)
+    following = successors[-1]
+    for i in range(len(successors) - 2, -1, -1):
+        following = IfThenElse(Comparison("==", node, Const(i)), successors[i], following)
     return following
 
 
 def _post(cycle: type[Circuit | Subcircuit]) -> Callable[[Lowering, tuple[IntExpr, ...]], None]:
-    def post(lowering: Lowering, args: tuple[IntExpr, ...]) -> None:
-        variables = variables_of(lowering, args)
+    def post(lowering: Lowering, successors: tuple[IntExpr, ...]) -> None:
+        variables = variables_of(lowering, successors)
         _post_permutation(lowering, variables)
         lowering.problem.propagators.append(cycle(variables))
 
@@ -114,21 +114,21 @@ CIRCUIT = Definition(
 )
 
 
-def _subcircuit_decomposed(args: tuple[IntExpr, ...]) -> BoolExpr:
+def _subcircuit_decomposed(successors: tuple[IntExpr, ...]) -> BoolExpr:
     """A permutation; the walk from the first node that is no loop returns after all such nodes, not before.
 
     Successors outside 0 … n - 1 are clamped.
     """
-    last = len(args) - 1
-    on_cycle = [Comparison("!=", arg, Const(i)) for i, arg in enumerate(args)]
+    last = len(successors) - 1
+    on_cycle = [Comparison("!=", successor, Const(i)) for i, successor in enumerate(successors)]
     first: IntExpr = Const(last)
     for i in range(last - 1, -1, -1):
         first = IfThenElse(on_cycle[i], Const(i), first)
     length = linear([(1, condition) for condition in on_cycle])
-    parts = [*_in_range(args), pairwise(args)]
+    parts = [*_in_range(successors), pairwise(successors)]
     at: IntExpr = first
-    for k in watched(range(1, len(args))):
-        at = _follow(args, Min((Max((at, Const(0))), Const(last))))
+    for k in watched(range(1, len(successors))):
+        at = _follow(successors, Min((Max((at, Const(0))), Const(last))))
         parts.append(Or((Comparison("!=", at, first), Comparison("<=", length, Const(k)))))
     return And(tuple(parts))
 

@@ -139,6 +139,7 @@ class SeparableRows:
             numbers[value] = numbers.get(value, 0) + a
 
     def _sum(self, terms: Iterable[tuple[int, int]], sign: int = 1) -> SeparableRow:
+        """A row for the sum of (factor, variable) terms, times the sign; it is not added yet."""
         row = SeparableRow()
         for a, v in terms:
             self._term(row, sign * a, v)
@@ -193,7 +194,10 @@ class SeparableRows:
     # Constraints
 
     def _add(self, node: Propagator) -> bool:
-        """Add a constraint's rows; False if it has none, or if they are weaker than it."""
+        """Add a constraint's rows; False if it has none, or if they are weaker than it.
+
+        The methods by kind of constraint, which `_RULES` lists, return the same.
+        """
         if not self.is_small:
             return False
         return _RULES[type(node)](self, node)
@@ -207,37 +211,44 @@ class SeparableRows:
         return self._put(row, node.bound if isinstance(node, c.LinearEq) else None, node.bound)
 
     def _extremes(self, terms: Sequence[tuple[int, int]]) -> tuple[int, int]:
+        """The least and the greatest sum of (factor, variable) terms over the box."""
         lo, hi = self.box.lo, self.box.hi
         ends = [(a * lo[v], a * hi[v]) for a, v in terms]
         return sum(map(min, ends)), sum(map(max, ends))
 
     def _at_most_if(self, node: c.LinearLeIf) -> bool:
+        """Rows of `literal <-> sum <= bound`; factors of the literal relax the other case (big M)."""
         least, most = self._extremes(node.terms)
-        good = True
+        is_complete = True
         if most > node.bound:
             row = self._sum(node.terms)
             self._literal(row, most - node.bound, node.literal)
-            good = self._put(row, None, most)
+            is_complete = self._put(row, None, most)
         if least <= node.bound:
             row = self._sum(node.terms)
             self._literal(row, node.bound + 1 - least, node.literal)
-            good = self._put(row, node.bound + 1, None) and good
-        return good
+            is_complete = self._put(row, node.bound + 1, None) and is_complete
+        return is_complete
 
     def _equal_if(self, node: c.LinearEqIf) -> bool:
-        good = True
+        """Rows of `literal <-> sum == bound`; factors of the literal relax the other case (big M).
+
+        Two rows keep the sum at most and at least the bound if the literal is true; one keeps the sum apart
+        from the bound if it is false.
+        """
+        is_complete = True
         for sign in (1, -1):
             least, most = self._extremes([(sign * a, v) for a, v in node.terms])
             bound = sign * node.bound
             if most > bound:
                 row = self._sum(node.terms, sign)
                 self._literal(row, most - bound, node.literal)
-                good = self._put(row, None, most) and good
+                is_complete = self._put(row, None, most) and is_complete
             if sign > 0:
                 row = self._sum(node.terms)
                 self._literal(row, max(0, bound - least) + 1, node.literal)
-                good = self._put_apart(row, bound) and good
-        return good
+                is_complete = self._put_apart(row, bound) and is_complete
+        return is_complete
 
     def _clause(self, node: c.Clause) -> bool:
         row = SeparableRow()
@@ -246,31 +257,32 @@ class SeparableRows:
         return self._put(row, 1, None)
 
     def _differ(self, node: c.AllDifferent | c.AllDifferentBounds | c.AllDifferentDomain) -> bool:
+        """A row for each value: at most one view has it; exactly one if values are as many as views."""
         box = self.box
         if any(box.hi[v] - box.lo[v] >= WIDTH for _, v, _ in node.views):
             return False
         if not self._has_room(2 * sum(self._width(v) for _, v, _ in node.views)):
             return False
-        takers: dict[int, SeparableRow] = {}
+        holders: dict[int, SeparableRow] = {}
         for a, v, b in node.views:
             for x in box.values[v] or range(box.lo[v], box.hi[v] + 1, box.step[v]):
-                self._equals(takers.setdefault(a * x + b, SeparableRow()), 1, v, x)
-        is_permutation = len(takers) == len(node.views)
-        good = True
-        for row in takers.values():
-            good = self._put(row, 1 if is_permutation else None, 1) and good
-        return good
+                self._equals(holders.setdefault(a * x + b, SeparableRow()), 1, v, x)
+        is_permutation = len(holders) == len(node.views)
+        is_complete = True
+        for row in holders.values():
+            is_complete = self._put(row, 1 if is_permutation else None, 1) and is_complete
+        return is_complete
 
     def _count(self, node: c.Cardinality) -> bool:
         if not self._has_room(2 * sum(min(self._width(v), len(node.values)) for v in node.variables)):
             return False
-        good = not node.closed
+        is_complete = not node.closed
         for value, count in zip(node.values, node.counts, strict=True):
             row = self._sum([(-1, count)])
             for v in node.variables:
                 self._equals(row, 1, v, value)
-            good = self._put(row, 0, 0) and good
-        return good
+            is_complete = self._put(row, 0, 0) and is_complete
+        return is_complete
 
     def _look_up(self, node: c.Element) -> bool:
         index = node.index
@@ -292,6 +304,7 @@ class SeparableRows:
         return self._put(row, 0, 0)
 
     def _extreme(self, node: c.Maximum | c.Minimum) -> bool:
+        """Rows by which z bounds each x; none says that some x equals z, so they are weaker."""
         sign = 1 if isinstance(node, c.Maximum) else -1
         for x in node.xs:
             self._put(self._sum([(1, x), (-1, node.z)], sign), None, 0)

@@ -352,7 +352,14 @@ def as_set(value: Members) -> SetExpr:
 def in_symbols(
     symbols: Mapping[str, Symbol], values: dict[str, int], assignment: Assignment
 ) -> dict[str, Any]:
-    """The values by name, with those of symbols in place of those of the variables that they stand on."""
+    """The values by name, with those of symbols in place of those of the variables that they stand on.
+
+    Args:
+        symbols: The model's enumeration and set variables, by name.
+        values: The integers of variables, by name, in the order of the result.
+        assignment: Integers by variable, from which symbols are evaluated. Symbols without a variable in
+            `values` follow at the end, if the assignment determines them.
+    """
     owner = {one.name: symbol for symbol in symbols.values() for one in symbol.variables}
     shown: dict[str, Any] = {}
     for name, value in values.items():

@@ -16,7 +16,8 @@ class Point:
 
         Args:
             columns: The columns of the relaxation.
-            optimum: The value of each column.
+            optimum: The value of each column. A column is a variable, or one that is 1 where a variable has
+                a value; columns of neither (`variable` is negative) are not read.
         """
         self._plain: dict[int, float] = {}
         self._members: Mapping[int, dict[int, float]] = defaultdict(dict)
@@ -26,9 +27,9 @@ class Point:
             elif v >= 0 and value is not None:
                 self._members[v][value] = float(x)
         for (v, value), literal in columns.literals.items():
-            true = self._plain.get(literal >> 1)
-            if true is not None:
-                self._members[v][value] = 1 - true if literal & 1 else true
+            positive = self._plain.get(literal >> 1)
+            if positive is not None:
+                self._members[v][value] = 1 - positive if literal & 1 else positive
 
     def value(self, v: int) -> int | None:
         """The value of greatest weight, or the nearest integer, of a variable; None if the LP lacks it."""

@@ -220,6 +220,7 @@ class Numbered:
         return [codes[v] for v in range(len(self.variables))]
 
     def _code(self, v: int, value: Any) -> Any:
+        """The number that stands for a value of the v-th variable in diagrams; a number stands for itself."""
         labels = self._labels.get(v)
         if labels is None:
             if isinstance(value, float | np.floating):

@@ -216,14 +216,14 @@ def from_json(
 
     Args:
         source: The file, or its content.
-        filename: The name of the content in messages.
+        filename: The name in messages of content that is not from a file.
         limits: Limits of its size; `Limits()` has the defaults.
         memory_limit: Bytes that the space may take while it is built; 2 GB by default.
         time_limit: Seconds for reading and building.
     """
     budget = budget_for(limits, time_limit)
-    named = filename if isinstance(source, Mapping) else str(source)
-    name = f"{named}: " if named else ""
+    file = filename if isinstance(source, Mapping) else str(source)
+    prefix = f"{file}: " if file else ""
     data = source if isinstance(source, Mapping) else t1.read_file(source, budget)
     try:
         tune_params, restrictions = t1.described(data, budget)
@@ -232,12 +232,12 @@ def from_json(
         )
     except LimitExceeded as problem:
         raise LimitExceeded(
-            problem.name, problem.limit, f"{name}{problem.where}".removesuffix(": ")
+            problem.name, problem.limit, f"{prefix}{problem.where}".removesuffix(": ")
         ) from None
     except LimitError as problem:
-        raise type(problem)(f"{name}{problem}") from None
+        raise type(problem)(f"{prefix}{problem}") from None
     except ModelError as problem:
-        raise ModelError(f"{name}{problem}") from None
+        raise ModelError(f"{prefix}{problem}") from None
 
 
 def to_t1(tune_params: Mapping[str, Sequence[Any]], restrictions: Sequence[str]) -> dict[str, Any]:

@@ -75,6 +75,11 @@ def _finite(value: object) -> object:
 
 
 def _data(tuned: TunedSummary, objective: str, roof: Roof | None) -> dict[str, object]:
+    """The data that the page's script draws, ready for JSON.
+
+    `last` is the time of the last trial; `identities` counts the versions of kernel, arguments and way of
+    measuring that the trials come from. `at` of a trial has its values in the order of `parameters`.
+    """
     names: list[str] = []
     for trial in tuned.trials:
         names += [name for name in trial.configuration if name not in names]

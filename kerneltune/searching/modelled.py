@@ -91,19 +91,23 @@ class Modelled(Search):
     def _start(self) -> int | None:
         """The first points: the best of the model and of earlier stores, and points far from each other."""
         if self._starts is None:
-            self._starts = [*self._prior.best(FIRST // 2), *self._far()]
+            self._starts = [*self._prior.best(FIRST // 2), *self._far_apart()]
         return next((number for number in self._starts if number not in self.asked), None)
 
-    def _far(self) -> list[int]:
+    def _far_apart(self) -> list[int]:
+        """Numbers of points: of random ones, the first drawn, then each time the farthest from those chosen.
+
+        Distances are Euclidean, between coordinates that are scaled to 0 … 1.
+        """
         size = self.points.size
         count = min(SPREAD if self.points.is_listed else FEW, size)
         drawn = list(dict.fromkeys(self.random.randrange(size) for _ in range(count)))
         rows = self.coordinates.plain(drawn)
         chosen = [0]
-        apart = ((rows - rows[0]) ** 2).sum(axis=1)
+        squares = ((rows - rows[0]) ** 2).sum(axis=1)
         while len(chosen) < min(FIRST, len(drawn)):
-            chosen.append(int(np.argmax(apart)))
-            apart = np.minimum(apart, ((rows - rows[chosen[-1]]) ** 2).sum(axis=1))
+            chosen.append(int(np.argmax(squares)))
+            squares = np.minimum(squares, ((rows - rows[chosen[-1]]) ** 2).sum(axis=1))
         return [drawn[place] for place in chosen]
 
     def _fitted_to(self) -> tuple[list[int], Floats]:

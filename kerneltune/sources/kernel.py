@@ -86,24 +86,27 @@ class Kernel:
         return self.kind in (CUDA, TRITON)
 
     def order(self, configuration: Configuration) -> Order:
-        """All that children need for a configuration.
+        """All that children need to compile, launch and measure a configuration.
+
+        The launch and the promised resources (shared memory in bytes) are computed from the configuration;
+        `details` adds the fields of the kernel's kind.
 
         Raises:
             InfeasibleError: Its block or shared memory exceeds the GPU's limits.
         """
         numbers = self.numbers.of(configuration)
         grid, block = (_three(numbers, axes) for axes in (GRID, BLOCK))
-        shared = numbers.get("shared_memory", 0)
-        self._check(grid, block, shared, numbers)
-        made = self.source if self.make_source is None else self.make_source(dict(configuration))
+        shared_bytes = numbers.get("shared_memory", 0)
+        self._check(grid, block, shared_bytes, numbers)
+        source = self.source if self.make_source is None else self.make_source(dict(configuration))
         order = Order(
             kind=self.kind,
             configuration=dict(configuration),
-            source=made,
+            source=source,
             entry=self.entry,
             grid=grid,
             block=block,
-            shared_memory=shared,
+            shared_memory=shared_bytes,
             registers=numbers.get("registers"),
             blocks_per_sm=numbers.get("blocks_per_sm"),
             symbols=self.symbols,
@@ -135,14 +138,14 @@ class Kernel:
         )
 
     def _check(
-        self, grid: tuple[int, ...], block: tuple[int, ...], shared: int, numbers: Mapping[str, int]
+        self, grid: tuple[int, ...], block: tuple[int, ...], shared_bytes: int, numbers: Mapping[str, int]
     ) -> None:
         """Refuse what cannot be launched, before it is compiled."""
         if self.kind == CALLABLE:
             return
-        if min(*grid, *block) < 1 or shared < 0:
+        if min(*grid, *block) < 1 or shared_bytes < 0:
             raise InfeasibleError(
-                f"a grid of {grid} and a block of {block} with {shared} bytes is not a launch"
+                f"a grid of {grid} and a block of {block} with {shared_bytes} bytes is not a launch"
             )
         if any(size > most for size, most in zip(grid, MOST_BLOCKS, strict=True)):
             raise InfeasibleError(f"a grid of {grid} blocks exceeds {MOST_BLOCKS}")
@@ -151,7 +154,7 @@ class Kernel:
         threads = block[0] * block[1] * block[2]
         limits = (
             ("threads", threads, self.profile.max_threads_per_block),
-            ("bytes of shared memory", shared, self.profile.smem_per_block_optin),
+            ("bytes of shared memory", shared_bytes, self.profile.smem_per_block_optin),
             ("registers", numbers.get("registers") or 0, self.profile.max_registers_per_thread),
         )
         for what, value, most in limits:
