@@ -152,7 +152,7 @@ class _Shares:
             diagrams, header = of_bytes(content)
             answers.append(diagrams[0] if diagrams else None)
             builder.budget.spend(header["edges"], header["rows"])
-        return merged(_glued(builder, cuts, answers))
+        return merged(_assembled(builder, cuts, answers))
 
     def _task(self, builder: LayerBuilder, prefixes: list[list[Any]]) -> str:
         budget = builder.budget
@@ -203,8 +203,15 @@ def _planner(source: Source) -> Planner:
     return planned(source["tune_params"], source["restrictions"])
 
 
-def _glued(builder: LayerBuilder, cuts: Sequence[int], answers: Sequence[Diagram | None]) -> Diagram:
-    """The first layers, followed by the workers' diagrams for the runs of nodes between the cuts."""
+def _assembled(builder: LayerBuilder, cuts: Sequence[int], answers: Sequence[Diagram | None]) -> Diagram:
+    """The first layers, followed by the workers' diagrams for the runs of nodes between the cuts.
+
+    Args:
+        builder: Has the first layers, and `nodes` open nodes below them.
+        cuts: The first open node of each run, and at last the number of open nodes.
+        answers: The diagram of each run: below its root, an edge by its place to each node of the run that
+            has solutions. None if no node has any.
+    """
     depth = len(builder.layers)
     degree = np.zeros(builder.nodes, dtype=np.int64)
     found = []

@@ -46,7 +46,7 @@ def sweep(prepared: Prepared, root: Root) -> Swept | None:
     is_proven = has_solution = True
     work = parts = improvements = 0
     try:
-        for propagators, numbers in watched(_linked(prepared, root, [v for v, _ in goals])):
+        for propagators, numbers in watched(_components(prepared, root, [v for v, _ in goals])):
             own = set(numbers)
             found = Optimum(
                 root.box,
@@ -79,10 +79,14 @@ def sweep(prepared: Prepared, root: Root) -> Swept | None:
     return Swept(best, is_proven, statistics)
 
 
-def _linked(
+def _components(
     prepared: Prepared, root: Root, goals: Sequence[int]
 ) -> Iterator[tuple[Sequence[Propagator], list[int]]]:
-    """The constraints, and the variables of model and goals, of each part that shares no open variable."""
+    """The constraints, and the variables of model and goals, of each component of the open variables.
+
+    Variables are open if the root does not fix them; those of a constraint are in one component, found by
+    union-find. All fixed variables, and constraints over nothing else, come as a component too.
+    """
     lo, hi = root.box.lo, root.box.hi
     leader = list(range(len(lo)))
 

@@ -130,7 +130,13 @@ class ProofLog:
         self._line("infeasible")
 
     def begin(self, box: Box, propagators: Sequence[Propagator], goal: tuple[int, str] | None) -> None:
-        """Write the start of a search: its domains and constraints."""
+        """Write the start of a search: its goal, its domains and constraints, and those that it drops.
+
+        Args:
+            box: The domains of the root.
+            propagators: The constraints of the root.
+            goal: The goal that the search improves, as `objective` got it; None without a goal.
+        """
         self._goal = None if goal is None else self._number(goal)
         self._line("search" if self._goal is None else f"search {self._goal}")
         state = self._state.copy()

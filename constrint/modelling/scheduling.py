@@ -78,7 +78,7 @@ def no_overlap(
     if transition is None:
         return placed(_sequence(tasks, [task.length for task in tasks]))
     times = _times(tasks, transition, kinds)
-    longer = [
+    with_set_up = [  # implied by the pairs, but propagated by all tasks together
         linear([(1, task.length)], min([t for j, t in enumerate(row) if j != i], default=0))
         for i, (task, row) in enumerate(zip(tasks, times, strict=True))
     ]
@@ -87,10 +87,11 @@ def no_overlap(
         for (i, a), (j, b) in combinations(enumerate(tasks), 2)
         if times[i][j] or times[j][i]
     ]
-    return placed(And((_sequence(tasks, longer), *pairs)))
+    return placed(And((_sequence(tasks, with_set_up), *pairs)))
 
 
 def _sequence(tasks: list[Interval], durations: list[IntExpr]) -> BoolExpr:
+    """The condition that the tasks that are present, with these durations, do not overlap."""
     starts = [task.start for task in tasks]
     if not present(*tasks):
         return scheduling.no_overlap(starts, durations)

@@ -59,7 +59,7 @@ def excludes_zero(st: State, v: int) -> bool:
 
 @compilable
 def gcd(st: State, c: int) -> bool:
-    """Bound z by the arguments; compute it when they are fixed."""
+    """Bound z by the arguments, and compute it when they are fixed; if z is fixed, it divides x and y."""
     first = st.start[c]
     x = st.args[first]
     y = st.args[first + 1]

@@ -93,7 +93,10 @@ def _tell(progress: Progress | None, columns: dict[str, Array]) -> None:
 
 
 def _arrow_type(arrow: Any, solutions: Listed, name: str) -> Any:
-    """The Parquet type of a column."""
+    """The Parquet type of a column: numpy's, a list for a set, a decimal for integers beyond 64 bits.
+
+    `arrow` is the module pyarrow. Raises `ModelError` if no type has room for the values.
+    """
     kind = solutions.column_type(name)
     if kind != OBJECT:
         return arrow.from_numpy_dtype(kind)

@@ -57,7 +57,10 @@ class Neighbours(Search):
             self._move(number)
 
     def _move(self, number: int) -> None:
-        """Go to a point, and on to the best of its known neighbours while that is better."""
+        """Go to a point, and on to the best of its known neighbours while that is better.
+
+        The neighbours of the last point are then proposed in random order.
+        """
         while True:
             near = self.points.neighbours(number, self._kind)
             known = [one for one in near if one in self.costs]

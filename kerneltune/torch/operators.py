@@ -50,7 +50,10 @@ def _profiled() -> str | None:
 
 
 def kernels_take(device: str, dtype: torch.dtype) -> bool:
-    """Whether kernels run on tensors there: on a profiled GPU, in a floating-point type that they know."""
+    """Whether kernels run on tensors of a device and type; not where `native` asks for torch's operations.
+
+    The GPU needs a profile, and the kernels the type. If one is missing, a warning says so once.
+    """
     if device != "cuda" or is_native():
         return False
     reason = _profiled() or (None if dtype in DTYPES else f"kernels do not know {dtype}")

@@ -98,7 +98,7 @@ def test_the_best_of_all_parts_together(seed):
         if found is None:
             continue
         seen["swept"] += 1
-        seen["parts"] += len(list(swept._linked(prepared, root, [v for v, _ in prepared.goals]))) > 1
+        seen["parts"] += len(list(swept._components(prepared, root, [v for v, _ in prepared.goals]))) > 1
         assert found.is_proven
         if expected is None:
             seen["none"] += 1
