@@ -43,14 +43,17 @@ def count_solutions(
 def _count_with(
     model: Declarations, options: Options, on_solution: OnSolution, variables: Sequence[IntExpr] | None
 ) -> tuple[int, bool]:
-    """The number of solutions passed to a callback, and whether it got as many as it asked for."""
-    is_ended = False
+    """The number of solutions passed to a callback, and whether these are all, or it ended the search itself.
+
+    The callback ends the search by returning False.
+    """
+    is_ended_by_callback = False
 
     def told(result: Result) -> bool:
-        nonlocal is_ended
-        is_ended = on_solution(result) is False
-        return not is_ended
+        nonlocal is_ended_by_callback
+        is_ended_by_callback = on_solution(result) is False
+        return not is_ended_by_callback
 
-    enumeration = AllSolutions(model, replace(options, on_solution=told))
-    number = sum(1 for _ in enumeration.every(None, variables))
-    return number, enumeration.complete or is_ended
+    solutions = AllSolutions(model, replace(options, on_solution=told))
+    number = sum(1 for _ in solutions.every(None, variables))
+    return number, solutions.complete or is_ended_by_callback

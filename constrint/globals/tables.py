@@ -57,7 +57,11 @@ def _decomposed(rows: Matrix, row: IntExpr, column: IntExpr) -> IntExpr:
 
 
 def _sum(lowering: Lowering, rows: Matrix, row: IntExpr, column: IntExpr) -> Linear:
-    """A variable that equals the entry, by a table of (row, column, entry), or by a selection."""
+    """The entry as a linear sum, for the definition of `element_2d`.
+
+    Of constants, it is a variable that a table of (row, column, entry) connects with both indices. Of
+    expressions, it is what the decomposition selects.
+    """
     if is_of_expressions(rows):
         return lowering.sum_of(lowering.kept(_decomposed(rows, row, column)))
     entries: Any = rows  # constants
@@ -72,7 +76,7 @@ def _sum(lowering: Lowering, rows: Matrix, row: IntExpr, column: IntExpr) -> Lin
         (r, c, entries[r][c])
         for r in watched(range(problem.lo[i], problem.hi[i] + 1))
         for c in range(problem.lo[j], problem.hi[j] + 1)
-        if i != j or r == c
+        if i != j or r == c  # one variable may be both indices
     ]
     z = problem.declare(Domain.of_values([entry for _, _, entry in listed]))
     problem.define(z, ((i, 0), (j, 0)))

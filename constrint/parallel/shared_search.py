@@ -111,7 +111,10 @@ class SharedRun:
     def next(self, checked: bool = True) -> SearchStep:
         """The next solution, or why there is none; see `Search.next`.
 
-        In a search for all solutions, workers have checked it already.
+        One search runs alone until it gives up at its limit of work; workers go on with what is open.
+
+        Args:
+            checked: Whether to check the solution; in a search for all, workers have checked it already.
         """
         if self._shared is None:
             step = self._alone.next(checked)

@@ -124,6 +124,14 @@ def _add_histograms(found: Drawing, histograms: Sequence[Histogram], size: int) 
 
 
 def _bars(histogram: Histogram, x: float, bottom: float, size: int) -> list[BoxShape]:
+    """The bars of a histogram, the tallest `BARS` high.
+
+    Args:
+        histogram: The bins of a variable's values, with the number of solutions in each.
+        x: The left end of the first bar, in SVG user units.
+        bottom: Where the bars stand, in SVG user units.
+        size: The number of all solutions, of which tooltips state shares.
+    """
     most = max(histogram.counts)
     step = CHART[0] / len(histogram.counts)
     bars = []

@@ -47,7 +47,8 @@ def combined(left: Side, right: Side, keep: merge.Chooser) -> tuple[list[Diagram
     Args:
         left: One set; it has at least one solution.
         right: The other, over the same variables; it has at least one solution.
-        keep: Whether a solution is kept, given whether the left and the right set have it.
+        keep: Whether solutions are kept, given whether the left and the right set have them, as arrays of
+            Booleans.
 
     Returns:
         Diagrams in the numbers of the left set's names, and the tables of their codes.
@@ -56,7 +57,7 @@ def combined(left: Side, right: Side, keep: merge.Chooser) -> tuple[list[Diagram
     both = bool(keep(np.array([True]), np.array([True]))[0])
     one_side = [bool(keep(np.array([a]), np.array([not a]))[0]) for a in (True, False)]
     pairs = [_in_one_order(*group) for group in _groups(ours, theirs)]
-    if both and not any(one_side):
+    if both and not any(one_side):  # intersection
         found = [merge.combined(a, b, keep) for a, b in pairs]
         return (found if all(diagram.size for diagram in found) else []), tables
     same = [_equal(a, b) for a, b in pairs]

@@ -258,15 +258,21 @@ def require_gpu(
 ) -> None:
     """Check in a child process that tilings can run here, before anything is compiled.
 
+    Args:
+        profile: The profile that the GPU must have.
+        kernels: The kernels' sources; by default those that `discover` finds.
+        timeout: Seconds until the child must have answered.
+        child: The command that starts the child.
+
     Raises:
         KernelTuneError: The GPU is another than the profile's.
         MissingExtraError: The extra is missing.
         RunError: There is no GPU, or the process ended without an answer.
     """
-    asked = Child(child, set_up_of(MeasuringPlan(), kernels or discover()), patience=timeout)
-    asked.start()
-    asked.finish()
-    require(asked, profile)
+    process = Child(child, set_up_of(MeasuringPlan(), kernels or discover()), patience=timeout)
+    process.start()
+    process.finish()
+    require(process, profile)
 
 
 def run_tilings(

@@ -71,7 +71,10 @@ def storage(problem: Request) -> np.dtype[Any]:
 
 
 def made_inputs(problem: Problem, cell: Cell) -> dict[str, tuple[Shape, np.dtype[Any]]]:
-    """Shapes and types of the arrays that a launch reads and the reference makes."""
+    """Shapes and types of the arrays that a launch reads and the reference makes, by name.
+
+    Only a backward launch reads any. Axes: states, time, batch, heads, head dimension; saved values last.
+    """
     if problem.direction != "backward":
         return {}
     spec, bits = cell.spec, storage(problem)

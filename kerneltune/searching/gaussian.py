@@ -67,31 +67,34 @@ class GaussianProcess:
         self._mean, self._spread = 0.0, 1.0
 
     def fit(self, rows: Floats, costs: Floats) -> None:
-        """Learn costs, one for each row."""
+        """Learn costs, one for each row of coordinates.
+
+        Where lengths are not due to be fitted again, rows that extend those of the last call are cheap.
+        """
         self._mean, self._spread = float(costs.mean()), float(costs.std()) + 1e-9
-        goal = (costs - self._mean) / self._spread
+        targets = (costs - self._mean) / self._spread
         solved = self._solved
         if self._fitted is None or len(rows) >= self._due or solved is None or len(rows) < len(solved.rows):
-            self._fitted = self._best_fit(rows, goal)
+            self._fitted = self._best_fit(rows, targets)
             self._due = len(rows) + max(1, len(rows) // EACH)
             solved = None
         self._solved = self._extended(solved, rows)
-        halfway = self._solved.inverse @ goal
+        halfway = self._solved.inverse @ targets
         self._weights = halfway @ self._solved.inverse
-        self._variance = max(float(halfway @ halfway) / len(goal), 1e-12)
+        self._variance = max(float(halfway @ halfway) / len(targets), 1e-12)
 
-    def _best_fit(self, rows: Floats, goal: Floats) -> _Fit:
+    def _best_fit(self, rows: Floats, targets: Floats) -> _Fit:
         """Lengths and noise by an ascent from the last ones."""
         count = rows.shape[1]
         last = self._fitted
         scales, noise = (np.ones(count), 2 * NOISE) if last is None else (last.scales, last.noise)
-        best = _tried(rows, goal, scales, noise) or _tried(rows, goal, np.ones(count), MOST_NOISE)
+        best = _tried(rows, targets, scales, noise) or _tried(rows, targets, np.ones(count), MOST_NOISE)
         assert best is not None  # so much noise makes the matrix definite
         for _ in range(FIRST_TRIES if last is None else TRIES):
             chosen = self._source.random(count) < max(0.3, 1 / max(1, count))
             new_scales = best.scales * np.exp(self._source.normal(0, STEP, count) * chosen)
             new_noise = best.noise * math.exp(self._source.normal(0, 0.8 * STEP))
-            found = _tried(rows, goal, new_scales, min(MOST_NOISE, max(LEAST_NOISE, new_noise)))
+            found = _tried(rows, targets, new_scales, min(MOST_NOISE, max(LEAST_NOISE, new_noise)))
             if found is not None and found.loss < best.loss:
                 best = found
         return best
@@ -166,17 +169,18 @@ class GaussianProcess:
         return np.empty(0) if self._fitted is None else self._fitted.scales
 
 
-def _tried(rows: Floats, goal: Floats, scales: Floats, noise: float) -> _Fit | None:
+def _tried(rows: Floats, targets: Floats, scales: Floats, noise: float) -> _Fit | None:
     """A fit with these lengths and noise; None where the matrix is not definite.
 
-    The matrix is bordered by the goal, so that the last row of the factor is the solution.
+    Targets are the costs with mean 0 and deviation 1. The matrix is bordered by them, so that the last row of
+    the factor is the solution.
     """
-    count = len(goal)
+    count = len(targets)
     matrix = np.empty((count + 1, count + 1))
     matrix[:count, :count] = _matern(rows * scales, rows * scales)
     matrix[np.arange(count), np.arange(count)] += noise
-    matrix[count, :count] = matrix[:count, count] = goal
-    matrix[count, count] = 2 * float(goal @ goal) / noise + 1  # more than the solution's square
+    matrix[count, :count] = matrix[:count, count] = targets
+    matrix[count, count] = 2 * float(targets @ targets) / noise + 1  # more than the solution's square
     try:
         factor = np.linalg.cholesky(matrix)
     except np.linalg.LinAlgError:
