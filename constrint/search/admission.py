@@ -257,7 +257,7 @@ BEGUN = Standing(0, 0.0, None, has_best=False, has_point=False, rows=None, worke
 
 @dataclass(frozen=True, slots=True)
 class Prospect:
-    """What is known of a member before the search.
+    """The outlook of a member before the search.
 
     Attributes:
         member: Its name, or that of another part of a portfolio.
