@@ -5,7 +5,7 @@ A row ``c x <= d`` is dominated by ``a x <= b`` where, for some factor f > 0, ``
 weaker where the coefficients of a variable agree, and there is less of it.
 
 A row is compared with the others that have one of its variables, the one in the fewest rows, and that
-variable's coefficients give the factor: an amount of work in proportion to the rows, in their order.
+variable's coefficients give the factor: a bounded amount of work, in the order of the rows.
 """
 
 from __future__ import annotations
@@ -42,23 +42,19 @@ def without_dominated(
         rules: The settings.
     """
     linear = [place for place, node in enumerate(propagators) if isinstance(node, LinearLe | LinearEq)]
-    if len(linear) < 2:
+    if not 1 < len(linear) <= rules.most_rows_of_dominated:
         return None
+    check_deadline()
     most = rules.most_terms_of_dominated
-    rows: list[_Row] = []
+    rows = [row for place in linear if (row := _row(place, propagators[place], box, most)) is not None]
     of: dict[int, list[_Row]] = defaultdict(list)
-    for place in linear:
-        check_deadline()
-        row = _row(place, propagators[place], box, most)
-        if row is not None:
-            rows.append(row)
-            for v in row.terms:
-                of[v].append(row)
-    dropped: set[int] = set()
-    work, most_work = 0, max(rules.work_of_dominated, rules.work_of_row_of_dominated * len(rows))
     for row in rows:
-        check_deadline()
-        if len(row.sides) > 1 or work > most_work:
+        for v in row.terms:
+            of[v].append(row)
+    dropped: set[int] = set()
+    work = 0
+    for row in rows:
+        if len(row.sides) > 1 or work > rules.work_of_dominated:
             continue
         shared = [v for v in row.terms if len(of[v]) > 1]
         if not shared:

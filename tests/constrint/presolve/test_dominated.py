@@ -11,7 +11,6 @@ import constrint as ci
 from constrint.engine.state_arrays import Box
 from constrint.presolve.dominated import without_dominated
 from constrint.propagators import Clause, LinearEq, LinearLe, Propagator
-from constrint.settings import DEFAULT
 
 FINITE = 1 << 40
 
@@ -44,19 +43,6 @@ def boxed(lo: list[int], hi: list[int]) -> Box:
 def test_what_stays(rows: list[Propagator], kept: list[int]) -> None:
     left = without_dominated(rows, boxed([0, 0, 0], [2, 2, 2]), FINITE)
     assert (rows if left is None else left) == [rows[i] for i in kept]
-
-
-@pytest.mark.parametrize("count", [2, 400, 8000])
-def test_as_great_a_part_of_many_rows_goes_as_of_few(count: int) -> None:
-    """Limits of the work grow with the rows."""
-    pairs = [
-        (LinearLe(((1, i), (1, i + 1)), 2), LinearLe(((1, i), (1, i + 1), (1, i + 2)), 6))
-        for i in range(0, 3 * count, 3)
-    ]
-    rows: list[Propagator] = [row for pair in pairs for row in pair]
-    box = boxed([0] * (3 * count), [2] * (3 * count))
-    few = DEFAULT.with_fields(presolve={"work_of_dominated": 1}).presolve
-    assert without_dominated(rows, box, FINITE, few) == [first for first, _ in pairs]
 
 
 def test_nothing_follows_from_a_bound_that_stands_for_all_integers() -> None:
