@@ -289,7 +289,7 @@ def prospects(task: SearchTask) -> list[Prospect]:
 
 
 def _prospect(row: Admission, maker: MemberMaker) -> Prospect:
-    """What a row says of its member before the search."""
+    """Give the outlook of a row's member before the search."""
     units = 1 << 60
     late = replace(BEGUN, tree=units, spent=float(units), learned=float(units))
     first = row.waits(maker, BEGUN)
