@@ -18,6 +18,7 @@ from constrint.presolve import Root
 from constrint.presolve.root import most_propagations
 from constrint.propagators import CeilDiv, Divides, DivMod, Gcd, Lcm, Power, Product
 from constrint.settings import DEFAULT
+from constrint.support.written import written
 
 Method: TypeAlias = Literal[
     "descent",
@@ -158,7 +159,7 @@ def obstacles(case: Case) -> Iterator[str]:
     farthest = root.settings.search.farthest
     widest = max(-min(root.box.lo, default=0), max(root.box.hi, default=0))
     if widest >= farthest:
-        yield f"a variable may be {widest:,} from 0, not less than {farthest:,} (search.farthest)"
+        yield f"a variable may be {written(widest)} from 0, not less than {farthest:,} (search.farthest)"
 
 
 def why_no_portfolio(case: Case) -> str:

@@ -25,6 +25,7 @@ from constrint.search.members import (
     RelaxedMember,
     TreeSearchMember,
 )
+from constrint.support.written import written
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -200,7 +201,7 @@ class Portfolio(Stoppable):
         bound, trivial = member.run.bound, known_bound(self.prepared, self._task.root, self._goal)
         if bound is None or bound == trivial:
             if bound is not None:
-                member.given_up = f"its bound is that of propagation, {bound:,}"
+                member.given_up = f"its bound is that of propagation, {written(bound)}"
             self._dismiss(member)
             return
         if self._bound is None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 from constrint.modelling.result import Result, Statistics
+from constrint.support.written import written
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -70,10 +71,11 @@ class Progress:
         nodes = self._work.statistics.nodes + work.nodes
         parts = [f"{seconds:.1f} s", f"{nodes:,} nodes", f"{nodes / max(seconds, 1e-3):,.0f} nodes/s"]
         if self._best is not None:
-            parts.append(f"best {self._best:,}" if isinstance(self._best, int) else f"best {self._best}")
+            parts.append(f"best {written(self._best) if isinstance(self._best, int) else self._best}")
         if self._bound is not None and isinstance(self._best, int):
-            gap = abs(self._best - self._bound) / max(1, abs(self._best))
-            parts += [f"bound {self._bound:,}", f"gap {gap:.1%}"]
+            parts.append(f"bound {written(self._bound)}")
+            with suppress(OverflowError):  # of a quotient that is no float
+                parts.append(f"gap {abs(self._best - self._bound) / max(1, abs(self._best)):.1%}")
         return " · ".join([*parts, f"{self._solutions} solutions"])
 
 

@@ -12,6 +12,7 @@ from constrint import Model, Status, all_different, global_cardinality, max_, no
 from constrint.learning.session import LearningRun
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
+from constrint.preparing.search_protocol import SearchTask
 from constrint.presolve.breaking import without_symmetries
 from constrint.presolve.structure import ColouredStructure
 from constrint.presolve.symmetry import Symmetries
@@ -45,7 +46,7 @@ def optimum(m: Model, goal, search) -> int | None:
         return None
     (own,) = prepared.goals or [None]
     broken = without_symmetries(prepared.root, own, prepared.variables.values())
-    run = search(prepared, broken.root, Options(), perf_counter(), own)
+    run = search(SearchTask(prepared, broken.root, Options(), perf_counter(), own))
     best = None
     while (found := run.next().found) is not None:
         best = goal[0].evaluate(found)

@@ -12,6 +12,7 @@ from shared_models import pigeons
 
 import constrint as ci
 from constrint.cli.main import app
+from constrint.modelling.result import Statistics
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
 from constrint.preparing.search_protocol import SearchTask
@@ -107,6 +108,21 @@ def test_bound_and_gap_of_progress():
     progress._bound = progress._bound_of(run)
     text = progress.text(run.statistics(), 2.0)
     assert "best 60 · bound 38 · gap 36.7%" in text
+
+
+def test_numbers_that_python_does_not_write_are_told_by_their_magnitude():
+    huge = 1 << 20_000
+    progress = Progress(WorkTotal(), lambda result: False)
+    progress.on_solution(ci.Result(ci.Status.FEASIBLE, {}, huge))
+    progress._bound = -huge * huge
+    assert "best 2^20000 and more · bound -2^40000 and more · 1 solutions" in progress.text(Statistics(), 2.0)
+    m = ci.Model()
+    x = m.int_var("x", huge, huge + 5)
+    m.add(x * x != huge)
+    assert "may be 2^40000 and more from 0" in str(m.plan())
+    result = m.solve(minimize=x, progress=True)
+    assert result.objective == huge
+    assert "2^40000" in str(result.statistics.absent)
 
 
 def test_solutions_near_zero_are_told_too():

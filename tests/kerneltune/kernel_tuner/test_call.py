@@ -45,6 +45,13 @@ def call(**more: Any) -> Any:
     return kernel_tuner.tune_kernel("add", SOURCE, 100, [np.zeros_like(a), a, np.int32(100)], PARAMS, **more)
 
 
+class Silent:
+    """An observer that could report anything, and reports nothing."""
+
+    def before_start(self) -> None:
+        """Nothing."""
+
+
 def asked(**more: Any) -> dict[str, Any]:
     """All arguments of a call."""
     a = np.ones(100, np.float32)
@@ -192,5 +199,8 @@ def test_objectives_that_nothing_measures_are_refused(
 ) -> None:
     monkeypatch.setattr(kernel_run, "device_name", lambda kernel: "pretended")
     given = asked(objective="fitness", cache=tmp_path / "c")
+    with pytest.raises(InputError, match="unknown 'fitness'"):
+        tuned_as_asked(given, {"gpu": "h100_sxm", "commands": replace(COMMANDS)})
+    given = asked(objective="fitness", cache=tmp_path / "d", observers=[Silent])
     with pytest.raises(InputError, match="nothing measured 'fitness', only: time"):
         tuned_as_asked(given, {"gpu": "h100_sxm", "commands": replace(COMMANDS)})

@@ -1,0 +1,12 @@
+"""Numbers in messages."""
+
+from __future__ import annotations
+
+LONGEST = 64  # bits of a number that is written out
+
+
+def written(number: int) -> str:
+    """A number for a message, long ones by their magnitude: Python writes no more than 4300 digits."""
+    if number.bit_length() <= LONGEST:
+        return f"{number:,}"
+    return f"{'-' if number < 0 else ''}2^{number.bit_length() - 1} and more"
