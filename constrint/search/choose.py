@@ -18,7 +18,7 @@ from constrint.presolve import Root
 from constrint.presolve.root import most_propagations
 from constrint.propagators import CeilDiv, Divides, DivMod, Gcd, Lcm, Power, Product
 from constrint.settings import DEFAULT
-from constrint.support.written import written
+from constrint.support.long_numbers import written
 
 Method: TypeAlias = Literal[
     "descent",

@@ -25,7 +25,7 @@ from constrint.search.members import (
     RelaxedMember,
     TreeSearchMember,
 )
-from constrint.support.written import written
+from constrint.support.long_numbers import written
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

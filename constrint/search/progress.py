@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from constrint.modelling.result import Result, Statistics
-from constrint.support.written import written
+from constrint.support.long_numbers import written
 
 if TYPE_CHECKING:
     from rich.console import Console

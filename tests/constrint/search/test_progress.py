@@ -122,7 +122,6 @@ def test_numbers_that_python_does_not_write_are_told_by_their_magnitude():
     assert "may be 2^40000 and more from 0" in str(m.plan())
     result = m.solve(minimize=x, progress=True)
     assert result.objective == huge
-    assert "2^40000" in str(result.statistics.absent)
 
 
 def test_solutions_near_zero_are_told_too():
