@@ -75,6 +75,7 @@ def test_two_processes_on_gpus_are_one(tmp_path: Path) -> None:
     assert {name: worst for name, worst in found.items() if not worst < 1e-4} == {}
 
 
+@pytest.mark.slow
 def test_tensors_placed_along_time_need_no_group(tmp_path: Path) -> None:
     """DTensors: values, gradients, layers with distributed parameters, and what is refused."""
     found = worst_of(2, "cpu", "gloo", tmp_path, child="placed_child.py")
