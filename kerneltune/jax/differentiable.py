@@ -19,6 +19,7 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
 from kerneltune.errors import InputError
+from kerneltune.inputs.request import Request
 
 DTYPES = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}
 Arrays: TypeAlias = tuple[jax.Array, ...]
@@ -174,6 +175,15 @@ def mapped(
 
     made: Callable[..., Arrays] = found
     return made
+
+
+def launched(
+    problem: Request, given: dict[str, jax.Array], wanted: dict[str, jax.ShapeDtypeStruct]
+) -> dict[str, jax.Array]:
+    """A call of the target; see `kerneltune.jax.target`, which is imported where a kernel runs."""
+    from kerneltune.jax import target
+
+    return target.called(problem, given, wanted)
 
 
 _TANGENT = Primitive("kerneltune_tangent")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar
 
@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from kerneltune.inputs.descriptions import discover
 from kerneltune.inputs.problem import Problem
 from kerneltune.jax.cells import scanned
-from kerneltune.jax.differentiable import DTYPES, Arrays, Places, mapped
+from kerneltune.jax.differentiable import DTYPES, Arrays, Places, launched, mapped
 
 # R and its bias have no batch: where they are mapped, all are by their heads.
 PLACES: Places = {
@@ -85,7 +85,7 @@ def _forward(cell: str, direction: str) -> Callable[..., Arrays]:
         if "floats" in saved:
             wanted["saved_states"] = jax.ShapeDtypeStruct((steps + 1, *rest, spec.saved_states), jnp.float32)
         given = {"input": product, "recurrent": recurrent, "bias": bias, "initial": initial}
-        found = _launch(_problem(cell, direction, product.shape, product.dtype), given, wanted)
+        found = launched(_problem(cell, direction, product.shape, product.dtype), given, wanted)
         return tuple(found[name] for name in wanted)
 
     return mapped(run, ("product", "recurrent", "bias", "initial"), ("states", *saved), PLACES)
@@ -108,7 +108,7 @@ def _backward(cell: str) -> Callable[..., Arrays]:
         if spec.separate_gradients:
             wanted["recurrent_gradient"] = wide
         wanted["initial_gradient"] = jax.ShapeDtypeStruct(by_last.shape, states.dtype)
-        found = _launch(_problem(cell, "backward", by_output.shape, states.dtype), given, wanted)
+        found = launched(_problem(cell, "backward", by_output.shape, states.dtype), given, wanted)
         return tuple(found[name] for name in wanted)
 
     results = ("gradient",) * (2 if spec.separate_gradients else 1)
@@ -119,14 +119,3 @@ def _backward(cell: str) -> Callable[..., Arrays]:
 def _problem(cell: str, direction: str, shape: tuple[int, ...], dtype: object) -> Problem:
     steps, batch, heads, dim = shape[:4]
     return Problem(cell, heads, dim, batch, DTYPES[str(dtype)], steps, direction)
-
-
-def _launch(
-    problem: Problem, given: dict[str, jax.Array], wanted: dict[str, jax.ShapeDtypeStruct]
-) -> dict[str, jax.Array]:
-    """A call of the target."""
-    from kerneltune.jax import target
-
-    if problem.direction == "training":
-        target.begin(replace(problem, direction="backward"))
-    return target.called(problem, given, wanted)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from math import gcd
 from typing import ClassVar
@@ -16,7 +16,7 @@ from kerneltune.inputs.descriptions import Cell
 from kerneltune.inputs.scan_descriptions import discover_scans, is_nonlinear
 from kerneltune.inputs.scan_problem import WIDEST_VECTOR, ScanProblem
 from kerneltune.jax import scan_native
-from kerneltune.jax.differentiable import DTYPES, Arrays, Places, mapped
+from kerneltune.jax.differentiable import DTYPES, Arrays, Places, launched, mapped
 from kerneltune.running.diagonal_reference import CHECKPOINT_STEPS
 from kerneltune.running.scan_arrays import state_width, widths_of
 
@@ -120,7 +120,7 @@ def _forward(passes: ScanPasses, direction: str) -> Callable[..., Arrays]:
         made = [*wanted]
         if passes.nonlinear:
             wanted["repaired"] = jax.ShapeDtypeStruct((4,), jnp.int32)
-        found = _launch(_problem(passes, direction, arrays[0]), given, wanted)
+        found = launched(_problem(passes, direction, arrays[0]), given, wanted)
         return tuple(found[name] for name in made)
 
     return mapped(run, (*passes.arrays, *passes.marks), (*passes.results, *kept), passes.places)
@@ -147,7 +147,7 @@ def _backward(passes: ScanPasses) -> Callable[..., Arrays]:
         else:
             given["first_hidden"] = initial
         wanted["final_state"] = jax.ShapeDtypeStruct(by_last.shape, jnp.float32)
-        found = _launch(_problem(passes, "backward", others[0]), given, wanted)
+        found = launched(_problem(passes, "backward", others[0]), given, wanted)
         return tuple(found[name] for name in wanted)
 
     results = ("input",) * count + ("by_row",) * nonlinear + ("initial",)
@@ -173,14 +173,3 @@ def _problem(passes: ScanPasses, direction: str, first: jax.Array) -> ScanProble
         resets="resets" in passes.marks,
         alignment=WIDEST_VECTOR if pairs else gcd(WIDEST_VECTOR, bytes_of_step),
     )
-
-
-def _launch(
-    problem: ScanProblem, given: dict[str, jax.Array], wanted: dict[str, jax.ShapeDtypeStruct]
-) -> dict[str, jax.Array]:
-    """A call of the target; see `kerneltune.jax.target`."""
-    from kerneltune.jax import target
-
-    if problem.direction == "training":
-        target.begin(replace(problem, direction="backward"))
-    return target.called(problem, given, wanted)

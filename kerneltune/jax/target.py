@@ -87,6 +87,8 @@ def called(
 ) -> dict[str, jax.Array]:
     """A call of the target; the workspace is one of its results, so XLA gives its memory."""
     register()
+    if problem.direction == "training":
+        begin(replace(problem, direction="backward"))
     size = ready(problem).candidate.workspace
     if size:
         wanted = {**wanted, "workspace": jax.ShapeDtypeStruct((size,), jnp.uint8)}
