@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from constrint.diagrams.parts import Parts as Parts
+from constrint.diagrams.python_conditions import COMPARE
 from constrint.diagrams.terms import BOOL, FLOAT, OBJECT, Array, Term, int_type, peak_of_sum
 from constrint.expr import FUNCTIONS
 from constrint.support.deadline import check_deadline
@@ -151,12 +152,7 @@ _RELATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "le": operator.le,
     "eq": operator.eq,
     "ne": operator.ne,
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
+    **COMPARE,
 }
 
 

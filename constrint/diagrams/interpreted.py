@@ -12,7 +12,7 @@ import operator
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
-from constrint.diagrams.python_conditions import SyntaxReader
+from constrint.diagrams.python_conditions import COMPARE, COMPARISONS, SyntaxReader
 from constrint.expr.arithmetic.power import MOST_POWER_BITS
 
 MOST_ITEMS = 1_000_000
@@ -28,12 +28,7 @@ _UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
     ast.Invert: operator.invert,
 }
 _COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
+    **{kind: COMPARE[op] for kind, op in COMPARISONS.items()},
     ast.Is: operator.is_,
     ast.IsNot: operator.is_not,
     ast.In: lambda a, b: a in b,

@@ -7,12 +7,21 @@ expressions. The trees have their choices outside comparisons (`conditionals.cho
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
 from constrint.support.deadline import check_deadline
 
 Value = TypeVar("Value")
+COMPARE: dict[str, Callable[[Any, Any], Any]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
 COMPARISONS: dict[type, str] = {
     ast.Eq: "==",
     ast.NotEq: "!=",

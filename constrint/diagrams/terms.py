@@ -9,10 +9,10 @@ float arithmetic and have no bounds.
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
+from constrint.diagrams.python_conditions import COMPARE
 from constrint.diagrams.term import BOOL as BOOL
 from constrint.diagrams.term import FLOAT as FLOAT
 from constrint.diagrams.term import INT32 as INT32
@@ -31,14 +31,6 @@ from constrint.support.deadline import check_deadline
 
 MOST_FACTORS = 2_000
 """The most factors of a product; definitions that are squared again and again have one for each path."""
-_COMPARE: dict[str, Callable[[Any, Any], Any]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
 
 
 class Terms:
@@ -193,7 +185,7 @@ class Terms:
 
     def _plain(self, op: str, left: Term, right: Term) -> Term:
         if left.op == "const" and right.op == "const":
-            return self.const(bool(_COMPARE[op](left.data, right.data)))
+            return self.const(bool(COMPARE[op](left.data, right.data)))
         return self._make(
             "compare", (left, right), op, lambda: Term("compare", (left, right), op, (False, True))
         )

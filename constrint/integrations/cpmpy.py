@@ -25,8 +25,9 @@ from cpmpy.transformations.get_variables import get_variables
 from cpmpy.transformations.normalize import toplevel_list
 from cpmpy.transformations.safening import no_partial_functions, safen_objective
 
+from constrint.diagrams.python_conditions import COMPARE
 from constrint.expr import BoolExpr, Const, IntExpr, as_bool
-from constrint.integrations.cpmpy_functions import COMPARISONS, NUMBERS, RELATIONS
+from constrint.integrations.cpmpy_functions import NUMBERS, RELATIONS
 from constrint.model import Model
 from constrint.modelling.result import Result, Status
 from constrint.support.version import version as own_version
@@ -272,12 +273,12 @@ class CPM_constrint(SolverInterface):  # type: ignore[misc]  # noqa: N801 - as C
             found: BoolExpr = self.solver_var(expr)
             return found
         args = expr.args
-        if expr.name in COMPARISONS:
+        if expr.name in COMPARE:
             if expr.name in ("==", "!=") and all(map(_is_boolean, args)):
                 left, right = self.condition(args[0]), self.condition(args[1])
                 return left.iff(right) if expr.name == "==" else left ^ right
             numbers = [one if _is_broken(one) else self.number(one) for one in args]
-            return as_bool(COMPARISONS[expr.name](*numbers))
+            return as_bool(COMPARE[expr.name](*numbers))
         if expr.name not in RELATIONS:
             raise NotImplementedError(f"constrint has no counterpart of {expr.name}: {expr}")
         return RELATIONS[expr.name](self, args)

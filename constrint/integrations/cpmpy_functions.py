@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -27,15 +26,6 @@ from constrint.globals import table as short_table
 
 if TYPE_CHECKING:
     from constrint.integrations.cpmpy import CPM_constrint
-
-COMPARISONS: Mapping[str, Callable[[IntExpr, IntExpr], Any]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<=": operator.le,
-    "<": operator.lt,
-    ">=": operator.ge,
-    ">": operator.gt,
-}
 
 
 def _rows(rows: Any) -> list[list[int]]:

@@ -15,21 +15,13 @@ from typing import Any
 
 from constrint.diagrams import python_text
 from constrint.diagrams.conditionals import TooManyCases, chosen_outside
-from constrint.diagrams.python_conditions import ConditionReader, Refused
+from constrint.diagrams.python_conditions import COMPARE, ConditionReader, Refused
 from constrint.errors import ModelError
 from constrint.expr import BoolExpr, Const, IntExpr, IntVar
 from constrint.expr.conditions import BoolConst
 from constrint.expr.functions import abs_, all_of, any_of, if_then_else, max_, min_
 
 _FUNCTIONS: dict[str, Callable[..., IntExpr]] = {"abs": abs_, "min": min_, "max": max_}
-_COMPARE: dict[str, Callable[[Any, Any], BoolExpr]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
 _ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], IntExpr]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -147,7 +139,7 @@ class _ExpressionReader(ConditionReader[Part]):
         return Part(operation(dividend, divisor), _all(defined))
 
     def comparison(self, op: str, left: Part, right: Part) -> Part:
-        return Part(_COMPARE[op](_number(left), _number(right)), _all([left.defined, right.defined]))
+        return Part(COMPARE[op](_number(left), _number(right)), _all([left.defined, right.defined]))
 
     def _call(self, node: ast.Call) -> Part:
         function = _FUNCTIONS.get(node.func.id) if isinstance(node.func, ast.Name) else None
