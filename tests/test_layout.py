@@ -167,7 +167,7 @@ def _numbers(path: Path) -> Iterator[str]:
 PATCHED = {
     *("FIRST", "PARAMS", "SECONDS", "_LAUNCHES"),
     *("TRIAL_SECONDS", "SANITIZED_SECONDS"),
-    *("WHOLE", "SAMPLED_CHANNELS", "AT_A_TIME", "AT_ONCE", "CHUNK_ELEMENTS", "BLOCK_ELEMENTS"),
+    *("WHOLE", "SAMPLED_CHANNELS", "AT_A_TIME", "CHUNK_ELEMENTS", "BLOCK_ELEMENTS"),
 }
 """Constants that tests replace: of clocks, of their own, and of how much of an array is taken at a time."""
 

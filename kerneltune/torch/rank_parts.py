@@ -11,7 +11,7 @@ import torch
 from kerneltune.inputs.scan_descriptions import discover_scans
 from kerneltune.running.diagonal_reference import CHECKPOINT_STEPS
 from kerneltune.running.scan_arrays import state_width
-from kerneltune.torch.rank_rounds import PartProduct
+from kerneltune.torch.rank_rounds import Chunks, PartProduct
 from kerneltune.torch.scan_options import Family, Options, Plain, Results
 
 _WITHOUT_ADDEND = {"mingru": -inf, "minlstm": -inf}  # the last input that makes b of h' = a h + b 0, if not 0
@@ -41,7 +41,7 @@ class ForwardPart:
 
     def __init__(self, call: RankCall, inputs: list[torch.Tensor], options: Options) -> None:
         self._call, self._inputs, self._options = call, inputs, options
-        self.steps, self.step_numbers = _size(inputs)
+        self.steps, self.chunks = _size(inputs)
         self.results: list[torch.Tensor] = []
 
     def whole(self, entering: torch.Tensor | None) -> torch.Tensor:
@@ -82,7 +82,7 @@ class BackwardPart:
     ) -> None:
         self._call, self._inputs, self._options = call, inputs, options
         (self._hidden, self._kept), self._by = kept, by
-        self.steps, self.step_numbers = _size(inputs)
+        self.steps, self.chunks = _size(inputs)
         self.by_inputs: list[torch.Tensor] = []
         self.by_weights: torch.Tensor | None = None
 
@@ -131,10 +131,10 @@ class BackwardPart:
         return self._call.family.backward(self._call.cell, parts, by, options)
 
 
-def _size(inputs: list[torch.Tensor]) -> tuple[int, int]:
-    """Steps, and numbers of the widest input at each."""
+def _size(inputs: list[torch.Tensor]) -> tuple[int, Chunks]:
+    """Steps, and how many are computed again at a time, by the widest input."""
     batch, steps, _ = inputs[0].shape
-    return int(steps), int(batch) * max(one.shape[2] for one in inputs)
+    return int(steps), Chunks.of(int(batch) * max(one.shape[2] for one in inputs))
 
 
 def _product(call: RankCall, inputs: list[torch.Tensor], options: Options) -> PartProduct:

@@ -54,11 +54,23 @@ class PartProduct(NamedTuple):
         return bool((self.dropped | (left <= FORGOTTEN)).all())
 
 
+class Chunks(NamedTuple):
+    """Steps that are computed again at a time: at first, twice as many each time, and at most."""
+
+    first: int
+    most: int
+
+    @staticmethod
+    def of(step_numbers: int) -> Chunks:
+        """For steps that have so many numbers of an input."""
+        return Chunks(FIRST, max(FIRST, AT_ONCE // step_numbers))
+
+
 class Pass(Protocol):
     """A pass over this rank's part, in the order of its computation."""
 
     steps: int
-    step_numbers: int
+    chunks: Chunks
 
     def whole(self, entering: torch.Tensor | None) -> torch.Tensor:
         """Compute all steps from these states, or zeros, keep the results, and give what leaves."""
@@ -79,18 +91,13 @@ class LinearPass(Pass, Protocol):
 
 def product_of(work: LinearPass) -> PartProduct:
     """That of a whole part, computed up to where nothing is left of a state."""
-    most = most_steps(work)
-    end, size = min(FIRST, most, work.steps), FIRST
+    size, most = work.chunks
+    end = min(size, work.steps)
     found = work.product(0, end)
     while end < work.steps and not found.is_forgotten():
         size = min(2 * size, most, work.steps - end)
         found, end = work.product(end, size).behind(found), end + size
     return found
-
-
-def most_steps(work: Pass) -> int:
-    """Steps that are computed again at a time."""
-    return max(FIRST, AT_ONCE // work.step_numbers)
 
 
 def gathered(group: Group, mine: torch.Tensor) -> list[torch.Tensor]:
@@ -139,9 +146,9 @@ def corrected(
         extra: By how much that is more than what the part was computed from.
         leaving: What left then.
     """
-    whole, most = product.of(extra), most_steps(work)
+    whole, (first, most) = product.of(extra), work.chunks
     felt_to_the_end = not _is_rounding(whole, leaving + whole)
-    begin, size = 0, most if felt_to_the_end else min(FIRST, most)
+    begin, size = 0, most if felt_to_the_end else first
     while begin < work.steps:
         end = work.end_of(begin, size)
         entering = work.again(begin, end - begin, entering, keeps=True)
@@ -244,7 +251,7 @@ def settled(
 
 def _repaired(work: Pass, old: torch.Tensor, new: torch.Tensor, leaving: torch.Tensor) -> torch.Tensor:
     """The states that leave, with others entering."""
-    begin, size = 0, FIRST
+    begin, size = 0, work.chunks.first
     while begin < work.steps:
         end = work.end_of(begin, size)
         old = work.again(begin, end - begin, old, keeps=False)

@@ -18,9 +18,10 @@ STEPS, CUT = 700, 300
 
 
 class Watched:
-    """A pass that says how many steps were computed again."""
+    """A pass that says how many steps were computed again, 16 at first and 64 at most."""
 
     def __init__(self, work: Any) -> None:
+        work.chunks = rank_rounds.Chunks(16, 64)
         self._work, self.repeated = work, 0
 
     def again(self, begin: int, size: int, entering: Any, *, keeps: bool) -> Any:
@@ -29,13 +30,6 @@ class Watched:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._work, name)
-
-
-@pytest.fixture
-def short_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of 16 steps at first, and 64 at most."""
-    monkeypatch.setattr(rank_rounds, "FIRST", 16)
-    monkeypatch.setattr(rank_rounds, "AT_ONCE", 64 * 6)
 
 
 def second_part(a: Any, b: Any, initial: Any = None, resets: Any = None) -> tuple[Watched, Any, Any]:
@@ -52,7 +46,7 @@ def second_part(a: Any, b: Any, initial: Any = None, resets: Any = None) -> tupl
 
 
 @pytest.mark.parametrize(("least", "repeated"), [(0.0, 64), (0.9, 460), (0.9999, 400)])
-def test_as_many_steps_are_repeated_as_are_felt(least: float, repeated: int, short_chunks: None) -> None:
+def test_as_many_steps_are_repeated_as_are_felt(least: float, repeated: int) -> None:
     torch.manual_seed(1)
     a = least + (1.0 - least) * torch.rand(2, STEPS, 3)
     b = torch.randn(2, STEPS, 3)
@@ -63,7 +57,7 @@ def test_as_many_steps_are_repeated_as_are_felt(least: float, repeated: int, sho
     assert 0 < work.repeated <= repeated
 
 
-def test_a_reset_drops_what_is_no_number(short_chunks: None) -> None:
+def test_a_reset_drops_what_is_no_number() -> None:
     """And without one it is passed on to the end, however small the product is."""
     a, b = torch.full((2, STEPS, 3), 0.5), torch.ones(2, STEPS, 3)
     resets = torch.zeros(2, STEPS, dtype=torch.bool)
@@ -77,7 +71,7 @@ def test_a_reset_drops_what_is_no_number(short_chunks: None) -> None:
     assert not last[1].isfinite().any()
 
 
-def test_zeros_are_taken_to_zeros_by_a_product_that_overflows(short_chunks: None) -> None:
+def test_zeros_are_taken_to_zeros_by_a_product_that_overflows() -> None:
     a, b = torch.full((1, STEPS, 3), 2.0), torch.zeros(1, STEPS, 3)
     b[:, -1] = 1.0
     work, entering, leaving = second_part(a, b)
@@ -87,7 +81,7 @@ def test_zeros_are_taken_to_zeros_by_a_product_that_overflows(short_chunks: None
 
 
 @pytest.mark.parametrize("least", [0.0, 0.999])
-def test_gradients_are_those_of_the_whole(least: float, short_chunks: None) -> None:
+def test_gradients_are_those_of_the_whole(least: float) -> None:
     torch.manual_seed(2)
     a = (least + (1.0 - least) * torch.rand(2, STEPS, 3)).requires_grad_()
     b = torch.randn(2, STEPS, 3, requires_grad=True)
@@ -105,7 +99,8 @@ def test_gradients_are_those_of_the_whole(least: float, short_chunks: None) -> N
         zeros = torch.zeros(2, 3)
         entering = work.whole(zeros)
         if whole:
-            product = rank_rounds.product_of(ForwardPart(call, [a[:, at], b[:, at]], options)).transposed()
+            forward = Watched(ForwardPart(call, [a[:, at], b[:, at]], options))
+            product = rank_rounds.product_of(forward).transposed()
             entering = rank_rounds.corrected(work, product, whole[-1][1], whole[-1][1], entering)
         whole.append((work, entering))
     for at, (work, _) in zip((second, first), whole, strict=True):
