@@ -173,8 +173,11 @@ def _dry_run(kernel: Kernel, options: RunOptions, strategy: str, seed: int, as_j
     if not as_json:
         goals = ", ".join(options.goals.names)
         click.echo(f"{kernel.name}: {kernel.space.size:,} configurations, searched by {strategy} for {goals}")
-    drawn = kernel.space.sample(min(SAMPLE, kernel.space.size), seed=seed) if kernel.compiles else ()
-    _print_compiled(kernel, compilations(kernel, drawn) if kernel.compiles else (), as_json)
+    compiled: Iterable[Compilation] = ()
+    if kernel.compiles:
+        drawn = kernel.space.sample(min(SAMPLE, kernel.space.size), seed=seed)
+        compiled = compilations(kernel, drawn)
+    _print_compiled(kernel, compiled, as_json)
 
 
 @click.command(context_settings=HELP)

@@ -144,7 +144,7 @@ def run(
     if wanted is not None:  # weights are cast where they are put in order
         with torch.autocast(data.device.type, enabled=False):
             return _run(calls, plan, data.to(wanted), tensors, fits)
-    key = partial(_key, stack, data, states) if isinstance(rows, Even) else _no_key
+    key = _key(stack, data, states, _is_training(data, tensors)) if isinstance(rows, Even) else None
     return _run(calls, plan, data, tensors, fits, key)
 
 
@@ -163,10 +163,6 @@ def repeated(stack: Stack, data: torch.Tensor, states: States | None) -> tuple[t
         return None
     held = calls.replays.again(key, parameters)
     return None if held is None else _replay(held, data, given, parameters, training)
-
-
-def _no_key(training: bool) -> None:
-    """For calls that are not looked up by a key."""
 
 
 def _key(stack: Stack, data: torch.Tensor, states: States | None, training: bool) -> Hashable | None:
@@ -195,12 +191,12 @@ def _run(
     data: torch.Tensor,
     tensors: States,
     fits: Callable[[], None],
-    key: Callable[[bool], Hashable | None] = _no_key,
+    key: Hashable | None = None,
 ) -> tuple[torch.Tensor, States]:
     training = _is_training(data, tensors)
     passes = calls.passes(plan, data, training)
     given, parameters = tensors[: plan.given], tensors[plan.given :]
-    held = _held(calls, Call(passes, data, given, parameters, training, fits, key(training)))
+    held = _held(calls, Call(passes, data, given, parameters, training, fits, key))
     if held is not None:
         return _replay(held, data, given, parameters, training)
     fits()

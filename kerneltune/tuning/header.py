@@ -12,13 +12,7 @@ from kerneltune.pipeline.trial import TIME
 from kerneltune.sources.names import check_names, literal, quoted, type_of, unused
 from kerneltune.tuning.store import Store, StoredTrial
 
-PUBLIC = (
-    "Configuration",
-    "Row",
-    "Sizes",
-    "best",
-    "std",
-)  # what a header names for its users, and what it uses
+PUBLIC = ("Configuration", "Row", "Sizes", "best", "std")  # what users see of a header, and what it uses
 
 
 def header_text(kernel: str, store: Path | str | None = None, declared: Sequence[str] = ()) -> str:
@@ -50,10 +44,9 @@ def header_text(kernel: str, store: Path | str | None = None, declared: Sequence
         raise InputError(f"the store has no result of {kernel}: tune it first")
     chosen = list(best.values())
     first = chosen[-1]
-    parameters, sizes = (
-        list(first.trial.configuration),
-        sorted(first.sizes, key=lambda one: (declared.index(one) if one in declared else len(declared), one)),
-    )
+    parameters = list(first.trial.configuration)
+    sizes = [one for one in declared if one in first.sizes]
+    sizes += sorted(set(first.sizes) - set(sizes))
     chosen = [r for r in chosen if list(r.trial.configuration) == parameters and set(r.sizes) == set(sizes)]
     return _text(kernel, parameters, sizes, chosen)
 
