@@ -175,7 +175,7 @@ def _key(stack: Stack, data: torch.Tensor, states: States | None, training: bool
     if place is None or any(type(one) not in PLAIN for one in given):
         return None
     forms = [(one.shape, one.dtype, one.device) for one in (data, *given)]
-    return place, stack.sizes, stack.training, training, rnn_takes_tf32(), *forms
+    return place, stack.kind.cell, stack.sizes, stack.training, training, rnn_takes_tf32(), *forms
 
 
 def _is_training(data: torch.Tensor, tensors: States) -> bool:

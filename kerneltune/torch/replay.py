@@ -201,7 +201,7 @@ class Replays:
     """The slots of a stack."""
 
     def __init__(self) -> None:
-        self._addresses: list[int] = []
+        self._addresses: list[Hashable] = []
         self._kinds: dict[Hashable, _Kind] = {}
         self._alike: dict[Hashable, _Kind] = {}  # the same by what `again` is asked with
         self._calls = 0
@@ -296,13 +296,13 @@ def place_of(data: torch.Tensor) -> Hashable | None:
     return graphs().place(data)
 
 
-def _addresses(parameters: States) -> list[int] | None:
-    """Where they lie; None where what other kinds of tensors hold may move unnoticed."""
-    found = []
+def _addresses(parameters: States) -> list[Hashable] | None:
+    """Where they lie and as what; None where what other kinds of tensors hold may move unnoticed."""
+    found: list[Hashable] = []
     for one in parameters:
         if type(one) not in PLAIN or not one.is_contiguous():
             return None
-        found.append(one.data_ptr())
+        found += (one.data_ptr(), one.dtype, one.numel())  # `.data =` may put others at the same address
     return found
 
 

@@ -8,7 +8,7 @@ import threading
 from typing import Any
 
 import pytest
-from drawn_calls import Sequence, two_alike, wrong_in_threads
+from drawn_calls import Sequence, states_of, two_alike, wrong_in_threads
 from reference_launcher import ReferenceLauncher
 from rerunning import Rerunning
 
@@ -34,6 +34,49 @@ def test_drawn_calls_give_what_they_give_without(seed: int, recorder: Rerunning)
 def trained(layer: Any, calls: int = 4) -> None:
     for _ in range(calls):
         layer(torch.randn(4, 3, 5))[0].sum().backward()
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "changes"),
+    [
+        ("RNN", {}, {"nonlinearity": "relu"}),
+        ("LSTM", {}, {"batch_first": True}),
+        ("GRU", {"num_layers": 2, "dropout": 1.0}, {"dropout": 0.0}),
+        ("GRU", {"num_layers": 2}, {"dropout": 1.0}),
+        ("LSTM", {"num_layers": 2, "dropout": 1.0}, {"training": False}),
+    ],
+)
+def test_what_is_set_between_calls_holds(
+    kind: str, options: dict[str, Any], changes: dict[str, Any], recorder: Rerunning
+) -> None:
+    layer, without = two_alike(kind, options, recorder)
+    x = torch.randn(5, 5, 5)  # steps, rows and width alike: no shape tells a change
+    for again in range(3):
+        for _ in range(5):
+            found, expected = layer(x), without(x)
+            for mine, other in zip(states_of(found), states_of(expected), strict=True):
+                assert torch.equal(mine, other)
+        for name, value in changes.items():
+            value = value if again == 0 else not value if isinstance(value, bool) else value
+            setattr(layer, name, value)
+            setattr(without.layer, name, value)
+
+
+def test_other_weights_at_the_same_address_are_checked_anew(recorder: Rerunning) -> None:
+    import kerneltune.torch as ours
+    from kerneltune.errors import InputError
+
+    for change in (lambda one: one.view(torch.int32), lambda one: one[:4]):
+        layer = ours.GRU(5, 16)
+        x = torch.randn(4, 3, 5)
+        with torch.no_grad():
+            for _ in range(5):
+                layer(x)
+            kept = layer.bias_hh_l0.data
+            layer.bias_hh_l0.requires_grad_(False).data = change(kept)
+            assert layer.bias_hh_l0.data_ptr() == kept.data_ptr()
+            with pytest.raises(InputError, match="bias_hh_l0"):
+                layer(x)
 
 
 def test_weights_that_change_before_the_backward_pass_are_torchs_error(recorder: Rerunning) -> None:

@@ -122,8 +122,19 @@ class Sequence:
         for mine in self.parameters(0):
             mine.data = mine.data.clone()
 
+    def change(self) -> None:
+        """Set what can be set of a layer that is there."""
+        name, value = self.draw.choice(
+            [("nonlinearity", "relu"), ("nonlinearity", "tanh"), ("training", None)]
+        )
+        for layer in (self.layer, self.without.layer):
+            if name == "training":
+                layer.train(not layer.training)
+            elif hasattr(layer, name):
+                setattr(layer, name, value)
+
     def run(self) -> None:
-        for _ in range(60):
+        for _ in range(80):
             chance = self.draw.random()
             if chance < 0.55:
                 self.call()
@@ -131,10 +142,12 @@ class Sequence:
                 self.backward()
             elif chance < 0.95:
                 self.step()
-            elif chance < 0.98:
+            elif chance < 0.97:
                 self.freeze()
-            else:
+            elif chance < 0.98:
                 self.move()
+            else:
+                self.change()
         for found, was in self.kept:
             assert torch.equal(found, was)
 
