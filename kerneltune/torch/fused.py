@@ -36,7 +36,7 @@ MOST_REPLAYED = 0.01  # seconds of the GPU; beyond, the time of the host does no
 MOST_PLANS = 4096  # of a stack
 MOST_KEPT = 2**17  # steps of all rows whose places are kept for the next layer
 LAUNCH = 1e-4  # seconds that a further launch of both passes takes, of the host or of the GPU
-_keeps_graph = getattr(torch._C._autograd, "_get_current_graph_task_keep_graph", None)  # not in older torch
+keeps_graph = getattr(torch._C._autograd, "_get_current_graph_task_keep_graph", None)  # not in older torch
 
 
 @lru_cache(maxsize=256)
@@ -56,29 +56,28 @@ def layer_of(kind: Kind, sizes: Sizes, tf32: bool) -> Layer:
     )
 
 
-class _Calls:
+class Calls:
     """Data that calls of a stack share.
 
     Attributes:
-        names: Those of each layer's and direction's parameters.
+        names: Those of each layer's and direction's parameters, if they are asked for by name.
         replays: Where short calls are replayed.
     """
 
-    def __init__(self, stack: Stack) -> None:
-        parts = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")[: 4 if stack.sizes.bias else 2]
-        self.names = tuple(part + end for end in stack._ends() for part in parts)
+    def __init__(self, names: tuple[str, ...] = ()) -> None:
+        self.names = names
         self.replays = Replays()
         self._plans: dict[Any, Plan] = {}
         self._passes: dict[Any, Passes] = {}
 
-    def plan(self, stack: Stack, rows: BatchRows, dropout: float, given: int) -> Plan:
+    def plan(self, kind: Kind, sizes: Sizes, rows: BatchRows, dropout: float, given: int) -> Plan:
         """How a call runs; the same one for calls that are alike."""
         tf32 = rnn_takes_tf32()
-        key = rows, dropout, given, tf32, stack.kind.cell, stack.sizes
+        key = rows, dropout, given, tf32, kind.cell, sizes
         found = self._plans.get(key) if isinstance(rows, Even) else None
         if found is None:
-            layer = layer_of(stack.kind, stack.sizes, tf32)
-            found = Plan(layer, stack.sizes.num_layers, dropout, given, rows, launcher())
+            layer = layer_of(kind, sizes, tf32)
+            found = Plan(layer, sizes.num_layers, dropout, given, rows, launcher())
             if isinstance(rows, Even):
                 if len(self._plans) >= MOST_PLANS:
                     self._plans = {}
@@ -104,12 +103,12 @@ class _Calls:
         return found
 
 
-_CALLS: WeakKeyDictionary[Stack, _Calls] = WeakKeyDictionary()
+_CALLS: WeakKeyDictionary[Stack, Calls] = WeakKeyDictionary()
 
 
-def _calls_of(stack: Stack) -> _Calls:
+def _calls_of(stack: Stack) -> Calls:
     found = _CALLS.get(stack)
-    return _CALLS.setdefault(stack, _Calls(stack)) if found is None else found
+    return _CALLS.setdefault(stack, Calls(stack.parameter_names())) if found is None else found
 
 
 def takes(stack: Stack) -> bool:
@@ -138,7 +137,7 @@ def run(
         found if (found := own.get(name)) is not None else getattr(stack, name) for name in calls.names
     ]
     dropout = sizes.dropout if stack.training else 0.0
-    plan = calls.plan(stack, rows, dropout, len(given))
+    plan = calls.plan(stack.kind, sizes, rows, dropout, len(given))
     tensors, wanted = (*given, *parameters), autocast_of_cell(data, stack.kind.cell)
     fits = partial(stack.check_fits, data, given, casts=wanted is not None)
     if wanted is not None:  # weights are cast where they are put in order
@@ -186,7 +185,7 @@ def _is_training(data: torch.Tensor, tensors: States) -> bool:
 
 
 def _run(
-    calls: _Calls,
+    calls: Calls,
     plan: Plan,
     data: torch.Tensor,
     tensors: States,
@@ -196,7 +195,7 @@ def _run(
     training = _is_training(data, tensors)
     passes = calls.passes(plan, data, training)
     given, parameters = tensors[: plan.given], tensors[plan.given :]
-    held = _held(calls, Call(passes, data, given, parameters, training, fits, key))
+    held = held_by(calls, Call(passes, data, given, parameters, training, fits, key))
     if held is not None:
         return _replay(held, data, given, parameters, training)
     fits()
@@ -207,7 +206,7 @@ def _run(
     return output, stacked.unbind(0)
 
 
-def _held(calls: _Calls, call: Call) -> Hold | None:
+def held_by(calls: Calls, call: Call) -> Hold | None:
     """Where this call is replayed, if it is one of those that are."""
     passes, data = call.passes, call.data
     if isinstance(passes, Plan) and (passes.dropout or not isinstance(passes.rows, Even)):
@@ -300,7 +299,7 @@ class _Replayed(torch.autograd.Function):  # type: ignore[misc] # torch has no t
             run = _again(ctx.held.slot.passes, None)
             return (None, None, *differentiable_gradients(run, inputs, (by, *by_last)))
         found = ctx.held.slot.backward(by, by_last, by_data=ctx.needs_input_grad[2])
-        if _keeps_graph is not None and not _keeps_graph():
+        if keeps_graph is not None and not keeps_graph():
             ctx.held.release()  # else it goes with the node
         return (None, None, *found)
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import warnings
 import weakref
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from threading import RLock
@@ -30,7 +30,6 @@ MOST_KINDS = 16  # of a stack that are recorded
 MOST_NOTED = 256  # of a stack whose calls are counted
 FORGOTTEN = 1000  # calls of a stack after which a kind gives way to another one
 PLAIN = (torch.Tensor, torch.nn.Parameter)
-PLACE = 64  # gradients by parameters begin at multiples of so many values
 Result = TypeVar("Result")
 
 
@@ -141,33 +140,32 @@ class Slot:
 
     def _recorded_backward(self, given: Gradients, by_data: bool) -> _Backward:
         passes = partial(self.passes.backward, self._kept, by_data=by_data)
-        return _Backward(partial(self._recorder.record, self._pool), passes, given, 1 + self.passes.given)
+        return _Backward(partial(self._recorder.record, self._pool), passes, given)
 
 
 class _Backward:
     """A recorded backward pass, for one pattern of gradients that come in."""
 
-    def __init__(self, record: Callable[..., Any], passes: Callable[..., Any], given: Gradients, first: int):
+    def __init__(self, record: Callable[..., Any], passes: Callable[..., Any], given: Gradients) -> None:
         self._given = tuple(None if one is None else _like(one) for one in given)
         self._put(given)
 
-        def work() -> tuple[list[torch.Tensor | None], list[torch.Size], torch.Tensor]:
+        def work() -> list[torch.Tensor | None]:
             found = passes(self._given[0], self._given[1:])
-            return found[:first], [one.shape for one in found[first:]], _joined(found[first:])
+            return [None if one is None else one.contiguous() for one in found]
 
-        self._replay, (self._firsts, self._shapes, self._rest) = record(work)
+        self._replay, self._found = record(work)
 
     def _put(self, given: Gradients) -> None:
-        for mine, one in zip(self._given, given, strict=True):
-            if mine is not None and one is not None:
-                mine.copy_(one)
+        _copy(self._given, given)
 
     def __call__(self, given: Gradients) -> list[torch.Tensor | None]:
-        """Gradients in memory of their own; those by parameters share one block."""
+        """Gradients, each in memory of its own."""
         self._put(given)
         self._replay()
-        firsts = [None if one is None else one.clone() for one in self._firsts]
-        return [*firsts, *_parted(self._rest.clone(), self._shapes)]
+        made = [None if one is None else torch.empty_like(one) for one in self._found]
+        _copy(made, self._found)
+        return made
 
 
 class Hold:
@@ -321,25 +319,12 @@ def _recorded(make: Callable[[], Result]) -> Result | None:
         return None
 
 
+def _copy(into: Sequence[torch.Tensor | None], out_of: Sequence[torch.Tensor | None]) -> None:
+    """Copy those that are there, in one launch."""
+    mine = [one for one in into if one is not None]
+    if mine:
+        torch._foreach_copy_(mine, [one for one in out_of if one is not None])
+
+
 def _like(tensor: torch.Tensor) -> torch.Tensor:
     return torch.empty_like(tensor, memory_format=torch.contiguous_format)
-
-
-def _joined(parts: list[torch.Tensor]) -> torch.Tensor:
-    """Parts in one block, each at a multiple of `PLACE`."""
-    found = []
-    for part in parts:
-        found.append(part.reshape(-1))
-        if missing := -part.numel() % PLACE:
-            found.append(part.new_zeros(missing))
-    return torch.cat(found)
-
-
-def _parted(joined: torch.Tensor, shapes: list[torch.Size]) -> list[torch.Tensor]:
-    """The inverse: views."""
-    found, at = [], 0
-    for shape in shapes:
-        size = shape.numel()
-        found.append(joined.narrow(0, at, size).view(shape))
-        at += -(-size // PLACE) * PLACE
-    return found

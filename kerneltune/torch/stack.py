@@ -113,6 +113,11 @@ class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
                 found.append(torch.full(shape, float(state == "n"), device=like.device, dtype=like.dtype))
         return tuple(found)
 
+    def parameter_names(self) -> tuple[str, ...]:
+        """Those of each layer's and direction's weights and biases, in torch's order."""
+        parts = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")[: 4 if self.sizes.bias else 2]
+        return tuple(part + end for end in self._ends() for part in parts)
+
     def _ends(self) -> list[str]:
         sizes = self.sizes
         return [self.ending(k, d) for k in range(sizes.num_layers) for d in range(sizes.directions)]

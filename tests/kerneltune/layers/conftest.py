@@ -19,7 +19,12 @@ def kernels_on_cpu(monkeypatch: pytest.MonkeyPatch) -> ReferenceLauncher:
         monkeypatch.setattr(module, "launcher", lambda: made)
     for module in (operators, rnn):
         monkeypatch.setattr(module, "takes_kernels", lambda tensor: not is_native())
-    monkeypatch.setattr(stack, "kernels_take", lambda device, dtype: not is_native())
+
+    def takes(device: str, dtype: torch.dtype) -> bool:
+        return not is_native()
+
+    takes._dynamo_marked_constant = True  # type: ignore[attr-defined] # as the function that it stands for
+    monkeypatch.setattr(stack, "kernels_take", takes)
     fused._kept_places.cache_clear()
     torch.manual_seed(0)
     return made
