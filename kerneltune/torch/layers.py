@@ -189,12 +189,6 @@ class Recurrent(Stack):
             return False
         return on_kernels(data, self.kind.cell) and fused.takes(self)
 
-    def _is_one_operator(self, data: torch.Tensor, layout: Layout) -> bool:
-        """Whether a call that is compiled is one operator."""
-        if not torch.compiler.is_compiling() or not isinstance(layout, Dense) or not data.numel():
-            return False
-        return on_kernels(data, self.kind.cell) and stack_operator.compiles(self)
-
     def _run(self, data: torch.Tensor, layout: Layout, states: States | None) -> tuple[torch.Tensor, States]:
         dense = isinstance(layout, Dense) and not torch.compiler.is_compiling()
         if dense and (found := fused.repeated(self, data, states)) is not None:
@@ -206,7 +200,11 @@ class Recurrent(Stack):
         self.check_fits(data, first, casts=autocast_dtype(data) is not None)
         if dense and self._is_torchs(data):
             return self._by_torch(data, first, None)
-        if self._is_one_operator(data, layout):
+        if (
+            isinstance(layout, Dense)
+            and on_kernels(data, self.kind.cell)
+            and stack_operator.takes(self, data)
+        ):
             return stack_operator.run(
                 self, data, () if states is None and not self.sizes.learned_initial else first
             )

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.utils.weak import WeakTensorKeyDictionary
 
-from kerneltune.torch.fused import Calls, held_by, keeps_graph, takes
+from kerneltune.torch import fused
+from kerneltune.torch.fused import Calls, held_by, keeps_graph
 from kerneltune.torch.fused_passes import Passes, States
 from kerneltune.torch.fused_rows import Even
 from kerneltune.torch.precision import autocast_of_cell, rnn_takes_tf32
@@ -48,7 +49,7 @@ _LIBRARY.define(
 
 @dataclass
 class _Kept:
-    """What a forward pass leaves for its backward pass: a slot that it holds, or tensors."""
+    """The rest of a forward pass, for its backward pass: a slot that it holds, or tensors."""
 
     passes: Passes
     left: Hold | Any
@@ -65,9 +66,9 @@ def _sizes(features: int, units: int, heads: int, layers: int, bidirectional: bo
     return Sizes(features, units, num_layers=layers, heads=heads, bidirectional=bidirectional, bias=bias)
 
 
-def compiles(stack: Stack) -> bool:
-    """Whether a call of this stack that is compiled now, not exported, is this operator on kernels."""
-    return _IS_SPLIT and torch.compiler.is_dynamo_compiling() and takes(stack)
+def takes(stack: Stack, data: torch.Tensor) -> bool:
+    """Whether a call of this stack on kernels is compiled now, not exported, and can be this operator."""
+    return _IS_SPLIT and torch.compiler.is_dynamo_compiling() and data.numel() > 0 and fused.takes(stack)
 
 
 def run(stack: Stack, data: torch.Tensor, states: States) -> tuple[torch.Tensor, States]:
