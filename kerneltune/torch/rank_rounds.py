@@ -17,6 +17,8 @@ FIRST = 512  # steps that are computed again at first; twice as many each time
 AT_ONCE = 1 << 26  # numbers of an input that are computed again at a time: what bounds their memory
 ROUNDING = 2.0**-25  # of a float32: what is at most half of its last digit, whatever the number is
 FORGOTTEN = 2.0**-120  # a product's magnitude from which on no state of a usual size is left
+USUAL = 2.0**20  # a state's magnitude; what is left of it is 2^-100 then, which no usual sum of states feels
+GROWTH = 8  # of the steps that are asked about: a question waits for the GPU, a step takes it nothing
 
 Group = Any  # torch.distributed's process group, or None for the default one
 
@@ -48,10 +50,27 @@ class PartProduct(NamedTuple):
         """That of gradients, from the last step to the first."""
         return PartProduct(self.matrix.transpose(2, 3), self.dropped)
 
-    def is_forgotten(self) -> bool:
+    def forgets(self) -> torch.Tensor:
         """Whether nothing is left of states of a usual size."""
-        left = self.matrix.flatten(1).abs().amax(1)
-        return bool((self.dropped | (left <= FORGOTTEN)).all())
+        return (self.dropped | (self.matrix.flatten(1).abs().amax(1) <= FORGOTTEN)).all()
+
+
+class Answer:
+    """A truth value on its way to the host, which reads it once it needs it."""
+
+    def __init__(self, value: torch.Tensor) -> None:
+        self._value, self._event = value, None
+        if value.is_cuda:
+            self._value = torch.empty((), dtype=torch.bool, pin_memory=True)
+            self._value.copy_(value, non_blocking=True)
+            self._event = torch.cuda.Event()
+            self._event.record()
+
+    def read(self) -> bool:
+        """Wait for what was queued before the question, and no longer."""
+        if self._event is not None:
+            self._event.synchronize()
+        return bool(self._value)
 
 
 class Chunks(NamedTuple):
@@ -89,15 +108,32 @@ class LinearPass(Pass, Protocol):
         """The map of states over some steps."""
 
 
-def product_of(work: LinearPass) -> PartProduct:
-    """That of a whole part, computed up to where nothing is left of a state."""
-    size, most = work.chunks
-    end = min(size, work.steps)
-    found = work.product(0, end)
-    while end < work.steps and not found.is_forgotten():
-        size = min(2 * size, most, work.steps - end)
-        found, end = work.product(end, size).behind(found), end + size
-    return found
+class Reach:
+    """How far into a part the states that enter it are felt; the first steps are asked about at once.
+
+    Attributes:
+        product: The map of states over the steps that were looked at.
+        end: The number of these steps.
+    """
+
+    def __init__(self, work: LinearPass) -> None:
+        self._work = work
+        self.end = min(GROWTH * work.chunks.first, work.steps)
+        self.product = work.product(0, self.end)
+        self._answer = Answer(self.product.forgets())
+        self._is_over: bool | None = None
+
+    def forgets(self) -> bool:
+        """Whether nothing is left behind `end`, which is the last step if something always is."""
+        if self._is_over is None:
+            size, steps = self.end, self._work.steps
+            self._is_over = self._answer.read()
+            while self.end < steps and not self._is_over:
+                size = min(GROWTH * size, self._work.chunks.most, steps - self.end)
+                self.product = self._work.product(self.end, size).behind(self.product)
+                self.end += size
+                self._is_over = Answer(self.product.forgets()).read()
+        return self._is_over
 
 
 def gathered(group: Group, mine: torch.Tensor) -> list[torch.Tensor]:
@@ -135,17 +171,34 @@ def entering_of(products: Sequence[PartProduct], leavings: Sequence[torch.Tensor
 
 
 def corrected(
-    work: LinearPass, product: PartProduct, entering: torch.Tensor, extra: torch.Tensor, leaving: torch.Tensor
+    work: LinearPass, reach: Reach, entering: torch.Tensor, extra: torch.Tensor, leaving: torch.Tensor
 ) -> torch.Tensor:
     """The states that leave, after the steps are computed again in which what enters is felt.
 
+    The first steps are queued before the host waits for any answer: they suffice nearly always.
+
     Args:
         work: The pass.
-        product: That of the whole part.
+        reach: How far what enters is felt.
         entering: What enters.
         extra: By how much that is more than what the part was computed from.
         leaving: What left then.
     """
+    usual = Answer((extra.abs() <= USUAL).all())
+    begin = work.end_of(0, reach.end)
+    states = work.again(0, begin, entering, keeps=True)
+    if reach.forgets() and usual.read():
+        while begin < reach.end:
+            end = work.end_of(begin, min(work.chunks.most, reach.end - begin))
+            states, begin = work.again(begin, end - begin, states, keeps=True), end
+        return leaving
+    return _corrected_by_values(work, reach.product, entering, extra, leaving)
+
+
+def _corrected_by_values(
+    work: LinearPass, product: PartProduct, entering: torch.Tensor, extra: torch.Tensor, leaving: torch.Tensor
+) -> torch.Tensor:
+    """The same for products that are never small, or states of any size: until a state is what it was."""
     whole, (first, most) = product.of(extra), work.chunks
     felt_to_the_end = not _is_rounding(whole, leaving + whole)
     begin, size = 0, most if felt_to_the_end else first
@@ -179,14 +232,15 @@ def settled_once(
         order: The ranks in that order.
         group: The process group.
     """
-    product = product_of(work)  # ahead of the long pass, which the host then does not wait for
+    reach = Reach(work)  # ahead of the long pass, which the host then does not wait for
     leaving = work.whole(initial if position == 0 else None)
-    products, leavings = gathered_products(group, product, leaving)
+    reach.forgets()
+    products, leavings = gathered_products(group, reach.product, leaving)
     if position == 0:
         return torch.zeros_like(leaving) if initial is None else initial, leaving, products
     ahead = order[:position]
     entering = entering_of([products[rank] for rank in ahead], [leavings[rank] for rank in ahead])
-    return entering, corrected(work, product, entering, entering, leaving), products
+    return entering, corrected(work, reach, entering, entering, leaving), products
 
 
 def settled_back(
@@ -208,12 +262,14 @@ def settled_back(
         group: The process group.
     """
     leaving = work.whole(own)
-    leavings = gathered(group, leaving)
     if position == 0:
+        gathered(group, leaving)
         return leaving
+    reach = Reach(work)  # while the host has time
+    leavings = gathered(group, leaving)
     back, ahead = [one.transposed() for one in products], order[:position]
     extra = entering_of([back[rank] for rank in ahead], [leavings[rank] for rank in ahead])
-    return corrected(work, back[order[position]], own + extra, extra, leaving)
+    return corrected(work, reach, own + extra, extra, leaving)
 
 
 def settled(

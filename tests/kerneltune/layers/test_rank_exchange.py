@@ -41,11 +41,11 @@ def second_part(a: Any, b: Any, initial: Any = None, resets: Any = None) -> tupl
         parts.append(ForwardPart(call, [a[:, at], b[:, at]], Options(resets=marks)))
     entering = parts[0].whole(initial)
     work = Watched(parts[1])
-    product, leaving = rank_rounds.product_of(work), work.whole(None)
-    return work, entering, rank_rounds.corrected(work, product, entering, entering, leaving)
+    reach, leaving = rank_rounds.Reach(work), work.whole(None)
+    return work, entering, rank_rounds.corrected(work, reach, entering, entering, leaving)
 
 
-@pytest.mark.parametrize(("least", "repeated"), [(0.0, 64), (0.9, 460), (0.9999, 400)])
+@pytest.mark.parametrize(("least", "repeated"), [(0.0, 128), (0.9, 528), (0.9999, 528)])
 def test_as_many_steps_are_repeated_as_are_felt(least: float, repeated: int) -> None:
     torch.manual_seed(1)
     a = least + (1.0 - least) * torch.rand(2, STEPS, 3)
@@ -69,6 +69,17 @@ def test_a_reset_drops_what_is_no_number() -> None:
     torch.testing.assert_close(leaving, last, equal_nan=True)
     assert last[0].isfinite().all()
     assert not last[1].isfinite().any()
+
+
+@pytest.mark.parametrize("size", [1e10, 1e37])
+def test_states_of_any_size_are_felt_as_long_as_they_are(size: float) -> None:
+    torch.manual_seed(3)
+    a, b = torch.full((2, STEPS, 3), 0.6), 1e-3 * torch.randn(2, STEPS, 3)
+    b[:, CUT - 1] = size
+    work, _, leaving = second_part(a, b)
+    hidden, last = scan("linear", a, b)
+    torch.testing.assert_close(work.results[0], hidden[:, CUT:], rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(leaving, last, rtol=1e-5, atol=1e-6)
 
 
 def test_zeros_are_taken_to_zeros_by_a_product_that_overflows() -> None:
@@ -99,9 +110,8 @@ def test_gradients_are_those_of_the_whole(least: float) -> None:
         zeros = torch.zeros(2, 3)
         entering = work.whole(zeros)
         if whole:
-            forward = Watched(ForwardPart(call, [a[:, at], b[:, at]], options))
-            product = rank_rounds.product_of(forward).transposed()
-            entering = rank_rounds.corrected(work, product, whole[-1][1], whole[-1][1], entering)
+            reach = rank_rounds.Reach(work)
+            entering = rank_rounds.corrected(work, reach, whole[-1][1], whole[-1][1], entering)
         whole.append((work, entering))
     for at, (work, _) in zip((second, first), whole, strict=True):
         torch.testing.assert_close(work.by_inputs[0], by_a[:, at], rtol=1e-5, atol=1e-5)
