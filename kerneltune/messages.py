@@ -286,7 +286,7 @@ def required(line: str, kind: type[M]) -> M:
     return found
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """Numbers of other libraries that are Python's, too, such as numpy's float64."""
     for kind in (int, float, str):
         if isinstance(value, kind):

@@ -231,13 +231,13 @@ def _checked(time_limit: float | None) -> float | None:
     return time_limit
 
 
-def _number(number: Any) -> int:
+def _number(number: object) -> int:
     if integer(number, "the number of solutions") < 0:
         raise ModelError(f"the number of solutions must not be negative, as {number} is")
     return integer(number, "the number of solutions")
 
 
-def _tolerance(within: Any) -> Fraction:
+def _tolerance(within: object) -> Fraction:
     from constrint.expr.rational import fraction_of, is_fraction
 
     exact = fraction_of(within if is_fraction(within) else integer(within, "within"))

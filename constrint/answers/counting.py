@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from constrint.modelling.ownership import check_variables
 from constrint.search.all_solutions import AllSolutions
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def count_solutions(
-    model: Declarations, options: Options, deadline: Deadline, variables: Iterable[Any] | None = None
+    model: Declarations, options: Options, deadline: Deadline, variables: Iterable[object] | None = None
 ) -> tuple[int, bool]:
     """The number of solutions found before the deadline, and whether they are all.
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from constrint.modelling.declarations import Declarations
     from constrint.preparing.options import OnSolution
 
-OWN: Mapping[str, tuple[Any, str]] = {
+OWN: Mapping[str, tuple[object, str]] = {
     "branching": (None, "CP-SAT chooses its own branching"),
     "restarts": (None, "CP-SAT has restarts of its own"),
     "lns": (False, "CP-SAT searches neighbourhoods by itself, given several workers"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from constrint.errors import ModelError
 from constrint.preparing.branching import Brancher, Branching, as_brancher
@@ -83,7 +83,7 @@ def options_of(
 
 
 def _sharing(
-    workers: int | None, executor: Executor | None, ways: Mapping[str, Any], brancher: Brancher
+    workers: int | None, executor: Executor | None, ways: Mapping[str, object], brancher: Brancher
 ) -> SearchFactory | None:
     """The factory of shared searches, or None for one worker; raises if the options exclude sharing."""
     if executor is None and (workers is None or (type(workers) is int and workers == 1)):

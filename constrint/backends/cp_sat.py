@@ -14,7 +14,7 @@ from dataclasses import replace
 from itertools import product
 from math import prod
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ortools.sat.python import cp_model
 
@@ -30,6 +30,10 @@ from constrint.preparing.options import OnSolution
 from constrint.preparing.prepared import Prepared
 from constrint.presolve import Root
 from constrint.support.deadline import Deadline, Stopped, check_deadline, until
+
+if TYPE_CHECKING:
+    from ortools.sat.python.cp_model import CpModel, IntVar, LinearExpr, SatParameters
+    from ortools.sat.python.cp_model_helper import Literal
 
 
 def solve(
@@ -91,7 +95,7 @@ def solve(
     return bounded(result, bound, goals[0][1]) if len(targets) == len(goals) == 1 else result
 
 
-def _parameters(seed: int, workers: int) -> Any:
+def _parameters(seed: int, workers: int) -> SatParameters:
     parameters = cp_model.CpSolver().parameters
     parameters.num_workers = workers
     parameters.random_seed = seed % (1 << 31)
@@ -121,7 +125,7 @@ class _Best:
 
 
 def _climbed(
-    translation: CpSatTranslation, parameters: Any, deadline: Deadline, watch: Watch, best: _Best
+    translation: CpSatTranslation, parameters: SatParameters, deadline: Deadline, watch: Watch, best: _Best
 ) -> tuple[Status, int | None]:
     """Optimise the goals one after the other; the status, and the last goal's bound."""
     status, bound = Status.UNKNOWN, None
@@ -204,8 +208,8 @@ class CpSatTranslation:
     """
 
     def __init__(self, prepared: Prepared, root: Root) -> None:
-        self.model: Any = cp_model.CpModel()
-        self.variables: dict[int, Any] = {}
+        self.model: CpModel = cp_model.CpModel()
+        self.variables: dict[int, IntVar] = {}
         self.prepared = prepared
         self.box = root.box
         used = {v for node in root.propagators for v in node.scope()} | set(prepared.variables.values())
@@ -243,7 +247,7 @@ class CpSatTranslation:
         """The solution that was found."""
         return {variable: solver.value(self.variables[v]) for variable, v in self.prepared.variables.items()}
 
-    def _variable(self, v: int) -> Any:
+    def _variable(self, v: int) -> IntVar:
         box = self.box
         lo, hi, step, values = box.lo[v], box.hi[v], box.step[v], box.values[v]
         if max(-lo, hi) >= LARGEST:
@@ -271,20 +275,20 @@ class CpSatTranslation:
         """Least and greatest values by variable."""
         return self.box.lo, self.box.hi
 
-    def literal(self, literal: int) -> Any:
+    def literal(self, literal: int) -> Literal:
         """A literal of the normal form; its variable is 0 or 1."""
         variable = self.variables[literal >> 1]
         return variable.negated() if literal & 1 else variable
 
-    def of(self, v: int) -> Any:
+    def of(self, v: int) -> IntVar:
         """A variable."""
         return self.variables[v]
 
-    def all(self, variables: Sequence[int]) -> list[Any]:
+    def all(self, variables: Sequence[int]) -> list[IntVar]:
         """The variables with these numbers."""
         return [self.variables[v] for v in variables]
 
-    def sum(self, terms: Sequence[tuple[int, int]], constant: int = 0) -> Any:
+    def sum(self, terms: Sequence[tuple[int, int]], constant: int = 0) -> LinearExpr | int:
         """A sum of terms and a constant; raises `ModelError` where it may leave CP-SAT's numbers."""
         lo, hi = self.box.lo, self.box.hi
         if sum([abs(a) * max(abs(lo[v]), abs(hi[v])) for a, v in terms], abs(constant)) >= LARGEST:

@@ -10,6 +10,8 @@ from constrint.frontends.cp_sat.rules import limit
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ortools.sat.python.cp_model_helper import Literal
+
     from constrint.backends.cp_sat import CpSatTranslation
     from constrint.propagators.handlers import Kind
 
@@ -20,7 +22,7 @@ def _all_different(
     t.model.add_all_different([t.sum([(a, v)], b) for a, v, b in node.views])
 
 
-def _equals(t: CpSatTranslation, v: int, value: int) -> Any:
+def _equals(t: CpSatTranslation, v: int, value: int) -> Literal:
     """A Boolean variable that is true exactly if a variable has a value."""
     literal, value = t.model.new_bool_var(""), limit(value)
     t.model.add(t.variables[v] == value).only_enforce_if(literal)
@@ -65,7 +67,7 @@ def _subcircuit(t: CpSatTranslation, node: c.Subcircuit) -> None:
 
 def _short_table(t: CpSatTranslation, node: c.ShortTable) -> None:
     """A Boolean variable for each row: it is taken exactly if its entries are equal."""
-    equal: dict[tuple[int, int], Any] = {}
+    equal: dict[tuple[int, int], Literal] = {}
     rows = []
     for row in node.rows:
         entries = [(v, value) for v, value in zip(node.variables, row, strict=True) if value is not None]
@@ -99,7 +101,7 @@ def _lexicographic(t: CpSatTranslation, node: c.Lexicographic) -> None:
 
 
 def _in_order(
-    t: CpSatTranslation, holds: Any, xs: tuple[int, ...], ys: tuple[int, ...], strict: bool
+    t: CpSatTranslation, holds: Literal, xs: tuple[int, ...], ys: tuple[int, ...], strict: bool
 ) -> None:
     for v, w in zip(xs, ys, strict=True):
         x, y = t.variables[v], t.variables[w]
@@ -111,13 +113,13 @@ def _in_order(
         t.model.add_bool_or([~holds])
 
 
-def _both(t: CpSatTranslation, left: Any, right: Any) -> Any:
+def _both(t: CpSatTranslation, left: Literal, right: Literal) -> Literal:
     both = t.model.new_bool_var("")
     t.model.add_bool_or([~left, ~right, both])
     return both
 
 
-def _before(t: CpSatTranslation, start: int, size: int, other: int) -> Any:
+def _before(t: CpSatTranslation, start: int, size: int, other: int) -> Literal:
     """A Boolean variable that implies that one task ends before another starts."""
     literal = t.model.new_bool_var("")
     t.model.add(t.sum([(1, start), (1, size), (-1, other)]) <= 0).only_enforce_if(literal)

@@ -15,6 +15,8 @@ from constrint.frontends.cp_sat.rules import RULES as SHARED
 from constrint.propagators.handlers import Handlers
 
 if TYPE_CHECKING:
+    from ortools.sat.python.cp_model import LinearExpr
+
     from constrint.backends.cp_sat import CpSatTranslation
 
 MOST_ROWS = 200_000
@@ -46,7 +48,7 @@ def _divmod(t: CpSatTranslation, node: c.DivMod) -> None:
         t.model.add(constraint).only_enforce_if(~positive)
 
 
-def _product_of(t: CpSatTranslation, x: int, y: int) -> Any:
+def _product_of(t: CpSatTranslation, x: int, y: int) -> LinearExpr:
     box = t.box
     corners = [a * b for a in (box.lo[x], box.hi[x]) for b in (box.lo[y], box.hi[y])]
     if max(map(abs, corners)) >= LARGEST:
@@ -112,7 +114,7 @@ def listed(t: CpSatTranslation, node: c.Propagator) -> None:
     t.model.add_allowed_assignments(t.all(scope), rows) if rows else t.model.add_bool_or([])
 
 
-RULES: Handlers[Callable[[CpSatTranslation, Any], Any]] = Handlers(
+RULES: Handlers[Callable[[CpSatTranslation, Any], object]] = Handlers(
     "CP-SAT",
     {
         **SHARED,

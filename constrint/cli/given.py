@@ -57,7 +57,7 @@ def _misread(condition: str) -> ModelError:
     return ModelError(f"--given {condition}: write NAME=VALUE, 'NAME in LOW..HIGH' or 'NAME in {{A, B}}'")
 
 
-def _matching(text: str, values: Sequence[Any]) -> list[Any]:
+def _matching(text: str, values: Sequence[object]) -> list[Any]:
     """The value that a text stands for: in double quotes a string, otherwise as it is printed."""
     if text.startswith("{") and text.endswith("}"):
         members = {one.strip() for one in text[1:-1].split(",") if one.strip()}

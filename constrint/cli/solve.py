@@ -134,7 +134,7 @@ def _write_taking_part(work: Statistics) -> None:
         _write(f"# took no part: {name}: {reason}")
 
 
-def written(value: Any) -> Any:
+def written(value: object) -> Any:
     """A set as a list, a fraction as a string with its exact value, in JSON."""
     return sorted(value, key=str) if isinstance(value, frozenset) else str(value)
 
@@ -292,7 +292,7 @@ def _write_conflict(conflict: Conflict, as_json: bool) -> int:
     return INFEASIBLE
 
 
-def _constraint_facts(constraint: Constraint) -> dict[str, Any]:
+def _constraint_facts(constraint: Constraint) -> dict[str, object]:
     position = constraint.position
     return {
         "name": constraint.name,
@@ -304,7 +304,7 @@ def _constraint_facts(constraint: Constraint) -> dict[str, Any]:
     }
 
 
-def _conflict_facts(conflict: Conflict) -> dict[str, Any]:
+def _conflict_facts(conflict: Conflict) -> dict[str, object]:
     constraints = [_constraint_facts(constraint) for constraint in conflict.listed]
     omitted = len(conflict.constraints) - len(constraints)
     facts = {"constraints": constraints, "empty": list(conflict.empty), "minimal": conflict.minimal}
@@ -325,7 +325,7 @@ def _line(values: Mapping[str, int]) -> str:
     return " ".join(f"{printable(name)}={value_text(value)}" for name, value in values.items())
 
 
-def value_text(value: Any) -> str:
+def value_text(value: object) -> str:
     """A value for people, in one line; a set such as {1, 2}."""
     if not isinstance(value, frozenset):
         return printable(str(value))
@@ -338,5 +338,5 @@ def _write(line: str) -> None:
     sys.stdout.write(line + "\n")
 
 
-def _write_json(document: Mapping[str, Any]) -> None:
+def _write_json(document: Mapping[str, object]) -> None:
     _write(json.dumps(document, default=written))

@@ -11,7 +11,7 @@ from functools import reduce
 from operator import or_
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from constrint.cli.given import chosen_values, named_in
 from constrint.cli.solve import UNDECIDED, infeasible, value_text, written
@@ -88,7 +88,7 @@ class Built:
     written: list[str] = field(default_factory=list)
 
 
-def describe(source: Model | Mapping[str, Any], name: str, request: SpaceRequest) -> int:
+def describe(source: Model | Mapping[str, object], name: str, request: SpaceRequest) -> int:
     """Build the set of a model or of a JSON search space, and print; returns the exit code."""
     request.check()
     deadline = Deadline(request.time_limit)
@@ -114,7 +114,7 @@ def describe(source: Model | Mapping[str, Any], name: str, request: SpaceRequest
     return 0
 
 
-def _built(source: Model | Mapping[str, Any], name: str, request: SpaceRequest) -> Built:
+def _built(source: Model | Mapping[str, object], name: str, request: SpaceRequest) -> Built:
     from constrint.tuning.spaces import from_json
 
     begun = perf_counter()
@@ -179,7 +179,7 @@ def _nothing_given(solutions: SolutionSet, condition: str, request: SpaceRequest
     return _no_solution(f"{why}; the values of {name} are {_some(solutions.values_of(name))}", request)
 
 
-def _some(values: list[Any]) -> str:
+def _some(values: list[object]) -> str:
     """A shortened list of values."""
     if len(values) <= MOST_NAMED:
         return ", ".join(map(value_text, values))
@@ -314,7 +314,7 @@ def _files(built: Built) -> dict[str, list[str]]:
     return {"written": built.written} if built.written else {}
 
 
-def _line(row: Mapping[str, Any]) -> str:
+def _line(row: Mapping[str, object]) -> str:
     return " ".join(f"{printable(name)}={value_text(value)}" for name, value in row.items())
 
 
@@ -322,7 +322,7 @@ def _write(line: str) -> None:
     sys.stdout.write(line + "\n")
 
 
-def _write_json(document: Mapping[str, Any]) -> None:
+def _write_json(document: Mapping[str, object]) -> None:
     _write(json.dumps(document, default=written))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -62,7 +62,7 @@ def verify(
     _say(_document(report), "\n".join(_lines(report)), json)
 
 
-def _say(document: dict[str, Any], text: str, json: bool) -> None:
+def _say(document: dict[str, object], text: str, json: bool) -> None:
     """Print the outcome for a program or for people."""
     if json:
         from json import dumps
@@ -71,7 +71,7 @@ def _say(document: dict[str, Any], text: str, json: bool) -> None:
     click.echo(text)
 
 
-def _document(report: Report) -> dict[str, Any]:
+def _document(report: Report) -> dict[str, object]:
     """The report of a proof that holds."""
     return {
         "verified": True,

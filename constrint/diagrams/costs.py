@@ -18,7 +18,7 @@ LARGEST = 1 << 40  # costs up to this are added in int64: no diagram has 2**22 v
 
 
 def separate(
-    cost: IntExpr | Mapping[str, Part], names: Sequence[str], labels: Mapping[int, Mapping[Any, Any]]
+    cost: IntExpr | Mapping[str, Part], names: Sequence[str], labels: Mapping[int, Mapping[Any, object]]
 ) -> tuple[int, dict[int, Cost]]:
     """The constant of a cost, and its function of each variable on which it depends.
 
@@ -77,7 +77,7 @@ def _part(name: str, part: Part, labels: Mapping[Any, Any] | None) -> Callable[[
     else:
         raise ModelError(f"the cost of '{name}' is a number, a function or a dict by value, not {part!r}")
 
-    def cost(code: Any) -> Any:
+    def cost(code: object) -> object:
         value = code if labels is None else labels[code]
         try:
             found = of_value(value)
@@ -103,7 +103,7 @@ def _evaluated(terms: Sequence[tuple[int, IntExpr]]) -> Cost:
     return _by_value(cost)
 
 
-def _by_value(cost: Callable[[Any], int]) -> Cost:
+def _by_value(cost: Callable[[object], int]) -> Cost:
     """A function of one value applied to arrays: it is called once for each distinct value."""
 
     def costs(values: Array) -> Array:

@@ -239,7 +239,7 @@ class Diagram:
             yield [_item(value) for value in row]
 
 
-def _item(value: Any) -> Any:
+def _item(value: object) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 

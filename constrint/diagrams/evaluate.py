@@ -9,17 +9,16 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from functools import reduce
-from typing import Any
 
 import numpy as np
 
 from constrint.diagrams.parts import Parts as Parts
 from constrint.diagrams.python_conditions import COMPARE
-from constrint.diagrams.terms import BOOL, FLOAT, OBJECT, Array, Term, int_type, peak_of_sum
+from constrint.diagrams.terms import BOOL, FLOAT, OBJECT, Array, Column, Term, Type, int_type, peak_of_sum
 from constrint.expr import FUNCTIONS
 from constrint.support.deadline import check_deadline
 
-Bounds = tuple[Any, Any]
+Bounds = tuple[Column, Column]
 
 
 class Frame:
@@ -42,7 +41,7 @@ class Frame:
         self.limits: dict[Term, Bounds] = {}
         self._kept = kept
         self._source = source
-        self._values: dict[Term, Any] = {}
+        self._values: dict[Term, Column] = {}
 
     def put(self, term: Term, values: Array) -> None:
         """Set a column."""
@@ -59,7 +58,7 @@ class Frame:
         if self.ok is not None:
             self.ok = self.ok[rows]
 
-    def value(self, term: Term) -> Any:
+    def value(self, term: Term) -> Column:
         """The values of a term: an array, or a scalar if it is constant."""
         known = self._values.get(term)
         if known is not None:
@@ -79,7 +78,7 @@ class Frame:
         self._values[term] = values
         return values
 
-    def holds(self, condition: Term) -> Any:
+    def holds(self, condition: Term) -> Column:
         """The rows in which a condition is defined and holds."""
         self.ok = None
         values = np.asarray(self.value(condition))
@@ -88,11 +87,11 @@ class Frame:
         ok, self.ok = self.ok, None
         return values if ok is None else values & ok
 
-    def require(self, defined: Any) -> None:
+    def require(self, defined: Column) -> None:
         """Record the rows in which an operation is defined."""
         self.ok = defined if self.ok is None else self.ok & defined
 
-    def typed(self, term: Term, dtype: Any) -> Any:
+    def typed(self, term: Term, dtype: Type) -> Column:
         """The values of a term in a type that holds them; scalars become Python numbers."""
         values = self.value(term)
         if isinstance(values, np.ndarray):
@@ -117,13 +116,13 @@ class Frame:
         return part, factor, rest
 
 
-def _total(frame: Frame, term: Term, dtype: Any) -> Any:
+def _total(frame: Frame, term: Term, dtype: Type) -> Column:
     """The sum of coefficient * operand."""
     coefficients = term.data[0]
     part, factor, rest = frame.continued(term)
     items = [] if part is None else [(factor, part)]
     items += [(coefficients[i], term.args[i]) for i in rest]
-    total: Any = None
+    total: Column = None
     for a, arg in items:
         values = frame.typed(arg, dtype)
         if total is None:
@@ -137,18 +136,18 @@ def _total(frame: Frame, term: Term, dtype: Any) -> Any:
     return total
 
 
-def _sum(frame: Frame, term: Term) -> Any:
+def _sum(frame: Frame, term: Term) -> Column:
     total = _total(frame, term, term.dtype)
     constant = term.data[1]
     return total + constant if constant else total
 
 
-def _linear_type(term: Term) -> Any:
+def _linear_type(term: Term) -> Type:
     coefficients, bound = term.data
     return int_type(peak_of_sum(coefficients, term.args, bound))
 
 
-_RELATIONS: dict[str, Callable[[Any, Any], Any]] = {
+_RELATIONS: dict[str, Callable[[Column, Column], Column]] = {
     "le": operator.le,
     "eq": operator.eq,
     "ne": operator.ne,
@@ -156,18 +155,18 @@ _RELATIONS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-def _linear(frame: Frame, term: Term) -> Any:
+def _linear(frame: Frame, term: Term) -> Column:
     return _RELATIONS[term.op](_total(frame, term, _linear_type(term)), term.data[1])
 
 
-def _mul(frame: Frame, term: Term) -> Any:
+def _mul(frame: Frame, term: Term) -> Column:
     part, _, rest = frame.continued(term)
     items = [] if part is None else [part]
     items += [term.args[i] for i in rest]
     return reduce(operator.mul, [frame.typed(arg, term.dtype) for arg in items])
 
 
-def _function(frame: Frame, term: Term) -> Any:
+def _function(frame: Frame, term: Term) -> Column:
     """An arithmetic function, of operands that have a value of it; other rows are noted as undefined."""
     function = FUNCTIONS[term.op]
     operands = [frame.typed(arg, term.dtype) for arg in term.args]
@@ -180,7 +179,7 @@ def _function(frame: Frame, term: Term) -> Any:
     return function.column(operands, [(arg.lo, arg.hi) for arg in term.args])
 
 
-def _divisor(frame: Frame, term: Term, divisor: Any) -> Any:
+def _divisor(frame: Frame, term: Term, divisor: Column) -> Column:
     """The divisor, with 0 replaced by 1 and those rows recorded as undefined."""
     if term.safe or (term.args[1].safe and not frame.parts.terms.contains_zero(term.args[1])):
         return divisor
@@ -193,7 +192,7 @@ def _divisor(frame: Frame, term: Term, divisor: Any) -> Any:
     return divisor or 1
 
 
-def _natural(frame: Frame, term: Term, i: int, operand: Any) -> Any:
+def _natural(frame: Frame, term: Term, i: int, operand: Column) -> Column:
     """An operand, with 0 where it is negative, and those rows noted as undefined."""
     if term.args[i].lo >= 0 and term.args[i].safe:
         return operand
@@ -202,14 +201,14 @@ def _natural(frame: Frame, term: Term, i: int, operand: Any) -> Any:
     return np.maximum(np.asarray(operand, dtype=term.dtype), 0)
 
 
-def _float(frame: Frame, term: Term) -> Any:
+def _float(frame: Frame, term: Term) -> Column:
     left, right = frame.typed(term.args[0], FLOAT), frame.typed(term.args[1], FLOAT)
     if term.data == "/":
         return left / _divisor(frame, term, right)
     return {"+": operator.add, "-": operator.sub, "*": operator.mul}[term.data](left, right)
 
 
-def _element(frame: Frame, term: Term) -> Any:
+def _element(frame: Frame, term: Term) -> Column:
     index = np.asarray(frame.value(term.args[0]))
     arg = term.args[0]
     # Undefined arguments may be any number.
@@ -220,18 +219,18 @@ def _element(frame: Frame, term: Term) -> Any:
     return np.array(term.data, dtype=term.dtype)[index.astype(np.int64)]
 
 
-def _compare(frame: Frame, term: Term) -> Any:
+def _compare(frame: Frame, term: Term) -> Column:
     left, right = (_exact(frame.value(arg), arg) for arg in term.args)
     return _RELATIONS[term.data](left, right)
 
 
-def _exact(values: Any, term: Term) -> Any:
+def _exact(values: Column, term: Term) -> Column:
     if term.is_int and max(-term.lo, term.hi) >= 1 << 53:
         return np.asarray(values).astype(OBJECT)  # numpy would round to compare with floats; Python does not
     return values
 
 
-def _divides(frame: Frame, term: Term) -> Any:
+def _divides(frame: Frame, term: Term) -> Column:
     divisor, dividend = term.args
     peak = max(-divisor.lo, divisor.hi, -dividend.lo, dividend.hi)
     dtype = np.dtype(np.int32) if peak < 1 << 31 else np.dtype(np.int64) if peak < 1 << 62 else OBJECT
@@ -244,7 +243,7 @@ def _divides(frame: Frame, term: Term) -> Any:
     return np.asarray(x == 0) if zero else np.asarray(x % d == 0)
 
 
-def _member(frame: Frame, term: Term) -> Any:
+def _member(frame: Frame, term: Term) -> Column:
     arg = term.args[0]
     values = np.asarray(frame.typed(arg, arg.dtype), dtype=arg.dtype)
     if values.dtype == OBJECT or any(abs(value) >= 1 << 62 for value in term.data):
@@ -254,7 +253,7 @@ def _member(frame: Frame, term: Term) -> Any:
     return np.isin(values, np.array(term.data, dtype=np.int64 if values.dtype != FLOAT else FLOAT))
 
 
-def _junction(frame: Frame, term: Term) -> Any:
+def _junction(frame: Frame, term: Term) -> Column:
     if term.is_lazy:
         return _lazy_junction(frame, term)
     part, _, rest = frame.continued(term)
@@ -264,17 +263,17 @@ def _junction(frame: Frame, term: Term) -> Any:
     return np.asarray(reduce(operator.and_ if term.op == "and" else operator.or_, values))
 
 
-def _as_bool(values: Any) -> Any:
+def _as_bool(values: Column) -> Column:
     if isinstance(values, np.ndarray):
         return values if values.dtype == BOOL else values.astype(BOOL)
     return np.bool_(values)
 
 
-def _lazy_junction(frame: Frame, term: Term) -> Any:
+def _lazy_junction(frame: Frame, term: Term) -> Column:
     """Python's `and` and `or`: operands that are not reached need not be defined."""
     outside, frame.ok = frame.ok, None
-    total: Any = None
-    ok: Any = np.True_
+    total: Column = None
+    ok: Column = np.True_
     for arg in term.args:
         values = _as_bool(frame.value(arg))
         defined = np.True_ if frame.ok is None else frame.ok
@@ -292,7 +291,7 @@ def _lazy_junction(frame: Frame, term: Term) -> Any:
     return total
 
 
-def _held(frame: Frame, term: Term) -> Any:
+def _held(frame: Frame, term: Term) -> Column:
     """The rows in which the operand is defined and holds."""
     outside, frame.ok = frame.ok, None
     values = _as_bool(frame.value(term.args[0]))
@@ -300,7 +299,7 @@ def _held(frame: Frame, term: Term) -> Any:
     return values if defined is None else values & defined
 
 
-def _choice(frame: Frame, term: Term) -> Any:
+def _choice(frame: Frame, term: Term) -> Column:
     """The chosen operand, which must be defined where it is chosen."""
     condition = _as_bool(frame.value(term.args[0]))
     outside, frame.ok = frame.ok, None
@@ -314,7 +313,7 @@ def _choice(frame: Frame, term: Term) -> Any:
     return np.where(condition, *sides)
 
 
-def _call(frame: Frame, term: Term) -> Any:
+def _call(frame: Frame, term: Term) -> Column:
     columns = [frame.value(arg) for arg in term.args]
     values, ok = term.data(columns)
     if ok is not None:
@@ -322,14 +321,14 @@ def _call(frame: Frame, term: Term) -> Any:
     return values
 
 
-def _defined(frame: Frame, term: Term) -> Any:
-    shape: Any = ()
+def _defined(frame: Frame, term: Term) -> Column:
+    shape: Column = ()
     for arg in term.args:
         shape = np.shape(frame.value(arg)) or shape
     return np.ones(shape, dtype=BOOL)
 
 
-_VALUES: dict[str, Callable[[Frame, Term], Any]] = {
+_VALUES: dict[str, Callable[[Frame, Term], Column]] = {
     **dict.fromkeys(FUNCTIONS, _function),
     "sum": _sum,
     "mul": _mul,

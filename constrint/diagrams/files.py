@@ -87,7 +87,7 @@ def load_bytes(content: bytes, name: str, budget: Budget) -> Parts:
     return names, diagrams, labels, sets
 
 
-def to_bytes(diagrams: Sequence[Diagram] | None, header: Mapping[str, Any]) -> bytes:
+def to_bytes(diagrams: Sequence[Diagram] | None, header: Mapping[str, object]) -> bytes:
     """The bytes of a file with some diagrams, for another process."""
     file = io.BytesIO()
     write(file, diagrams, header)
@@ -164,13 +164,13 @@ def _bad(name: str, problem: BaseException) -> ModelError:
     return ModelError(f"{name}: no solution set, or a damaged one ({said})")
 
 
-def _number(value: Any) -> int:
+def _number(value: object) -> int:
     if type(value) is not int:
         raise ValueError("a variable is not a number")
     return value
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if not isinstance(value, str):
         raise ValueError("a name is not text")
     value.encode()  # raises for lone surrogates
@@ -250,24 +250,24 @@ def _integers(values: Array, budget: Budget) -> Array:
     return np.array([int(text) for text in values.tolist()], dtype=OBJECT)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _is_plain(label: Any) -> bool:
+def _is_plain(label: object) -> bool:
     if isinstance(label, list | tuple):
         return all(map(_is_plain, label))
     return label is None or isinstance(label, bool | int | float | str)
 
 
-def _written(label: Any) -> Any:
+def _written(label: object) -> object:
     """A label in JSON; tuples are marked."""
     if isinstance(label, tuple):
         return {"tuple": [_written(part) for part in label]}
     return [_written(part) for part in label] if isinstance(label, list) else label
 
 
-def _label(written: Any) -> Any:
+def _label(written: object) -> object:
     if isinstance(written, dict):
         return tuple(_label(part) for part in written["tuple"])
     return [_label(part) for part in written] if isinstance(written, list) else written

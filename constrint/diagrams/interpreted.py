@@ -102,7 +102,7 @@ def _check_items(count: int) -> None:
         raise ValueError(f"a sequence of more than {MOST_ITEMS} items")
 
 
-_BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+_BINARY: dict[type[ast.operator], Callable[[object, object], object]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: _product,

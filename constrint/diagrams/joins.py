@@ -8,13 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from constrint.diagrams.evaluate import Frame, Parts
 from constrint.diagrams.term_bounds import bounds
-from constrint.diagrams.terms import BOOL, FLOAT, INT64, OBJECT, Array, Term, Terms, Unsupported, peak_of_sum
+from constrint.diagrams.terms import (
+    BOOL,
+    FLOAT,
+    INT64,
+    OBJECT,
+    Array,
+    Column,
+    Term,
+    Terms,
+    Unsupported,
+    peak_of_sum,
+)
 
 
 @dataclass
@@ -121,7 +131,7 @@ def _solve(step: Step, condition: Term) -> Join | None:
     factor = _factor(step, frame, condition, with_v[0])
     if factor is None or np.any(factor == 0):
         return None
-    rest: Any = _exactly(condition.data[1])
+    rest: Column = _exactly(condition.data[1])
     for a, arg in _others(frame, condition, with_v):
         rest = rest - _wide(frame.value(arg)) * a
     if frame.ok is not None:
@@ -142,18 +152,18 @@ def _others(frame: Frame, condition: Term, with_v: list[int]) -> list[tuple[int,
     return items + [(condition.data[0][i], condition.args[i]) for i in rest if i not in with_v]
 
 
-def _exactly(value: int) -> Any:
+def _exactly(value: int) -> Column:
     return np.int64(value) if abs(value) < 1 << 62 else value
 
 
-def _wide(values: Any) -> Any:
+def _wide(values: Column) -> Column:
     """Values in a type that a product with a coefficient cannot overflow, by the condition's bounds."""
     if isinstance(values, np.ndarray) and values.dtype != OBJECT:
         return values.astype(INT64)
     return values.item() if isinstance(values, np.generic) else values
 
 
-def _factor(step: Step, frame: Frame, condition: Term, i: int) -> Any:
+def _factor(step: Step, frame: Frame, condition: Term, i: int) -> Column:
     """The factor of v in an operand in which all else is bound; None if it has another form."""
     a, arg = condition.data[0][i], condition.args[i]
     if any(peak >= 1 << 62 for peak in _peaks(condition)):
@@ -166,7 +176,7 @@ def _factor(step: Step, frame: Frame, condition: Term, i: int) -> Any:
     others = [other for other in arg.args if other is not variable]
     if any(other.mask & ~step.before for other in others):
         return None
-    total: Any = np.int64(a)
+    total: Column = np.int64(a)
     part, _, rest = frame.continued(arg)
     if part is not None:
         total = total * _wide(frame.value(part))
@@ -181,7 +191,7 @@ def _peaks(condition: Term) -> list[int]:
     return [peak_of_sum(coefficients, condition.args, bound)]
 
 
-def _contains(step: Step, values: Any) -> Any:
+def _contains(step: Step, values: Column) -> Column:
     domain = step.terms.domains[step.v]
     lo, hi = step.terms.limits[step.v]
     if domain is None:
@@ -197,8 +207,8 @@ def _ranges(step: Step, values: Array) -> Join | None:
     if values.dtype == FLOAT or values.dtype == OBJECT:
         return None
     frame = step.frame()
-    low: Any = 0
-    high: Any = len(values)
+    low: Column = 0
+    high: Column = len(values)
     for condition in (*step.closing, *step.touched):
         if condition.op not in ("le", "eq"):
             continue
@@ -212,7 +222,7 @@ def _ranges(step: Step, values: Array) -> Join | None:
     return Join("range", values, low, np.maximum(np.broadcast_to(high, step.nodes) - low, 0))
 
 
-def _range(step: Step, frame: Frame, condition: Term, values: Array) -> tuple[Any, Any] | None:
+def _range(step: Step, frame: Frame, condition: Term, values: Array) -> tuple[Column, Column] | None:
     """First and last + 1 of the values that a condition allows for each node."""
     with_v = [i for i, arg in enumerate(condition.args) if arg.mask >> step.v & 1]
     if len(with_v) != 1 or any(peak >= 1 << 62 for peak in _peaks(condition)):
@@ -224,13 +234,13 @@ def _range(step: Step, frame: Frame, condition: Term, values: Array) -> tuple[An
     if factor is None:
         return None
     bound = condition.data[1]
-    least: Any = np.int64(0)
-    most: Any = np.int64(0)
+    least: Column = np.int64(0)
+    most: Column = np.int64(0)
     for a, arg in _others(frame, condition, with_v):
         low, high = (_wide(np.asarray(side)) * a for side in bounds(frame, arg))
         least, most = (least + low, most + high) if a >= 0 else (least + high, most + low)
-    low_value: Any = None
-    high_value: Any = None
+    low_value: Column = None
+    high_value: Column = None
     positive = np.all(factor >= 0)
     if positive:
         free = factor == 0
@@ -249,13 +259,13 @@ def _range(step: Step, frame: Frame, condition: Term, values: Array) -> tuple[An
     return low_index, high_index
 
 
-def _least_factor(step: Step, frame: Frame, condition: Term, i: int) -> Any:
+def _least_factor(step: Step, frame: Frame, condition: Term, i: int) -> Column:
     """A lower bound on the factor of v, if nothing in a product can be negative."""
     a, arg = condition.data[0][i], condition.args[i]
     variable = step.terms.var(step.v)
     if a < 0 or arg.op != "mul" or arg.args.count(variable) != 1 or any(other.lo < 0 for other in arg.args):
         return None
-    total: Any = np.int64(a)
+    total: Column = np.int64(a)
     part, _, rest = frame.continued(arg)
     if part is not None:
         total = total * _wide(frame.value(part))
@@ -287,7 +297,7 @@ def _table(step: Step, values: Array, rows: int) -> Join | None:
     source = np.repeat(np.arange(count), len(values))
     frame = Frame(step.parts, step.before, step.before | 1 << step.v, kept, source)
     frame.put(step.terms.var(step.v), np.tile(values, count))
-    holds: Any = np.ones(len(source), dtype=BOOL)
+    holds: Column = np.ones(len(source), dtype=BOOL)
     for condition in groups[key]:
         holds = holds & frame.holds(condition)
     found = np.flatnonzero(holds)
@@ -303,7 +313,7 @@ def number_rows(columns: Sequence[Array], rows: int) -> tuple[Array, Array]:
     """A number for each row, equal for equal rows, and the first row of each number."""
     if not columns or not rows:
         return np.zeros(rows, dtype=np.int64), np.zeros(min(rows, 1), dtype=np.int64)
-    key: Any = None
+    key: Column = None
     size = 1
     for column in columns:
         codes, width = _codes(column)
@@ -328,7 +338,7 @@ def _codes(column: Array) -> tuple[Array, int]:
         codes = np.unique(column + 0.0, return_inverse=True)[1]
         return codes, int(np.max(codes)) + 1
     if column.dtype == OBJECT:
-        known: dict[Any, int] = {}
+        known: dict[Column, int] = {}
         codes = np.array([known.setdefault(value, len(known)) for value in column.tolist()], dtype=INT64)
         return codes, len(known)
     low, high = int(column.min()), int(column.max())

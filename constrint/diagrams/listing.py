@@ -108,7 +108,7 @@ def fill(table: Array, diagrams: Sequence[Diagram], submit: Submit | None = None
         outer *= size
 
 
-def _at_once(function: Callable[..., None], *arguments: Any) -> None:
+def _at_once(function: Callable[..., None], *arguments: object) -> None:
     function(*arguments)
 
 

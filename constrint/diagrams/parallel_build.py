@@ -122,7 +122,7 @@ class _Task:
     version: str
     source: Source
     order: list[int]
-    prefixes: list[list[Any]]
+    prefixes: list[list[object]]
     edges: int
     rows: int
     seconds: float | None
@@ -154,7 +154,7 @@ class _Shares:
             builder.budget.spend(header["edges"], header["rows"])
         return merged(_assembled(builder, cuts, answers))
 
-    def _task(self, builder: LayerBuilder, prefixes: list[list[Any]]) -> str:
+    def _task(self, builder: LayerBuilder, prefixes: list[list[object]]) -> str:
         budget = builder.budget
         seconds = None if budget.deadline is None else budget.deadline - perf_counter()
         order = list(builder.order)
@@ -185,7 +185,7 @@ def _share(task: _Task) -> bytes:
     return to_bytes([diagram] if diagram.size else None, spent)
 
 
-def _column(builder: LayerBuilder, v: int, values: list[Any]) -> Array:
+def _column(builder: LayerBuilder, v: int, values: list[object]) -> Array:
     """Values in the type that the terms of their variable are computed from."""
     domain = builder.terms.domains[v]
     wide = max(map(abs, builder.terms.limits[v])) >= 1 << 62

@@ -17,7 +17,7 @@ from constrint.support.deadline import check_deadline
 EXACT_FLOAT = 1 << 53
 
 
-def checked(tune_params: Mapping[str, Iterable[Any]]) -> dict[str, list[Any]]:
+def checked(tune_params: Mapping[str, Iterable[object]]) -> dict[str, list[Any]]:
     """The values of each parameter as a list of Python objects; raises `ModelError` for invalid ones."""
     if not isinstance(tune_params, Mapping):
         raise ModelError(f"the parameters are a dict of lists of values, not {tune_params!r}")
@@ -45,10 +45,10 @@ def _short(value: Any) -> str:
     return text if len(text) <= 200 else f"{text[:200]}…"
 
 
-def _check_distinct(name: str, values: list[Any]) -> None:
+def _check_distinct(name: str, values: list[object]) -> None:
     if len({_key(value) for value in values}) == len(values):
         return
-    seen: list[Any] = []
+    seen: list[object] = []
     for value in values:
         if value in seen:
             other = seen[seen.index(value)]
@@ -57,7 +57,7 @@ def _check_distinct(name: str, values: list[Any]) -> None:
         seen.append(value)
 
 
-def _key(value: Any) -> Any:
+def _key(value: object) -> object:
     try:
         hash(value)
     except TypeError:
@@ -65,7 +65,7 @@ def _key(value: Any) -> Any:
     return value
 
 
-def _check_numbers(name: str, values: list[Any]) -> None:
+def _check_numbers(name: str, values: list[object]) -> None:
     if any(isinstance(value, float) and value != value for value in values):
         raise ModelError(f"'{name}' has the value nan, which is equal to nothing, itself included")
     if all(isinstance(value, bool | int | float) for value in values):
@@ -100,11 +100,11 @@ def coded(
     return domains, limits, labels
 
 
-def _number(value: Any) -> Any:
+def _number(value: object) -> object:
     return int(value) if isinstance(value, bool) else value
 
 
-def planned(tune_params: Mapping[str, list[Any]], texts: Sequence[str]) -> Planner:
+def planned(tune_params: Mapping[str, list[object]], texts: Sequence[str]) -> Planner:
     """The plan of a space, remade by a worker."""
     domains, limits, labels = coded(tune_params)
     parameters = Parameters({name: v for v, name in enumerate(tune_params)}, labels)

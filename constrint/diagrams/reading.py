@@ -46,7 +46,7 @@ def read(text: str, parameters: Parameters, values: Sequence[Sequence[Any]]) -> 
 
 
 def _worked_out(
-    tree: ast.expr, parameters: Parameters, values: Sequence[Sequence[Any]], text: str
+    tree: ast.expr, parameters: Parameters, values: Sequence[Sequence[object]], text: str
 ) -> list[Restriction | Called]:
     """The parts of `a and b and …` separately, or all in one if a part relies on those before it."""
     found: list[Restriction | Called] = []
@@ -81,7 +81,7 @@ def _called(tree: ast.expr, parameters: Parameters, text: str) -> Called:
     return Called(function, names, True, parameters, repr(text), is_text=True)
 
 
-def _never_fails(called: Called, values: Sequence[Sequence[Any]]) -> bool:
+def _never_fails(called: Called, values: Sequence[Sequence[object]]) -> bool:
     """Whether no tried combination raises anything but an arithmetic error.
 
     A failure that is missed here becomes an error later, never a wrong answer.

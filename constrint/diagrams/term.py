@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
+Column: TypeAlias = Any  # an array, or a scalar where the value is constant: numpy computes with both alike
 Number = int | float
 
 Type = np.dtype[Any]

@@ -6,12 +6,11 @@ They prune a row when no completion can satisfy a condition, and detect when all
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from constrint.diagrams.evaluate import Bounds, Frame
-from constrint.diagrams.terms import OBJECT, Term, peak_of_sum
+from constrint.diagrams.terms import OBJECT, Column, Term, Type, peak_of_sum
 from constrint.expr import FUNCTIONS
 from constrint.support.deadline import check_deadline
 
@@ -41,17 +40,17 @@ def bounds(frame: Frame, term: Term) -> Bounds:
     return known
 
 
-def _scaled(low: Any, high: Any, a: int, dtype: Any) -> Bounds:
+def _scaled(low: Column, high: Column, a: int, dtype: Type) -> Bounds:
     low, high = _wide(low, dtype), _wide(high, dtype)
     return (low * a, high * a) if a >= 0 else (high * a, low * a)
 
 
-def _wide(values: Any, dtype: Any) -> Any:
+def _wide(values: Column, dtype: Type) -> Column:
     """Values in a type; scalars as Python's integers, which are exact."""
     return values.astype(dtype) if isinstance(values, np.ndarray) else int(values)
 
 
-def _stacked(values: list[Any]) -> Any:
+def _stacked(values: list[Column]) -> Column:
     """All values along a new first axis, as Python integers where one does not fit 64 bits."""
     wide = any(
         value.dtype == OBJECT if isinstance(value, np.ndarray | np.generic) else abs(value) >= 1 << 62
@@ -73,8 +72,8 @@ def _total(frame: Frame, term: Term) -> Bounds:
     items += [(coefficients[i], term.args[i]) for i in rest]
     peak = peak_of_sum([a for a, _ in items], [arg for _, arg in items], term.data[1])
     dtype = np.dtype(np.int64) if peak < 1 << 62 else OBJECT
-    lo: Any = 0
-    hi: Any = 0
+    lo: Column = 0
+    hi: Column = 0
     for a, arg in items:
         low, high = _scaled(*bounds(frame, arg), a, dtype)
         lo, hi = lo + low, hi + high
@@ -93,8 +92,8 @@ def _mul(frame: Frame, term: Term) -> Bounds:
     items += [term.args[i] for i in rest]
     peak = math.prod(max(1, -int(arg.lo), int(arg.hi)) for arg in items)
     dtype = np.dtype(np.int64) if peak < 1 << 62 else OBJECT
-    lo: Any = 1
-    hi: Any = 1
+    lo: Column = 1
+    hi: Column = 1
     for arg in items:
         low, high = bounds(frame, arg)
         low, high = _wide(low, dtype), _wide(high, dtype)
@@ -118,7 +117,7 @@ def _eq(frame: Frame, term: Term) -> Bounds:
     return (lo == bound) & (hi == bound), (lo <= bound) & (bound <= hi) & _congruent(frame, term)
 
 
-def _congruent(frame: Frame, term: Term) -> Any:
+def _congruent(frame: Frame, term: Term) -> Column:
     """The rows in which the residues of the open terms allow the sum to reach its value."""
     coefficients, bound = term.data
     part, factor, rest = _part(frame, term)
@@ -126,7 +125,7 @@ def _congruent(frame: Frame, term: Term) -> Any:
     modulus = math.gcd(*[coefficients[i] for i in opened])
     if modulus in (0, 1) or modulus >= 1 << 31:
         return np.True_
-    total: Any = 0
+    total: Column = 0
     items = [] if part is None else [(factor, part)]
     items += [(coefficients[i], term.args[i]) for i in rest if i not in opened]
     for a, arg in items:
@@ -177,7 +176,7 @@ def _isotone(frame: Frame, term: Term) -> Bounds:
     return function.column(lows, within), function.column(highs, within)
 
 
-_RULES: dict[str, Any] = {
+_RULES: dict[str, Column] = {
     "sum": _sum,
     "mul": _mul,
     "le": _le,

@@ -19,6 +19,7 @@ from constrint.diagrams.term import INT32 as INT32
 from constrint.diagrams.term import INT64 as INT64
 from constrint.diagrams.term import OBJECT as OBJECT
 from constrint.diagrams.term import Array as Array
+from constrint.diagrams.term import Column as Column
 from constrint.diagrams.term import Number as Number
 from constrint.diagrams.term import Term as Term
 from constrint.diagrams.term import Type as Type

@@ -108,14 +108,14 @@ _LOOKS = frozenset(
 )
 
 
-def watched(call: Callable[[], Any]) -> Any:
+def watched(call: Callable[[], object]) -> Any:
     """The result of a call; raises `CannotTrace` if code ran that may distinguish symbols from numbers."""
     earlier = sys.getprofile()
     if earlier is not None and not callable(earlier):
         raise CannotTrace  # a profiler written in C cannot be restored
     seen: dict[CodeType, bool] = {}
 
-    def look(frame: FrameType, event: str, what: Any) -> None:
+    def look(frame: FrameType, event: str, what: object) -> None:
         code = frame.f_code
         if event == "call" and code not in seen and not code.co_filename.startswith(_HERE):
             seen[code] = _is_plain(frame)

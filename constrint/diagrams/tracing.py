@@ -35,7 +35,7 @@ def _noting_all(name: str) -> Any:
     """A method of dicts that depends on all entries."""
     method = getattr(dict, name)
 
-    def noting(self: _Record, *given: Any) -> Any:
+    def noting(self: _Record, *given: object) -> object:
         self._note_all()
         return method(self, *given)
 
@@ -45,7 +45,7 @@ def _noting_all(name: str) -> Any:
 class _Record(dict[str, Any]):
     """Parameters by name or attribute; records which are read, and refuses those that it was not given."""
 
-    def __init__(self, values: dict[str, Any], hidden: Collection[str] = ()) -> None:
+    def __init__(self, values: dict[str, object], hidden: Collection[str] = ()) -> None:
         super().__init__(values)
         self.read: dict[str, None] = {}
         self.hidden = hidden
@@ -110,7 +110,7 @@ class Called:
     scope: int = 0
     is_text: bool = False
     undefined: int = 0
-    example: dict[str, Any] = field(default_factory=dict)
+    example: dict[str, object] = field(default_factory=dict)
     _known: dict[tuple[Any, ...], bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -122,7 +122,7 @@ class Called:
         numbers = [self.parameters.numbers[name] for name in self.names]
         return terms.call(self._rows, [terms.var(v) for v in numbers])
 
-    def _rows(self, columns: Sequence[Any]) -> tuple[Array, None]:
+    def _rows(self, columns: Sequence[object]) -> tuple[Array, None]:
         lists = [_codes(column) for column in columns]
         rows = max((len(codes) for codes in lists if isinstance(codes, list)), default=1)
         full = [codes if isinstance(codes, list) else [codes] * rows for codes in lists]
@@ -136,11 +136,11 @@ class Called:
             found[i] = holds
         return found, None
 
-    def _label(self, name: str, code: Any) -> Any:
+    def _label(self, name: str, code: object) -> object:
         labels = self.parameters.labels.get(self.parameters.numbers[name])
         return code if labels is None else labels[code]
 
-    def _holds(self, row: Sequence[Any]) -> bool:
+    def _holds(self, row: Sequence[object]) -> bool:
         values = {name: self._label(name, code) for name, code in zip(self.names, row, strict=True)}
         try:
             if self.by_name:
@@ -160,7 +160,7 @@ class Called:
             raise ModelError(f"restriction {self.text} raised {problem!r} for {values}") from problem
 
 
-def _codes(column: Any) -> Any:
+def _codes(column: object) -> object:
     """The codes of a column as a list, or one code for all rows."""
     if isinstance(column, np.ndarray):
         return column.tolist()
@@ -168,7 +168,7 @@ def _codes(column: Any) -> Any:
 
 
 def trace(
-    function: Callable[..., Any], parameters: Parameters, values: Sequence[Sequence[Any]]
+    function: Callable[..., object], parameters: Parameters, values: Sequence[Sequence[object]]
 ) -> list[Restriction] | Called:
     """A callable as traced restrictions, or as one that is called.
 
@@ -232,7 +232,7 @@ def is_understood(restrictions: Sequence[Restriction], count: int, values: Seque
     return True
 
 
-def _argument_names(function: Callable[..., Any]) -> list[str]:
+def _argument_names(function: Callable[..., object]) -> list[str]:
     kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     signature = inspect.signature(function)
     return [
@@ -242,14 +242,14 @@ def _argument_names(function: Callable[..., Any]) -> list[str]:
     ]
 
 
-def _text_of(function: Callable[..., Any]) -> str:
+def _text_of(function: Callable[..., object]) -> str:
     name = getattr(function, "__name__", type(function).__name__)
     code = getattr(function, "__code__", None)
     return f"{name} ({code.co_filename}:{code.co_firstlineno})" if code is not None else str(name)
 
 
 def _read(
-    function: Callable[..., Any], parameters: Parameters, values: Sequence[Sequence[Any]], text: str
+    function: Callable[..., object], parameters: Parameters, values: Sequence[Sequence[object]], text: str
 ) -> list[str]:
     """The parameters that a callable of one mapping reads: seen in trial calls, or named in its code."""
     code = getattr(function, "__code__", None)
@@ -268,7 +268,7 @@ def _read(
     return [name for name in parameters.numbers if name in read]
 
 
-def spread(values: Sequence[Sequence[Any]], count: int) -> Iterator[tuple[Any, ...]]:
+def spread(values: Sequence[Sequence[object]], count: int) -> Iterator[tuple[Any, ...]]:
     """At most `count` assignments spread over all values; the same in every run."""
     if math.prod(map(len, values)) <= count:
         yield from itertools.product(*values)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from inspect import isfunction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from constrint.errors import InternalError
 
@@ -51,7 +51,7 @@ class ExpressionText:
         function: The function that they are in.
     """
 
-    def __init__(self, program: TranslationUnit, function: Callable[..., Any]) -> None:
+    def __init__(self, program: TranslationUnit, function: Callable[..., object]) -> None:
         self._program = program
         self._globals = function.__globals__
         self._slots: list[str] = []  # allocations at the start
@@ -207,7 +207,7 @@ class ExpressionText:
             self._integers[node.id] = self._slot()
         return self._integers[node.id]
 
-    def _constant(self, node: ast.expr, value: Any) -> str:
+    def _constant(self, node: ast.expr, value: object) -> str:
         if not isinstance(value, int) or not -LARGEST - 1 <= value <= LARGEST:
             raise self._refused(node)
         return str(int(value))

@@ -6,7 +6,7 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from constrint.engine.expression_text import Cells, ExpressionText
 from constrint.errors import InternalError
@@ -27,7 +27,7 @@ class FunctionText(ExpressionText):
         text: Its definition.
     """
 
-    def __init__(self, program: TranslationUnit, function: Callable[..., Any], heading: str) -> None:
+    def __init__(self, program: TranslationUnit, function: Callable[..., object], heading: str) -> None:
         super().__init__(program, function)
         self._loops: list[tuple[str, str]] = []  # where `continue` and `break` go
         (node,) = ast.parse(textwrap.dedent(inspect.getsource(function))).body

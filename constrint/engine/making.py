@@ -7,7 +7,6 @@ and makes machine code for this processor.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import llvmlite.binding as llvm
 
@@ -17,7 +16,7 @@ from constrint.engine.translation import TranslationUnit
 SPEED = 2  # LLVM's level of optimisation; 3 takes a tenth longer and gives the same
 
 
-def code_of(entry: Callable[..., Any], part: str, checked: bool = False) -> bytes:
+def code_of(entry: Callable[..., object], part: str, checked: bool = False) -> bytes:
     """The machine code of a function and of those that it calls.
 
     Args:

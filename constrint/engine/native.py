@@ -19,7 +19,7 @@ ARRAY_WORDS = 2  # words of an array in a structure: address and length
 INTEGER = "q"  # the typecode of arrays
 BYTES = 8
 
-_engines: list[Any] = []  # keep the code in memory
+_engines: list[object] = []  # keep the code in memory
 
 
 @once
@@ -39,7 +39,7 @@ def packed(symbol: str, arguments: int, externals: Sequence[str], code: bytes) -
         externals: Names that the object file leaves to others.
         code: The object file.
     """
-    about: dict[str, Any] = {"symbol": symbol, "arguments": arguments, "externals": list(externals)}
+    about: dict[str, object] = {"symbol": symbol, "arguments": arguments, "externals": list(externals)}
     about |= {"target": target(), "size": len(code)}
     return json.dumps(about).encode() + b"\n" + code
 

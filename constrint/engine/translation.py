@@ -11,7 +11,6 @@ part needs no type inference: parameters say what they are, and all else is a 64
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from constrint.engine.function_text import FunctionText
 from constrint.engine.prelude import PRELUDE
@@ -32,11 +31,11 @@ class TranslationUnit:
         functions: What it is made from.
     """
 
-    def __init__(self, entry: Callable[..., Any], symbol: str, checked: bool = False) -> None:
+    def __init__(self, entry: Callable[..., object], symbol: str, checked: bool = False) -> None:
         self.checked = checked
         self.functions = {entry}
         self._symbols = {id(entry): symbol}
-        self._todo: list[Callable[..., Any]] = []
+        self._todo: list[Callable[..., object]] = []
         self._fields: dict[str, int] = {}
         parts = [FunctionText(self, entry, f"@{symbol}").text]
         while self._todo:
@@ -44,7 +43,7 @@ class TranslationUnit:
             parts.append(FunctionText(self, function, f"internal @{self._symbols[id(function)]}").text)
         self.text = "\n".join([PRELUDE, *parts, self._notes()])
 
-    def symbol(self, function: Callable[..., Any]) -> str:
+    def symbol(self, function: Callable[..., object]) -> str:
         """The name by which to call a function; it is translated, too, if it was not yet."""
         if id(function) not in self._symbols:
             module = function.__module__.rpartition(".")[2]

@@ -214,5 +214,5 @@ class Optimum:
         return {v: table.at[v] for v in declared}
 
 
-def _is_array(column: Any) -> bool:
+def _is_array(column: object) -> bool:
     return isinstance(column, np.ndarray)

@@ -32,7 +32,7 @@ def refused(name: str) -> NoReturn:
 # ------------------------------------------------------------ reductions
 
 
-def reduced(name: str, values: ExprArray, axis: Any, keepdims: bool = False) -> Any:
+def reduced(name: str, values: ExprArray, axis: object, keepdims: bool = False) -> Any:
     """A reduction of all elements, or along axes."""
     total = TOTALS[name]
     axes = range(values.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
@@ -54,7 +54,7 @@ def _axis(axis: Any, ndim: int) -> int:
     return number % ndim
 
 
-def matrix_product(left: Any, right: Any) -> Any:
+def matrix_product(left: object, right: object) -> Any:
     """The product of matrices and vectors, as `@`."""
     return _by_objects(np.matmul, (left, right), {})
 
@@ -155,7 +155,7 @@ def _rearranged(function: Any, args: tuple[Any, ...], options: dict[str, Any], j
     """
     flat: list[IntExpr] = [Const(0)]
 
-    def numbered(value: Any, whole: bool) -> Any:
+    def numbered(value: object, whole: bool) -> object:
         if isinstance(value, ExprArray | IntExpr) or (whole and not isinstance(value, list | tuple)):
             found, shape = elements_of(value) or ([value], ())
             start = len(flat)
@@ -170,7 +170,7 @@ def _rearranged(function: Any, args: tuple[Any, ...], options: dict[str, Any], j
     return _named(flat, function(*given, **named))
 
 
-def _named(flat: Sequence[IntExpr], found: Any) -> Any:
+def _named(flat: Sequence[IntExpr], found: object) -> object:
     if isinstance(found, list | tuple):
         return [_named(flat, one) for one in found]
     return taken(flat, found)
@@ -193,7 +193,7 @@ def _by_objects(function: Any, args: tuple[Any, ...], options: dict[str, Any]) -
     return _element(found)
 
 
-def _element(value: Any) -> Any:
+def _element(value: object) -> Any:
     """An element of an array: an expression, or one with fractional coefficients."""
     try:
         return as_expr(value)
@@ -201,13 +201,13 @@ def _element(value: Any) -> Any:
         return lifted(value)
 
 
-def _has_arrays(value: Any) -> bool:
+def _has_arrays(value: object) -> bool:
     if isinstance(value, list | tuple):
         return any(map(_has_arrays, value))
     return isinstance(value, ExprArray | IntExpr)
 
 
-def _where(condition: Any, *values: Any) -> ExprArray:
+def _where(condition: object, *values: object) -> ExprArray:
     if len(values) != 2:
         refused("where of one argument")
     found = [array(one) for one in (condition, *values)]
@@ -215,14 +215,14 @@ def _where(condition: Any, *values: Any) -> ExprArray:
     return made([if_then_else(truth(c), a, b) for c, a, b in zip(*flats, strict=True)], shape)
 
 
-def _clip(values: Any, low: Any = None, high: Any = None) -> ExprArray:
+def _clip(values: object, low: object = None, high: object = None) -> ExprArray:
     clipped = array(values)
     if low is not None:
         clipped = elementwise(_BINARY["maximum"], clipped, low)
     return clipped if high is None else elementwise(_BINARY["minimum"], clipped, high)
 
 
-def _reduction(name: str) -> Callable[..., Any]:
+def _reduction(name: str) -> Callable[..., object]:
     def reduction(values: Any, axis: Any = None, *, keepdims: bool = False, **options: Any) -> Any:
         if any(value is not None for value in options.values()):
             raise ModelError(
@@ -244,7 +244,7 @@ _JOINING = frozenset(
 _BY_OBJECTS = frozenset(
     "diff ediff1d cumsum cumprod trace dot vdot inner outer kron cross tensordot convolve".split()  # noqa: SIM905
 )
-_OWN: dict[str, Callable[..., Any]] = {
+_OWN: dict[str, Callable[..., object]] = {
     **{name: _reduction(name) for name in TOTALS},
     "amin": _reduction("min"),
     "amax": _reduction("max"),

@@ -52,7 +52,7 @@ def indexed(array: ExprArray, key: Any) -> Any:
     return taken(array.flat, numbers_of(array.shape)[key])
 
 
-def _has_expressions(part: Any) -> bool:
+def _has_expressions(part: object) -> bool:
     if isinstance(part, IntExpr | ExprArray):
         return True
     if isinstance(part, list | tuple):
@@ -60,7 +60,7 @@ def _has_expressions(part: Any) -> bool:
     return isinstance(part, np.ndarray) and part.dtype == object
 
 
-def _selected(array: ExprArray, keys: tuple[Any, ...]) -> Any:
+def _selected(array: ExprArray, keys: tuple[object, ...]) -> object:
     """The elements that expressions in the key select; slices and constants may stand beside them."""
     full = _full(keys, array.ndim)
     axes = [axis for axis, part in enumerate(full) if not isinstance(part, slice)]
@@ -81,7 +81,7 @@ def _selected(array: ExprArray, keys: tuple[Any, ...]) -> Any:
     return taken(found, order) if order.ndim else found[0]
 
 
-def _elements(flat: Sequence[IntExpr], numbers: Numbers, chosen: Sequence[Any]) -> list[IntExpr]:
+def _elements(flat: Sequence[IntExpr], numbers: Numbers, chosen: Sequence[object]) -> list[IntExpr]:
     """The elements of one choice of indices, for each number along the last axis."""
     numbers = numbers[tuple(part if isinstance(part, int) else slice(None) for part in chosen)]
     variable = [part for part in chosen if isinstance(part, IntExpr)]
@@ -98,7 +98,7 @@ def _elements(flat: Sequence[IntExpr], numbers: Numbers, chosen: Sequence[Any]) 
     return [element_of(tuple([flat[number] for number in entries]), place) for entries in table]
 
 
-def _full(keys: tuple[Any, ...], ndim: int) -> list[Any]:
+def _full(keys: tuple[object, ...], ndim: int) -> list[object]:
     """Indices and slices for all axes; omitted axes and those of an ellipsis are taken whole."""
     if any(part is None for part in keys):
         raise ModelError(
@@ -116,7 +116,7 @@ def _full(keys: tuple[Any, ...], ndim: int) -> list[Any]:
     return full
 
 
-def _index(part: Any, length: int) -> tuple[list[Any], tuple[int, ...]]:
+def _index(part: object, length: int) -> tuple[list[object], tuple[int, ...]]:
     """The elements and the shape of an index along an axis."""
     flat, shape = elements_of(part) or ([part], ())
     if shape and flat and all(isinstance(one, BoolExpr | bool) for one in flat):
@@ -127,7 +127,7 @@ def _index(part: Any, length: int) -> tuple[list[Any], tuple[int, ...]]:
     return [_checked(one, length) for one in flat], shape
 
 
-def _checked(part: Any, length: int) -> Any:
+def _checked(part: object, length: int) -> object:
     expr = as_expr(part)
     if expr.children or not hasattr(expr, "value"):
         if length == 0:

@@ -23,7 +23,7 @@ def both(left: Any, right: Any) -> BoolExpr:
     return condition(left) & condition(right)
 
 
-def either(left: Any, right: Any) -> BoolExpr:
+def either(left: object, right: object) -> BoolExpr:
     """One condition or both."""
     return condition(left) | condition(right)
 

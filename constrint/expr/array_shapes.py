@@ -42,7 +42,7 @@ def names_of(name: str, shape: tuple[int, ...]) -> list[str]:
     return names
 
 
-def nested(values: Sequence[Any], shape: tuple[int, ...]) -> Any:
+def nested(values: Sequence[object], shape: tuple[int, ...]) -> Any:
     """Values in row-major order as nested lists."""
     if not shape:
         return values[0]
@@ -52,7 +52,7 @@ def nested(values: Sequence[Any], shape: tuple[int, ...]) -> Any:
     return [nested(values[i * part : (i + 1) * part], shape[1:]) for i in range(shape[0])]
 
 
-def numpy_array(values: Sequence[Any], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+def numpy_array(values: Sequence[object], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
     """Integers as a numpy array of int64, or of Python integers where one is larger."""
     import numpy as np
 

@@ -39,7 +39,7 @@ def _text(array: Any, most: int, indent: int) -> str:
     return f"[{(', ' if array.ndim == 1 else ',' + chr(10) + ' ' * (indent + 1)).join(texts)}]"
 
 
-def _shown(element: Any) -> str:
+def _shown(element: object) -> str:
     """The text of an element, which may have fractional coefficients."""
     return show(element) if isinstance(element, IntExpr) else repr(element)
 

@@ -157,7 +157,7 @@ class IntExpr:
     def __format__(self, spec: str) -> str:
         return format(str(self), spec)
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+    def __array_ufunc__(self, ufunc: object, method: str, *inputs: object, **options: object) -> Any:
         """The result of numpy's operators and functions on the expression and an array."""
         from constrint.expr.array_functions import ufunc_of
 

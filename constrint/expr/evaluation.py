@@ -64,11 +64,11 @@ class _Known:
 
     __slots__ = ("expr", "value")
 
-    def __init__(self, expr: Any, value: Any) -> None:
+    def __init__(self, expr: object, value: object) -> None:
         self.expr = expr  # is kept alive, since its identity is a key
         self.value = value
 
-    def meaning(self, assignment: Any = None) -> Any:
+    def meaning(self, assignment: object = None) -> Any:
         """The value."""
         if isinstance(self.value, Exception):
             raise self.value
@@ -109,7 +109,7 @@ def _over(node: Any, known: Mapping[int, _Known]) -> Any:
     return type(node)(*[_replaced(getattr(node, name), known) for name in type(node).__match_args__])
 
 
-def _replaced(part: Any, known: Mapping[int, _Known]) -> Any:
+def _replaced(part: object, known: Mapping[int, _Known]) -> object:
     if hasattr(part, "meaning"):
         return known.get(id(part), part)
     if type(part) is not tuple or (part and type(part[0]) is int and not hasattr(part[-1], "meaning")):
@@ -144,7 +144,7 @@ def is_light(expr: Any) -> bool:
         return weigh(expr)
 
 
-def is_weighed(expr: Any) -> bool:
+def is_weighed(expr: object) -> bool:
     """Whether it is known already if an expression is light."""
     return type(expr) not in _WEIGHED or getattr(expr, "_is_light", None) is not None
 

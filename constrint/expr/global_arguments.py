@@ -63,12 +63,12 @@ _READ: dict[Kind, Callable[[Any, str], Part]] = {
 }
 
 
-def _parts(definition: Definition, arguments: tuple[Any, ...]) -> tuple[Part, ...]:
+def _parts(definition: Definition, arguments: tuple[object, ...]) -> tuple[Part, ...]:
     given = zip(definition.fields, arguments, strict=True)
     return definition.checked(tuple([_READ[field.kind](value, field.name) for field, value in given]))
 
 
-def relation(definition: Definition, *arguments: Any) -> BoolExpr:
+def relation(definition: Definition, *arguments: object) -> BoolExpr:
     """The condition on these arguments; raises `ModelError` for arguments of other kinds."""
     return placed(Relation(definition, _parts(definition, arguments)))
 

@@ -91,7 +91,7 @@ class Definition:
         return parts
 
 
-def is_of_expressions(rows: tuple[tuple[Any, ...], ...]) -> bool:
+def is_of_expressions(rows: tuple[tuple[object, ...], ...]) -> bool:
     """Whether the entries of a matrix are expressions, not constants."""
     return any(isinstance(entry, IntExpr) for row in rows for entry in row[:1])
 
@@ -116,7 +116,7 @@ def _needs(parts: tuple[Part, ...]) -> list[BoolExpr]:
     return [need for part in _expressions(parts) for need in definedness(part, known)]
 
 
-def _evaluated(kind: Kind, part: Part, assignment: Assignment) -> Any:
+def _evaluated(kind: Kind, part: Part, assignment: Assignment) -> object:
     if kind == "exprs":
         return tuple([assignment[e] if type(e) is IntVar else e.meaning(assignment) for e in part])
     if kind == "matrix" and any(hasattr(entry, "meaning") for row in part for entry in row[:1]):
@@ -124,7 +124,7 @@ def _evaluated(kind: Kind, part: Part, assignment: Assignment) -> Any:
     return int(part.meaning(assignment)) if kind == "expr" else part
 
 
-def _values(definition: Definition, parts: tuple[Part, ...], assignment: Assignment) -> list[Any]:
+def _values(definition: Definition, parts: tuple[Part, ...], assignment: Assignment) -> list[object]:
     """The values of arguments; conditions become truth values, which act as numbers."""
     fields = zip(definition.fields, parts, strict=True)
     return [_evaluated(field.kind, part, assignment) for field, part in fields]

@@ -76,7 +76,7 @@ def _text(expr: IntExpr, least: int = IFF) -> str:
     return text if binding >= least else rf"\left({text}\right)"
 
 
-def _joined(parts: tuple[Any, ...], least: int = IFF, by: str = ", ") -> str:
+def _joined(parts: tuple[object, ...], least: int = IFF, by: str = ", ") -> str:
     return by.join([_text(part, least) if isinstance(part, IntExpr) else str(part) for part in parts])
 
 

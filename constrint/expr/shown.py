@@ -132,7 +132,7 @@ def _constants(node: IntExpr) -> int:
     return sum([_entries(getattr(node, name)) for name in getattr(node, "__match_args__", ())])
 
 
-def _entries(part: Any) -> int:
+def _entries(part: object) -> int:
     if isinstance(part, int):
         return 1 if part.bit_length() <= LONGEST_NUMBER else MOST_PARTS + 1
     if isinstance(part, Domain):

@@ -7,7 +7,6 @@ brackets are left out: ``all_different(x, y, z)``. Words come last, and the defa
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from constrint.expr import IntExpr, Table
 from constrint.expr.global_expr import Field, Function, Relation
@@ -37,7 +36,7 @@ def write_table(write: Callable[[IntExpr], str], expr: Table) -> str:
     return f"table({_written(write, expr.args)}, {_written(write, tuple(sorted(expr.rows)))})"
 
 
-def _written(write: Callable[[IntExpr], str], part: Any) -> str:
+def _written(write: Callable[[IntExpr], str], part: object) -> str:
     if isinstance(part, tuple):
         return f"[{', '.join([_written(write, inner) for inner in part])}]"
     if part is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import cpmpy as cp
 
@@ -13,8 +13,12 @@ from constrint.frontends.plain_form import ObjectWriter, PlainForm
 from constrint.modelling.declarations import Declarations
 from constrint.propagators.handlers import Handlers
 
+if TYPE_CHECKING:
+    from cpmpy import Model as CpmpyModel
+    from cpmpy.expressions.core import Expression
 
-def to_cpmpy(model: Declarations) -> tuple[Any, dict[str, Any]]:
+
+def to_cpmpy(model: Declarations) -> tuple[CpmpyModel, dict[str, Expression]]:
     """A model as a `cpmpy.Model`, and its variables by name.
 
     Raises:
@@ -28,7 +32,7 @@ def to_cpmpy(model: Declarations) -> tuple[Any, dict[str, Any]]:
 class _CpmpyWriter(ObjectWriter):
     def __init__(self, form: PlainForm) -> None:
         super().__init__(form)
-        self.model: Any = cp.Model()
+        self.model: CpmpyModel = cp.Model()
         for v in form.used():
             self.variables[v] = self._variable(v)
         for node in form.propagators:
@@ -37,7 +41,7 @@ class _CpmpyWriter(ObjectWriter):
             v, direction = form.goal
             (self.model.minimize if direction == "min" else self.model.maximize)(1 * self.of(v))
 
-    def _variable(self, v: int) -> Any:
+    def _variable(self, v: int) -> Expression:
         name = self.form.names[v] or None
         lo, hi = self.form.bounds(v)
         if lo is None or hi is None:
@@ -50,7 +54,7 @@ class _CpmpyWriter(ObjectWriter):
             self.model += cp.InDomain(variable, list(values))
         return variable
 
-    def literal(self, literal: int) -> Any:
+    def literal(self, literal: int) -> Expression:
         """A literal as a condition."""
         v = literal >> 1
         if v not in self.variables:
@@ -59,30 +63,30 @@ class _CpmpyWriter(ObjectWriter):
         condition = self.variables[v] if is_boolean else self.variables[v] == 1
         return ~condition if literal & 1 else condition
 
-    def sum(self, terms: Sequence[tuple[int, int]]) -> Any:
+    def sum(self, terms: Sequence[tuple[int, int]]) -> Expression:
         """A sum."""
         return cp.sum([a * self.of(v) for a, v in terms])
 
-    def member(self, node: c.Member) -> Any:
+    def member(self, node: c.Member) -> Expression:
         """``literal <-> x in intervals``."""
         x = 1 * self.of(node.x)
         ends = zip(node.intervals[::2], node.intervals[1::2], strict=True)
         return self.literal(node.literal) == cp.any([self._between(x, lo, hi) for lo, hi in ends])
 
     @staticmethod
-    def _between(x: Any, lo: int, hi: int) -> Any:
+    def _between(x: Expression, lo: int, hi: int) -> Expression:
         return cp.all([x >= lo, x <= hi])
 
-    def table(self, node: c.Table) -> Any:
+    def table(self, node: c.Table) -> Expression:
         """``literal <-> the values are a row``."""
         cells = [[self._is(v, x) for v, x in zip(node.variables, row, strict=True)] for row in node.rows]
         return self.literal(node.literal) == cp.any([cp.all(row) for row in cells])
 
-    def _is(self, v: int, x: int) -> Any:
+    def _is(self, v: int, x: int) -> Expression:
         value = self.of(v) == x
         return cp.BoolVal(value) if isinstance(value, bool) else value
 
-    def element(self, entries: Sequence[Any], index: int, z: int) -> Any:
+    def element(self, entries: Sequence[int | Expression], index: int, z: int) -> Expression:
         """An entry of a list, counted from 0."""
         i = self.of(index)
         if index in self.form.boolean and not isinstance(i, int):
@@ -94,13 +98,13 @@ class _CpmpyWriter(ObjectWriter):
         return [i >= 0, i < len(entries), cp.Element(list(entries), i) == self.of(z)]
 
 
-def _same(left: Any, right: Any) -> Any:
+def _same(left: Expression, right: Expression) -> Expression:
     """An equation, also of two plain numbers."""
     found = left == right
     return cp.BoolVal(found) if isinstance(found, bool) else found
 
 
-_RULES: Handlers[Callable[[_CpmpyWriter, Any], Any]] = Handlers(
+_RULES: Handlers[Callable[[_CpmpyWriter, Any], Expression]] = Handlers(
     "CPMpy",
     {
         c.LinearLe: lambda w, n: w.sum(n.terms) <= n.bound,

@@ -48,7 +48,7 @@ def parser_of(
     name: str,
     postlex: type[PostLex] | None = None,
     positions: bool = True,
-    nodes: type[Tree[Any]] | None = None,
+    nodes: type[Tree[object]] | None = None,
 ) -> Lark:
     """The LALR parser of the grammar `<name>.lark`, made once per process.
 
@@ -71,7 +71,7 @@ def parser_of(
     return parser
 
 
-def _made(grammar: str, options: dict[str, Any]) -> Lark:
+def _made(grammar: str, options: dict[str, object]) -> Lark:
     from lark import Lark
 
     return Lark(grammar, parser="lalr", lexer="basic", maybe_placeholders=False, **options)
@@ -87,7 +87,7 @@ def _place(name: str) -> Path:
     return user_cache() / f"{name}.json"
 
 
-def _kept(place: Path, grammar: str, options: dict[str, Any]) -> Lark | None:
+def _kept(place: Path, grammar: str, options: dict[str, object]) -> Lark | None:
     """The cached parser of this grammar, if there is one."""
     from lark import Lark
     from lark.exceptions import LarkError
@@ -106,7 +106,7 @@ def _kept(place: Path, grammar: str, options: dict[str, Any]) -> Lark | None:
         return None  # missing, untrusted or unknown: making it anew is always right
 
 
-def _with_numbers(pairs: list[tuple[str, Any]]) -> dict[Any, Any]:
+def _with_numbers(pairs: list[tuple[str, object]]) -> dict[Any, object]:
     """JSON has string keys where lark's tables have numbers."""
     return {int(key) if key.isdigit() else key: value for key, value in pairs}
 

@@ -279,7 +279,7 @@ def transition_rows(transitions: Transitions, name: str, columns: int = 3) -> li
     return rows
 
 
-def _parts(row: Any) -> tuple[Any, ...]:
+def _parts(row: object) -> tuple[object, ...]:
     """The parts of a transition; one that is no list has one part."""
     return tuple(row) if isinstance(row, Iterable) and not isinstance(row, str) else (row,)
 
@@ -302,7 +302,7 @@ def final_states(
     if states is None:
         return list(numbers)
     is_one = isinstance(states, str) or not isinstance(states, Iterable)
-    listed: list[Any] = [states] if is_one else list(states)
+    listed: list[object] = [states] if is_one else list(states)
     if not is_one and isinstance(states, Hashable) and states in numbers:  # a state that is a tuple
         if all(state in numbers for state in listed):
             raise ModelError(

@@ -49,10 +49,10 @@ class CPM_constrint(SolverInterface):  # type: ignore[misc]  # noqa: N801 - as C
         """The version of constrint."""
         return own_version()
 
-    def __init__(self, cpm_model: Any = None, subsolver: str | None = None) -> None:
+    def __init__(self, cpm_model: object = None, subsolver: str | None = None) -> None:
         self._model = Model("cpmpy")
         self._goal: tuple[IntExpr, bool] | None = None
-        self._core: list[Any] | None = None
+        self._core: list[object] | None = None
         self.objective_value_: int | None
         super().__init__(name="constrint", cpm_model=cpm_model, subsolver=subsolver)
 
@@ -63,7 +63,7 @@ class CPM_constrint(SolverInterface):  # type: ignore[misc]  # noqa: N801 - as C
 
     # ------------------------------------------------------------ posting
 
-    def solver_var(self, cpm_var: Any) -> Any:
+    def solver_var(self, cpm_var: Expression) -> Any:
         """The constrint expression of a CPMpy variable, made on first use.
 
         A constant is returned unchanged.
@@ -82,7 +82,7 @@ class CPM_constrint(SolverInterface):  # type: ignore[misc]  # noqa: N801 - as C
             self._varmap[cpm_var.name] = known
         return known
 
-    def transform(self, cpm_expr: Any) -> list[Any]:
+    def transform(self, cpm_expr: object) -> list[Expression]:
         """Constraints with total functions only below their top, and only supported global constraints."""
         constraints = no_partial_functions(toplevel_list(cpm_expr))
         return list(
@@ -94,7 +94,7 @@ class CPM_constrint(SolverInterface):  # type: ignore[misc]  # noqa: N801 - as C
             )
         )
 
-    def add(self, cpm_expr: Any) -> CPM_constrint:
+    def add(self, cpm_expr: Expression | Iterable[Expression]) -> CPM_constrint:
         """Add constraints."""
         get_variables(cpm_expr, collect=self.user_vars)
         for constraint in self.transform(cpm_expr):
@@ -103,7 +103,7 @@ class CPM_constrint(SolverInterface):  # type: ignore[misc]  # noqa: N801 - as C
 
     __add__ = add
 
-    def objective(self, expr: Any, minimize: bool = True) -> None:
+    def objective(self, expr: Expression, minimize: bool = True) -> None:
         """Set the objective; the last call counts."""
         get_variables(expr, collect=self.user_vars)
         goal, safe = safen_objective(expr)
@@ -125,8 +125,8 @@ class CPM_constrint(SolverInterface):  # type: ignore[misc]  # noqa: N801 - as C
     def solve(
         self,
         time_limit: float | None = None,
-        assumptions: Any = None,
-        display: Any = None,
+        assumptions: Iterable[Expression] | None = None,
+        display: object = None,
         **options: Any,
     ) -> bool:
         """Find a solution; with an objective, the best one.
@@ -173,7 +173,7 @@ class CPM_constrint(SolverInterface):  # type: ignore[misc]  # noqa: N801 - as C
 
     def solveAll(  # noqa: N802 - CPMpy's name
         self,
-        display: Any = None,
+        display: object = None,
         time_limit: float | None = None,
         solution_limit: int | None = None,
         call_from_model: bool = False,
@@ -221,7 +221,7 @@ class CPM_constrint(SolverInterface):  # type: ignore[misc]  # noqa: N801 - as C
             self._clear()
         return len(seen)
 
-    def solution_hint(self, cpm_vars: Any, vals: Any) -> None:
+    def solution_hint(self, cpm_vars: object, vals: object) -> None:
         """Set values that a solution is likely to have, in place of earlier ones: search begins near them."""
         variables, values = flatlist(cpm_vars), flatlist(vals)
         if len(variables) != len(values):
@@ -234,13 +234,13 @@ class CPM_constrint(SolverInterface):  # type: ignore[misc]  # noqa: N801 - as C
             if isinstance(one, _NumVarImpl):
                 self._model.hint({self.solver_var(one): int(value)})
 
-    def get_core(self) -> list[Any]:
+    def get_core(self) -> list[Expression]:
         """A minimal set of assumptions of the last call that contradict the model."""
         if self._core is None:
             raise ValueError("get_core() needs a call of solve(assumptions=[…]) that found no solution")
         return self._core
 
-    def _show(self, display: Any, result: Result) -> None:
+    def _show(self, display: object, result: Result) -> None:
         self._keep(result)
         self.print_display(display)
 
@@ -263,7 +263,7 @@ class CPM_constrint(SolverInterface):  # type: ignore[misc]  # noqa: N801 - as C
 
     # ------------------------------------------------------------ expressions
 
-    def condition(self, expr: Any) -> BoolExpr:
+    def condition(self, expr: Expression) -> BoolExpr:
         """A Boolean CPMpy expression as a condition."""
         if not isinstance(expr, Expression):
             return as_bool(bool(expr))
@@ -283,7 +283,7 @@ class CPM_constrint(SolverInterface):  # type: ignore[misc]  # noqa: N801 - as C
             raise NotImplementedError(f"constrint has no counterpart of {expr.name}: {expr}")
         return RELATIONS[expr.name](self, args)
 
-    def number(self, expr: Any) -> IntExpr:
+    def number(self, expr: Expression) -> IntExpr:
         """A CPMpy expression as a number; a condition counts as 0 or 1."""
         if _is_broken(expr):
             raise NotImplementedError(f"{expr} is not an integer: CPMpy has such numbers in comparisons only")
@@ -298,11 +298,11 @@ class CPM_constrint(SolverInterface):  # type: ignore[misc]  # noqa: N801 - as C
             raise NotImplementedError(f"constrint has no counterpart of {expr.name}: {expr}")
         return NUMBERS[expr.name](self, expr.args)
 
-    def numbers(self, exprs: Any) -> list[IntExpr]:
+    def numbers(self, exprs: Iterable[Expression]) -> list[IntExpr]:
         """Expressions of CPMpy as numbers."""
         return [self.number(expr) for expr in exprs]
 
-    def conditions(self, exprs: Any) -> list[BoolExpr]:
+    def conditions(self, exprs: Iterable[Expression]) -> list[BoolExpr]:
         """Expressions of CPMpy as conditions."""
         return [self.condition(expr) for expr in exprs]
 
@@ -312,7 +312,7 @@ def _check_time(seconds: float | None) -> None:
         raise ValueError(f"time_limit must be more than 0 seconds, not {seconds}")
 
 
-def _flat(assumptions: Any) -> list[Any]:
+def _flat(assumptions: object) -> list[object]:
     """The conditions of assumptions, which may be one, or nested lists, tuples, sets and arrays of them."""
     if isinstance(assumptions, Iterable) and not isinstance(assumptions, str):
         parts = assumptions.flat if isinstance(assumptions, np.ndarray) else assumptions
@@ -322,12 +322,12 @@ def _flat(assumptions: Any) -> list[Any]:
     return [assumptions]
 
 
-def _is_broken(expr: Any) -> bool:
+def _is_broken(expr: object) -> bool:
     """Whether something is a number that is not whole."""
     return isinstance(expr, float | np.floating) and int(expr) != expr
 
 
-def _is_boolean(expr: Any) -> bool:
+def _is_boolean(expr: object) -> bool:
     return bool(is_boolexpr(expr))
 
 

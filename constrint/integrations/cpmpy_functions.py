@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from constrint.expr import BoolExpr, IntExpr
 from constrint.expr.builders import table
@@ -25,20 +25,29 @@ from constrint.globals import GLOBALS, cumulative, cumulative_optional, regular
 from constrint.globals import table as short_table
 
 if TYPE_CHECKING:
+    from cpmpy.expressions.core import Expression
+
     from constrint.integrations.cpmpy import CPM_constrint
 
+    Numbers: TypeAlias = Iterable[int | Expression]
 
-def _rows(rows: Any) -> list[list[int]]:
+
+def _rows(rows: Iterable[Iterable[Expression]]) -> list[list[int]]:
     return [[int(entry) for entry in row] for row in rows]
 
 
-def _weighted(s: CPM_constrint, args: Any) -> IntExpr:
+def _weighted(s: CPM_constrint, args: Sequence[Expression]) -> IntExpr:
     weights, exprs = args
     return sum_([int(weight) * s.number(expr) for weight, expr in zip(weights, exprs, strict=True)])
 
 
 def _shared(
-    s: CPM_constrint, starts: Any, durations: Any, ends: Any, demands: Any, capacity: Any
+    s: CPM_constrint,
+    starts: Numbers,
+    durations: Numbers,
+    ends: Numbers | None,
+    demands: Numbers,
+    capacity: Expression,
 ) -> BoolExpr:
     """Tasks on a resource; those without duration may lie anywhere."""
     begin, took = s.numbers(starts), s.numbers(durations)
@@ -48,29 +57,35 @@ def _shared(
     return all_of(parts)
 
 
-def _cumulative(s: CPM_constrint, args: Any) -> BoolExpr:
+def _cumulative(s: CPM_constrint, args: Sequence[Expression]) -> BoolExpr:
     starts, durations, *ends, demands, capacity = args
     return _shared(s, starts, durations, ends[0] if ends else None, demands, capacity)
 
 
-def _no_overlap(s: CPM_constrint, args: Any) -> BoolExpr:
+def _no_overlap(s: CPM_constrint, args: Sequence[Expression]) -> BoolExpr:
     starts, durations, *ends = args
     return _shared(s, starts, durations, ends[0] if ends else None, [1] * len(starts), 1)
 
 
-def _cumulative_optional(s: CPM_constrint, args: Any) -> BoolExpr:
+def _cumulative_optional(s: CPM_constrint, args: Sequence[Expression]) -> BoolExpr:
     starts, durations, *ends, demands, capacity, presences = args
     return _shared_by_present(s, starts, durations, ends, demands, capacity, presences)
 
 
-def _no_overlap_optional(s: CPM_constrint, args: Any) -> BoolExpr:
+def _no_overlap_optional(s: CPM_constrint, args: Sequence[Expression]) -> BoolExpr:
     """Tasks without duration may lie anywhere."""
     starts, durations, *ends, presences = args
     return _shared_by_present(s, starts, durations, ends, [1] * len(starts), 1, presences)
 
 
 def _shared_by_present(
-    s: CPM_constrint, starts: Any, durations: Any, ends: Any, demands: Any, capacity: Any, presences: Any
+    s: CPM_constrint,
+    starts: Numbers,
+    durations: Numbers,
+    ends: Iterable[Numbers],
+    demands: Numbers,
+    capacity: Expression,
+    presences: Numbers,
 ) -> BoolExpr:
     """Tasks on a resource, where they are present."""
     begin, took, present = s.numbers(starts), s.numbers(durations), s.conditions(presences)
@@ -83,11 +98,11 @@ def _shared_by_present(
     return all_of(parts)
 
 
-def _short_rows(rows: Any) -> list[list[int | None]]:
+def _short_rows(rows: Iterable[Iterable[Expression]]) -> list[list[int | None]]:
     return [[None if isinstance(entry, str) else int(entry) for entry in row] for row in rows]
 
 
-_PARTS: Mapping[str, Callable[[CPM_constrint, Any], Any]] = {
+_PARTS: Mapping[str, Callable[[CPM_constrint, Expression], object]] = {
     "expr": lambda s, part: s.number(part),
     "exprs": lambda s, part: tuple(s.numbers(part)),
     "ints": lambda s, part: tuple(map(int, part)),
@@ -95,7 +110,7 @@ _PARTS: Mapping[str, Callable[[CPM_constrint, Any], Any]] = {
 """Arguments by the kinds of a definition's fields."""
 
 
-def _stated(one: Signature) -> Callable[[CPM_constrint, Any], Any]:
+def _stated(one: Signature) -> Callable[[CPM_constrint, Sequence[Expression]], Any]:
     return lambda s, args: one.stated(
         lambda kind, place: _PARTS[kind](s, args if place is None else args[place])
     )
@@ -103,7 +118,7 @@ def _stated(one: Signature) -> Callable[[CPM_constrint, Any], Any]:
 
 _REGULAR = [one for one in signatures("cpmpy") if one.arguments]
 
-RELATIONS: Mapping[str, Callable[[CPM_constrint, Any], BoolExpr]] = {
+RELATIONS: Mapping[str, Callable[[CPM_constrint, Sequence[Expression]], BoolExpr]] = {
     **{one.name: _stated(one) for one in _REGULAR if not GLOBALS[one.constraint].is_number},
     "and": lambda s, args: all_of(s.conditions(args)),
     "or": lambda s, args: any_of(s.conditions(args)),
@@ -121,7 +136,7 @@ RELATIONS: Mapping[str, Callable[[CPM_constrint, Any], BoolExpr]] = {
 }
 """Conditions by CPMpy's names."""
 
-NUMBERS: Mapping[str, Callable[[CPM_constrint, Any], IntExpr]] = {
+NUMBERS: Mapping[str, Callable[[CPM_constrint, Sequence[Expression]], IntExpr]] = {
     **{one.name: _stated(one) for one in _REGULAR if GLOBALS[one.constraint].is_number},
     "sum": lambda s, args: sum_(s.numbers(args)),
     "wsum": _weighted,

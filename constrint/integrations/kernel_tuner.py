@@ -97,7 +97,7 @@ def _note(searchspace: Any, restrictions: list[Any], threads: str | None) -> Non
         modified.append(threads)
 
 
-def _is_plain(restriction: Any) -> bool:
+def _is_plain(restriction: object) -> bool:
     module = type(restriction).__module__.partition(".")[0]
     return isinstance(restriction, str) or (callable(restriction) and module != "constraint")
 

@@ -119,11 +119,11 @@ def _with_rows(ls: Learner, first: int, rows: Sequence[AddedRow]) -> Learner:
     return ls._replace(**fields)
 
 
-def _joined(cells: Sequence[int], kept: int, more: Any) -> Any:
+def _joined(cells: Sequence[int], kept: int, more: object) -> object:
     return np.append(np.asarray(cells[:kept], np.int64), np.asarray(more, np.int64))
 
 
-def _queue(ls: Learner, first: int, count: int) -> Any:
+def _queue(ls: Learner, first: int, count: int) -> object:
     """The queues, with the new rows at the end of the cheap one."""
     capacity = len(ls.kind)
     queue = np.zeros(2 * (first + count), np.int64)
@@ -140,7 +140,7 @@ def _queue(ls: Learner, first: int, count: int) -> Any:
     return queue
 
 
-def _wakes(ls: Learner, first: int, rows: Sequence[AddedRow]) -> dict[str, Any]:
+def _wakes(ls: Learner, first: int, rows: Sequence[AddedRow]) -> dict[str, object]:
     """The lists of what each bound wakes."""
     starts, wake = np.asarray(ls.wake_start, np.int64), np.asarray(ls.wake, np.int64)
     fixed = np.asarray(ls.wake_fixed, np.int64)

@@ -16,7 +16,7 @@ Cells: TypeAlias = list[int]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 # Every function of the learning search; see `compilable`.
-LEARN_COMPILABLE: list[Callable[..., Any]] = []
+LEARN_COMPILABLE: list[Callable[..., object]] = []
 
 
 def learn_compilable(function: Function) -> Function:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def blocking(
-    model: Declarations, solution: Result | Mapping[str, Any], names: Iterable[str | IntExpr] | None
+    model: Declarations, solution: Result | Mapping[str, object], names: Iterable[str | IntExpr] | None
 ) -> BoolExpr:
     """The condition that at least one of the variables differs from a solution."""
     values = solution.numbers if isinstance(solution, Result) else _numbers(model, solution)
@@ -34,7 +34,7 @@ def blocking(
     return Or(tuple(_differs(model.variables[name], values[name]) for name in chosen))
 
 
-def _numbers(model: Declarations, solution: Mapping[str, Any]) -> dict[str, Any]:
+def _numbers(model: Declarations, solution: Mapping[str, object]) -> dict[str, Any]:
     """The values of a solution with the numbers that enumerations and sets stand on."""
     values: dict[str, Any] = {}
     for name, value in solution.items():

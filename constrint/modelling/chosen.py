@@ -45,5 +45,5 @@ def chosen_variables(model: Declarations, given: Any, use: str) -> list[IntVar |
     return list(found)
 
 
-def _is_list(given: Any) -> bool:
+def _is_list(given: object) -> bool:
     return isinstance(given, Iterable) and not isinstance(given, str | IntExpr | EnumVar | SetVar | Interval)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, overload
+from typing import TYPE_CHECKING, TypeAlias, overload
 
 from constrint.errors import ModelError, Position
 from constrint.expr import BoolExpr, IntExpr
@@ -101,7 +101,9 @@ Held: TypeAlias = Handle | Constraint | str
 # ------------------------------------------------------------ what is added
 
 
-def constraints_of(conditions: Iterable[Any], name: str | None, *, assumed: bool = False) -> list[Constraint]:
+def constraints_of(
+    conditions: Iterable[object], name: str | None, *, assumed: bool = False
+) -> list[Constraint]:
     """Check conditions, and arrays and iterables of them, and wrap each as a constraint."""
     if name is not None and not isinstance(name, str):
         raise ModelError(f"the name of a constraint is a string, not {name!r}")

@@ -20,7 +20,7 @@ Hint: TypeAlias = "Mapping[Any, Any] | Result"
 """Values by variable or by name, or an earlier result."""
 
 
-def _elements(item: tuple[Any, Any]) -> Iterable[tuple[Any, Any]]:
+def _elements(item: tuple[object, object]) -> Iterable[tuple[object, object]]:
     """The variables of an array beside its values; any other item by itself."""
     key, value = item
     if not isinstance(key, ExprArray):

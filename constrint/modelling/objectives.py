@@ -84,7 +84,7 @@ def goals_of(
     return [] if goals is None else as_goals(_listed(goals, direction), units)
 
 
-def _listed(goals: Any, direction: Direction) -> list[Any]:
+def _listed(goals: object, direction: Direction) -> list[Any]:
     if goals is None:
         return []
     if isinstance(goals, ExprArray):

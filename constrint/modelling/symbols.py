@@ -74,7 +74,7 @@ class EnumVar:
     _internal = ("numbers", "place")
     __dir__ = public_names
 
-    def __init__(self, name: str, values: tuple[Any, ...], index: IntVar) -> None:
+    def __init__(self, name: str, values: tuple[object, ...], index: IntVar) -> None:
         self.name = name
         self.values = values
         self.index = index
@@ -134,7 +134,7 @@ class EnumVar:
         return f"{self.name} in {{{_listed(self.values)}}}"
 
 
-def _listed(values: Iterable[Any]) -> str:
+def _listed(values: Iterable[object]) -> str:
     return ", ".join(map(repr, values))
 
 
@@ -180,7 +180,7 @@ class SetExpr:
         inside: list[IntExpr] = list(self.members.values())
         return sum_(inside)
 
-    def contains(self, value: Any) -> BoolExpr:
+    def contains(self, value: object) -> BoolExpr:
         """The condition that a value is a member: a constant, an enumeration variable, or an expression."""
         if isinstance(value, EnumVar):
             ways = [
@@ -309,7 +309,7 @@ class SetVar(SetExpr):
         """The variables that it stands on."""
         return tuple(one for one in self.members.values() if isinstance(one, BoolVar))
 
-    def contains(self, value: Any) -> BoolExpr:
+    def contains(self, value: object) -> BoolExpr:
         """The condition that a value is a member: a constant, an enumeration variable, or an expression.
 
         Raises:
@@ -361,7 +361,7 @@ def in_symbols(
             `values` follow at the end, if the assignment determines them.
     """
     owner = {one.name: symbol for symbol in symbols.values() for one in symbol.variables}
-    shown: dict[str, Any] = {}
+    shown: dict[str, object] = {}
     for name, value in values.items():
         symbol = owner.get(name)
         if symbol is None:

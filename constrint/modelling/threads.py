@@ -41,7 +41,7 @@ class Shared:
         del state["lock"]
         return state
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         del state["parts"]
         self.__dict__.update(state)
         self.lock = threading.RLock()
@@ -58,9 +58,9 @@ def changed_by(*names: str) -> Callable[[Class], Class]:
     return guarded
 
 
-def _one_at_a_time(method: Callable[..., Any]) -> Callable[..., Any]:
+def _one_at_a_time(method: Callable[..., object]) -> Callable[..., object]:
     @wraps(method)
-    def changing(self: Declarations, *args: Any, **named: Any) -> Any:
+    def changing(self: Declarations, *args: object, **named: object) -> object:
         with self.lock:
             return method(self, *args, **named)
 

@@ -202,7 +202,7 @@ def _read(text: str) -> Common:
     return Common(State(**cells), **told)
 
 
-def _packed(value: Any, exact: bool) -> Any:
+def _packed(value: object, exact: bool) -> object:
     """A value for JSON; integers too long for Python's JSON reader become hexadecimal texts."""
     if not exact:
         return value
@@ -211,7 +211,7 @@ def _packed(value: Any, exact: bool) -> Any:
     return number(value) if type(value) is int else value
 
 
-def _unpacked(value: Any, exact: bool) -> Any:
+def _unpacked(value: object, exact: bool) -> Any:
     if not exact:
         return value
     if isinstance(value, list):

@@ -76,7 +76,7 @@ def embedded(solutions: Pictured, paired: Sequence[str], most_edges: int) -> dic
     }
 
 
-def as_script_text(document: dict[str, Any]) -> str:
+def as_script_text(document: dict[str, object]) -> str:
     """The document as JSON that may stand inside a `<script>` element, whatever its names and values are."""
     text = json.dumps(document, ensure_ascii=True, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

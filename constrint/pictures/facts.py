@@ -186,7 +186,7 @@ def _histogram(solutions: Pictured, v: int, values: Array, counts: list[int]) ->
     )
 
 
-def _label(value: Any) -> str:
+def _label(value: object) -> str:
     text = value if isinstance(value, str) else repr(value)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable
 from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from constrint.expr import IntExpr
 from constrint.modelling.chosen import chosen_variables
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from constrint.preparing.prepared import Prepared
 
 
-def projection_of(model: Declarations, variables: Iterable[Any] | None) -> list[IntExpr] | None:
+def projection_of(model: Declarations, variables: Iterable[object] | None) -> list[IntExpr] | None:
     """The variables of the model that are named, each once; None for all."""
     if variables is None:
         return None

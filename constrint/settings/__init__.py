@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Self
+from typing import Self
 
 from constrint.settings.diagrams import BuildingSettings, DiagramSettings
 from constrint.settings.enumeration import EnumerationSettings
@@ -73,7 +73,7 @@ class Settings(Record):
     enumeration: EnumerationSettings = EnumerationSettings()
     reading: ReadingSettings = ReadingSettings()
 
-    def with_fields(self, **records: Mapping[str, Any]) -> Self:
+    def with_fields(self, **records: Mapping[str, object]) -> Self:
         """Settings with other values in some records: ``with_fields(presolve={"rounds": 1})``."""
         return self.changed(**{name: getattr(self, name).changed(**given) for name, given in records.items()})
 

@@ -47,14 +47,14 @@ def solution_set(
     return SolutionSet(list(model.variables), diagrams, *_meanings(model))
 
 
-def _meanings(model: Declarations) -> tuple[dict[int, dict[Any, Any]], dict[str, dict[Any, str]]]:
+def _meanings(model: Declarations) -> tuple[dict[int, dict[Any, object]], dict[str, dict[Any, str]]]:
     """The values of enumerations by number, and the variables of sets."""
     if not model.symbols:
         return {}, {}
     from constrint.modelling.symbols import SetVar
 
     numbers = {name: v for v, name in enumerate(model.variables)}
-    labels: dict[int, dict[Any, Any]] = {}
+    labels: dict[int, dict[Any, object]] = {}
     sets: dict[str, dict[Any, str]] = {}
     for name, symbol in model.symbols.items():
         if isinstance(symbol, SetVar):

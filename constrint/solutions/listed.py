@@ -52,17 +52,17 @@ class Listed(Numbered):
         return self._types[self._variable(name)]
 
     @cached_property
-    def _types(self) -> list[np.dtype[Any]]:
+    def _types(self) -> list[np.dtype[np.generic]]:
         return [self._type(v) for v in range(len(self.variables))]
 
-    def _type(self, v: int) -> np.dtype[Any]:
+    def _type(self, v: int) -> np.dtype[np.generic]:
         if v in self._labels:
             values = self._decoded(v, np.array(list(self._labels[v])))
             is_whole = values.dtype.kind not in "fbO"
             return smallest_type(int(values.min()), int(values.max())) if is_whole else values.dtype
         return self._smallest(v)
 
-    def _smallest(self, v: int) -> np.dtype[Any]:
+    def _smallest(self, v: int) -> np.dtype[np.generic]:
         for diagram in self._diagrams:
             if v in diagram.variables:
                 values = diagram.layers[diagram.variables.index(v)].value

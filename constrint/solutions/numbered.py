@@ -117,19 +117,19 @@ class Numbered:
         except ModelError:
             return False
 
-    def _variable(self, key: Any) -> int:
+    def _variable(self, key: object) -> int:
         """The number of a variable by its name, or by itself."""
         name = name_of(key)
         if name not in self._numbers:
             raise ModelError(printable(f"no variable is named '{name}'; there are: {', '.join(self.names)}"))
         return self._numbers[name]
 
-    def _members(self, key: Any) -> tuple[tuple[Any, int], ...] | None:
+    def _members(self, key: object) -> tuple[tuple[object, int], ...] | None:
         """The members of a set variable with the numbers of their variables; None for another name."""
         found = self._presented.place(name_of(key)) if self.sets else None
         return found if isinstance(found, tuple) else None
 
-    def values_of(self, name: Any) -> list[Any]:
+    def values_of(self, name: object) -> list[Any]:
         """The values that a variable has in any solution: ascending; values that are no numbers as given.
 
         Args:
@@ -143,7 +143,7 @@ class Numbered:
                 return self._listed(v, np.unique(diagram.layers[diagram.variables.index(v)].value))
         return []
 
-    def _sets_of(self, name: str) -> list[Any]:
+    def _sets_of(self, name: str) -> list[object]:
         """The values that a set variable has in any solution."""
         raise NotImplementedError
 
@@ -195,7 +195,7 @@ class Numbered:
 
     # Values and their codes
 
-    def _codes(self, solution: Mapping[str, Any] | Sequence[Any]) -> list[Any]:
+    def _codes(self, solution: Mapping[str, object] | Sequence[object]) -> list[object]:
         if isinstance(solution, Mapping):
             if self.sets and all(name in solution for name in self.variables):
                 return [self._code(v, solution[name]) for v, name in enumerate(self.variables)]
@@ -211,7 +211,7 @@ class Numbered:
             values = list(solution)
             if len(values) != len(self.names):
                 raise ModelError(f"a solution has {len(self.names)} values, not {len(values)}")
-        codes: dict[int, Any] = {}
+        codes: dict[int, object] = {}
         for name, place, value in zip(self.names, self._presented.places, values, strict=True):
             if isinstance(place, int):
                 codes[place] = self._code(place, value)
@@ -219,7 +219,7 @@ class Numbered:
                 codes.update(members_of(name, place, value))
         return [codes[v] for v in range(len(self.variables))]
 
-    def _code(self, v: int, value: Any) -> Any:
+    def _code(self, v: int, value: object) -> object:
         """The number that stands for a value of the v-th variable in diagrams; a number stands for itself."""
         labels = self._labels.get(v)
         if labels is None:
@@ -257,10 +257,10 @@ class Numbered:
         for row in self._tuples(columns):
             yield dict(zip(names, row, strict=True))
 
-    def _tuples(self, columns: Mapping[int, Array]) -> Iterator[tuple[Any, ...]]:
+    def _tuples(self, columns: Mapping[int, Array]) -> Iterator[tuple[object, ...]]:
         """Rows as tuples of Python values, in the order of `names`."""
         rows = len(next(iter(columns.values())))
-        each: list[Iterable[Any]] = [
+        each: list[Iterable[object]] = [
             self._each(place, columns[place]) if isinstance(place, int) else sets_of(place, columns, rows)
             for place in self._presented.places
         ]

@@ -47,7 +47,7 @@ class PresentedVariables:
         return self.places[self.names.index(name)] if name in self.names else None
 
 
-def sets_of(pairs: Sequence[tuple[Any, int]], columns: Mapping[int, Array], rows: int) -> Array:
+def sets_of(pairs: Sequence[tuple[object, int]], columns: Mapping[int, Array], rows: int) -> Array:
     """The column of a set, from those of the Boolean variables of its members."""
     found = np.empty(rows, dtype=OBJECT)
     if not pairs:
@@ -63,7 +63,7 @@ def sets_of(pairs: Sequence[tuple[Any, int]], columns: Mapping[int, Array], rows
     return found
 
 
-def members_of(name: str, pairs: Sequence[tuple[Any, int]], value: object) -> dict[int, int]:
+def members_of(name: str, pairs: Sequence[tuple[object, int]], value: object) -> dict[int, int]:
     """For each Boolean variable of a set whether its member is in a value.
 
     Raises:
@@ -78,12 +78,12 @@ def members_of(name: str, pairs: Sequence[tuple[Any, int]], value: object) -> di
     return {v: int(any(one == member for one in chosen)) for member, v in pairs}
 
 
-def set_text(members: frozenset[Any]) -> str:
+def set_text(members: frozenset[object]) -> str:
     """A set such as {1, 2}, its members in order where they have one."""
     return f"{{{', '.join(map(str, in_order(members)))}}}"
 
 
-def in_order(members: frozenset[Any]) -> list[Any]:
+def in_order(members: frozenset[object]) -> list[Any]:
     """The members of a set, sorted where they have an order."""
     try:
         return sorted(members)
@@ -91,17 +91,17 @@ def in_order(members: frozenset[Any]) -> list[Any]:
         return sorted(members, key=repr)
 
 
-def _example(pairs: Sequence[tuple[Any, int]]) -> str:
+def _example(pairs: Sequence[tuple[object, int]]) -> str:
     return f"{{{', '.join(repr(one) for one, _ in pairs[:2])}}}"
 
 
-def few(pairs: Iterable[tuple[Any, Any]]) -> str:
+def few(pairs: Iterable[tuple[object, object]]) -> str:
     """The first of some values, for a message."""
     listed = [one for one, _ in pairs]
     return ", ".join(map(repr, listed[:MOST_LISTED])) + (", …" if len(listed) > MOST_LISTED else "")
 
 
-def name_of(key: Any) -> str:
+def name_of(key: object) -> str:
     """The name of a variable, an enumeration or a set, or the name itself."""
     name = key if isinstance(key, str) else getattr(key, "name", None)
     if not isinstance(name, str):
@@ -109,7 +109,7 @@ def name_of(key: Any) -> str:
     return name
 
 
-def names_of(keys: Any) -> list[str]:
+def names_of(keys: object) -> list[str]:
     """The names of a list of variables and arrays of them."""
     if isinstance(keys, str) or not isinstance(keys, Iterable):
         raise ModelError(f"give a list of names, such as [{keys!r}]")

@@ -137,7 +137,7 @@ def _aligned(left: Side, right: Side) -> tuple[list[Diagram], list[Diagram], dic
     return ours, theirs, tables
 
 
-def _plain(diagrams: Sequence[Diagram], v: int) -> dict[Any, Any]:
+def _plain(diagrams: Sequence[Diagram], v: int) -> dict[Any, object]:
     """The identity table of a variable whose codes are its values."""
     for diagram in diagrams:
         if v in diagram.variables:
@@ -158,7 +158,7 @@ def _check_exact(name: str, table: Table) -> None:
         raise ModelError(f"'{name}' has fractions in one set and integers beyond 2**53 in the other")
 
 
-def _joined(one: Table, other: Table) -> tuple[dict[int, Any], tuple[dict[Any, int], dict[Any, int]]]:
+def _joined(one: Table, other: Table) -> tuple[dict[int, object], tuple[dict[Any, int], dict[Any, int]]]:
     """One table for two, and the mapping from each one's old codes to the new codes."""
     labels = list(one.values())
     codes: tuple[dict[Any, int], dict[Any, int]] = ({code: i for i, code in enumerate(one)}, {})

@@ -75,7 +75,7 @@ class SolutionSet(Listed):
         """The same set with the numbers that enumerations and sets stand on in place of their values."""
         return SolutionSet(self.variables, self._diagrams if self.size else None)
 
-    def value_counts(self, name: Any) -> dict[Any, int]:
+    def value_counts(self, name: object) -> dict[Any, int]:
         """The number of solutions for each value of a variable; values without solutions are left out.
 
         Lists cannot be keys: a value that is a list appears as a tuple.
@@ -117,7 +117,7 @@ class SolutionSet(Listed):
                         return self._like(None)
         return self._like(diagrams if self.size else None)
 
-    def _restricted(self, values: Mapping[str, Any]) -> list[tuple[int, Any]]:
+    def _restricted(self, values: Mapping[str, object]) -> list[tuple[int, object]]:
         """The variables of `given` with their values, after a check that these may be meant."""
         found: list[tuple[int, Any]] = []
         for name, value in values.items():
@@ -134,7 +134,7 @@ class SolutionSet(Listed):
             found.append((v, value))
         return found
 
-    def _wanted(self, v: int, value: Any, codes: Array) -> Callable[[Array], Array]:
+    def _wanted(self, v: int, value: object, codes: Array) -> Callable[[Array], Array]:
         """The test for codes of a value, or of the values of a set or a range."""
         if not isinstance(value, set | frozenset | range):
             return _equals(self._code(v, value))
@@ -143,7 +143,9 @@ class SolutionSet(Listed):
         return _one_of(distinct[[isinstance(one, Hashable) and one in value for one in labels]])
 
     def neighbours(
-        self, solution: Mapping[str, Any] | Sequence[Any], kind: Literal["hamming", "adjacent"] = "hamming"
+        self,
+        solution: Mapping[str, object] | Sequence[object],
+        kind: Literal["hamming", "adjacent"] = "hamming",
     ) -> list[Solution]:
         """The solutions that differ from an assignment in exactly one variable.
 
@@ -177,7 +179,7 @@ class SolutionSet(Listed):
                 return [*lower[-1:].tolist(), *higher[:1].tolist()]
         return []
 
-    def project(self, names: Iterable[Any]) -> SolutionSet:
+    def project(self, names: Iterable[object]) -> SolutionSet:
         """The distinct combinations of values of some variables, as a set over these names in this order.
 
         Args:
@@ -204,7 +206,7 @@ class SolutionSet(Listed):
         chosen = [self.variables[v] for v in wanted]
         return SolutionSet(chosen, diagrams if self.size else None, labels, sets)
 
-    def _sets_of(self, name: str) -> list[Any]:
+    def _sets_of(self, name: str) -> list[object]:
         found = self.project([name])
         if found.size > MOST_SETS:
             raise ModelError(f"'{name}' has {found.size:,} values: ask for single members, as '{name}[…]'")
@@ -335,11 +337,11 @@ class SolutionSet(Listed):
         return SolutionSet(*load(path, budget_for(limits, time_limit, memory_limit)))
 
 
-def _key(value: Any) -> Any:
+def _key(value: object) -> object:
     return tuple(map(_key, value)) if isinstance(value, list | tuple) else value
 
 
-def _equals(code: Any) -> Callable[[Array], Array]:
+def _equals(code: object) -> Callable[[Array], Array]:
     return lambda values: np.asarray(values == code)
 
 

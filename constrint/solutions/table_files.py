@@ -38,7 +38,7 @@ def write_csv(solutions: Listed, path: str | Path, rows: int, progress: Progress
             _tell(progress, columns)
 
 
-def _cells(column: Array) -> list[Any]:
+def _cells(column: Array) -> list[object]:
     """A column's values; a set is written such as {a, b}."""
     values: list[Any] = column.tolist()
     if column.dtype != OBJECT or not any(isinstance(value, frozenset) for value in values):

@@ -13,7 +13,7 @@ Cells: TypeAlias = list[int]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 # Every decorated function.
-COMPILABLE: list[Callable[..., Any]] = []
+COMPILABLE: list[Callable[..., object]] = []
 
 
 def compilable(function: Function) -> Function:

@@ -29,7 +29,7 @@ def _nearest(value: Any) -> str:
         return "1"
 
 
-def integer_list(values: Any, what: str) -> list[int]:
+def integer_list(values: object, what: str) -> list[int]:
     """A list of integers; raises `ModelError` for anything else."""
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise ModelError(f"{what} must be a list of integers, not {values!r}: write such as [1, 2, 4]")
@@ -56,19 +56,19 @@ def check_bytes(memory_limit: Any) -> None:
         raise ModelError(f"memory_limit must be positive, not {memory_limit}: write None for no limit")
 
 
-def check_limit(limit: Any) -> None:
+def check_limit(limit: object) -> None:
     """Raise `ModelError` unless a limit is a number of solutions or None."""
     if limit is not None and integer(limit, "limit") < 0:
         raise ModelError(f"limit must not be negative, as {limit} is: write None for no limit")
 
 
-def check_flag(value: Any, what: str) -> None:
+def check_flag(value: object, what: str) -> None:
     """Raise `ModelError` unless an option is True or False."""
     if value not in (True, False):
         raise ModelError(f"{what} is True or False, not {value!r}")
 
 
-def check_function(value: Any, what: str) -> None:
+def check_function(value: object, what: str) -> None:
     """Raise `ModelError` unless an option is a function or None."""
     if value is not None and not callable(value):
         raise ModelError(f"{what} must be a function of a Result, or None, not {value!r}")

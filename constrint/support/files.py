@@ -56,7 +56,7 @@ def opened(path: str | Path, patience: float = PATIENCE) -> BinaryIO:
 def written(path: str | Path) -> BinaryIO:
     """A file to write, compressed where its ending says so; raises `OSError` if it cannot be opened."""
     module = COMPRESSED.get(splitext(path)[1].lower())
-    open_: Callable[..., Any] = open if module is None else import_module(module).open
+    open_: Callable[..., object] = open if module is None else import_module(module).open
     return cast("BinaryIO", open_(path, "wb"))
 
 

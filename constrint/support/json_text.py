@@ -26,7 +26,7 @@ def read_json(
     filename: str,
     budget: Budget,
     *,
-    number: Callable[[str], Any] | None = None,
+    number: Callable[[str], object] | None = None,
     levels: int = 1,
     is_text: bool = True,
 ) -> Any:

@@ -19,14 +19,14 @@ Setter = Callable[[Any, Any], None]
 
 
 def _init_1(set_a: Setter) -> Callable[..., None]:
-    def __init__(self: Any, a: Any) -> None:  # noqa: N807 - it becomes one
+    def __init__(self: object, a: object) -> None:  # noqa: N807 - it becomes one
         set_a(self, a)
 
     return __init__
 
 
 def _init_2(set_a: Setter, set_b: Setter) -> Callable[..., None]:
-    def __init__(self: Any, a: Any, b: Any) -> None:  # noqa: N807 - as above
+    def __init__(self: object, a: object, b: object) -> None:  # noqa: N807 - as above
         set_a(self, a)
         set_b(self, b)
 
@@ -34,7 +34,7 @@ def _init_2(set_a: Setter, set_b: Setter) -> Callable[..., None]:
 
 
 def _init_3(set_a: Setter, set_b: Setter, set_c: Setter) -> Callable[..., None]:
-    def __init__(self: Any, a: Any, b: Any, c: Any) -> None:  # noqa: N807 - as above
+    def __init__(self: object, a: object, b: object, c: object) -> None:  # noqa: N807 - as above
         set_a(self, a)
         set_b(self, b)
         set_c(self, c)
@@ -43,7 +43,7 @@ def _init_3(set_a: Setter, set_b: Setter, set_c: Setter) -> Callable[..., None]:
 
 
 def _init_4(set_a: Setter, set_b: Setter, set_c: Setter, set_d: Setter) -> Callable[..., None]:
-    def __init__(self: Any, a: Any, b: Any, c: Any, d: Any) -> None:  # noqa: N807 - as above
+    def __init__(self: object, a: object, b: object, c: object, d: object) -> None:  # noqa: N807 - as above
         set_a(self, a)
         set_b(self, b)
         set_c(self, c)
@@ -53,7 +53,7 @@ def _init_4(set_a: Setter, set_b: Setter, set_c: Setter, set_d: Setter) -> Calla
 
 
 def _init_5(set_a: Setter, set_b: Setter, set_c: Setter, set_d: Setter, set_e: Setter) -> Callable[..., None]:
-    def __init__(self: Any, a: Any, b: Any, c: Any, d: Any, e: Any) -> None:  # noqa: N807 - as above
+    def __init__(self: object, a: object, b: object, c: object, d: object, e: object) -> None:  # noqa: N807 - as above
         set_a(self, a)
         set_b(self, b)
         set_c(self, c)

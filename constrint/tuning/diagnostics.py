@@ -39,7 +39,7 @@ class Remarks:
         names: Sequence[str],
         domains: Sequence[Array],
         limits: Sequence[tuple[int, int]],
-        labels: Mapping[int, Mapping[Any, Any]],
+        labels: Mapping[int, Mapping[Any, object]],
         restrictions: Sequence[Given],
     ) -> None:
         self.names = names
@@ -120,7 +120,7 @@ class Remarks:
             f"such as {_shown(example)}: those are not allowed"
         )
 
-    def _label(self, v: int, code: Any) -> Any:
+    def _label(self, v: int, code: object) -> object:
         value = code.item() if isinstance(code, np.generic) else code
         return self.labels[v][value] if v in self.labels else value
 
@@ -183,5 +183,5 @@ def _quoted(part: Restriction | Called) -> str:
     return part.text if isinstance(part, Called) and part.is_text else repr(part.text)
 
 
-def _shown(values: Mapping[str, Any]) -> str:
+def _shown(values: Mapping[str, object]) -> str:
     return ", ".join(f"{name}={value!r}" for name, value in values.items())

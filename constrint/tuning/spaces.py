@@ -53,9 +53,9 @@ class Space(SolutionSet):
 
     def __init__(
         self,
-        tune_params: Mapping[str, Sequence[Any]],
+        tune_params: Mapping[str, Sequence[object]],
         diagrams: Sequence[Diagram] | None,
-        labels: Mapping[int, Mapping[Any, Any]],
+        labels: Mapping[int, Mapping[Any, object]],
         notes: Sequence[str],
         restrictions: Sequence[str | None] = (),
     ) -> None:
@@ -92,8 +92,8 @@ class Space(SolutionSet):
 
 
 def from_tune_params(
-    tune_params: Mapping[str, Iterable[Any]],
-    restrictions: Restrictions | str | Callable[..., Any] = (),
+    tune_params: Mapping[str, Iterable[object]],
+    restrictions: Restrictions | str | Callable[..., object] = (),
     *,
     memory_limit: int | None = None,
     time_limit: float | None = None,
@@ -138,8 +138,8 @@ def from_tune_params(
 
 
 def _space(
-    values: dict[str, list[Any]],
-    listed: Sequence[str | Callable[..., Any]],
+    values: dict[str, list[object]],
+    listed: Sequence[str | Callable[..., object]],
     budget: EdgeBudget,
     executor: Executor | None,
     workers: int | None,
@@ -157,7 +157,7 @@ def _space(
     return Space(values, [c.diagram for c in built] if feasible else None, labels, notes, texts)
 
 
-def _source(values: Mapping[str, list[Any]], texts: Sequence[str | None]) -> dict[str, Any]:
+def _source(values: Mapping[str, list[object]], texts: Sequence[str | None]) -> dict[str, object]:
     """The plan that a worker builds the space from: plain values and texts."""
     if None in texts:
         raise ModelError(
@@ -175,7 +175,7 @@ def _source(values: Mapping[str, list[Any]], texts: Sequence[str | None]) -> dic
 
 
 def _parts(
-    restriction: str | Callable[..., Any], parameters: Parameters, values: Sequence[Sequence[Any]]
+    restriction: str | Callable[..., object], parameters: Parameters, values: Sequence[Sequence[object]]
 ) -> Given:
     """The parts of a restriction: parsed, traced, or to be called."""
     check_deadline()
@@ -202,7 +202,7 @@ def _text(parts: Given) -> str | None:
 
 
 def from_json(
-    source: str | Path | Mapping[str, Any],
+    source: str | Path | Mapping[str, object],
     *,
     filename: str = "",
     limits: Limits | None = None,
@@ -240,7 +240,7 @@ def from_json(
         raise ModelError(f"{prefix}{problem}") from None
 
 
-def to_t1(tune_params: Mapping[str, Sequence[Any]], restrictions: Sequence[str]) -> dict[str, Any]:
+def to_t1(tune_params: Mapping[str, Sequence[object]], restrictions: Sequence[str]) -> dict[str, Any]:
     """The T1 description of parameters and restrictions, as data for JSON."""
     values = checked(tune_params)
     parameters = Parameters({name: v for v, name in enumerate(values)}, coded(values)[2])

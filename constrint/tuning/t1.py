@@ -31,7 +31,7 @@ KINDS: Mapping[str, tuple[type, ...]] = {
     "bool": (bool,),
     "string": (str,),
 }
-_OPERATORS: Mapping[type, Callable[[Any, Any], Any]] = {
+_OPERATORS: Mapping[type, Callable[[object, object], object]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
@@ -60,7 +60,7 @@ def read_text(text: str, filename: str = "<json>", budget: Budget | None = None)
     return data
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     """A shortened value for a message."""
     if isinstance(value, str):
         return repr(value[:LONGEST])
@@ -73,7 +73,7 @@ def _shown(value: Any) -> str:
     )
 
 
-def is_space(data: Mapping[str, Any]) -> bool:
+def is_space(data: Mapping[str, object]) -> bool:
     """Whether JSON looks like a search space of either format."""
     return "ConfigurationSpace" in data or "tune_params" in data
 
@@ -97,11 +97,11 @@ def described(data: Mapping[str, Any], budget: Budget | None = None) -> tuple[di
     return tune_params, list(restrictions)
 
 
-def _from_t1(space: Any, budget: Budget) -> tuple[dict[str, list[Any]], list[str]]:
+def _from_t1(space: object, budget: Budget) -> tuple[dict[str, list[object]], list[str]]:
     if not isinstance(space, Mapping) or not isinstance(space.get("TuningParameters"), list):
         raise ModelError("T1's 'ConfigurationSpace' needs a list of 'TuningParameters'")
     _refuse_unknown(space, ("TuningParameters", "Conditions"), "T1's 'ConfigurationSpace'")
-    tune_params: dict[str, list[Any]] = {}
+    tune_params: dict[str, list[object]] = {}
     for number, parameter in enumerate(space["TuningParameters"], 1):
         if not isinstance(parameter, Mapping) or "Name" not in parameter or "Values" not in parameter:
             raise ModelError(f"tuning parameter {number} needs a Name and Values, not {_shown(parameter)}")
@@ -119,7 +119,7 @@ def _from_t1(space: Any, budget: Budget) -> tuple[dict[str, list[Any]], list[str
     return tune_params, [_restriction(one, tune_params, i) for i, one in enumerate(conditions, 1)]
 
 
-def _refuse_unknown(data: Mapping[str, Any], known: Sequence[str], what: str) -> None:
+def _refuse_unknown(data: Mapping[str, object], known: Sequence[str], what: str) -> None:
     """Raise `ModelError` for a name that would be ignored; names that begin with $ are JSON Schema's."""
     for name in data:
         if name not in known and not str(name).startswith("$"):
@@ -128,7 +128,7 @@ def _refuse_unknown(data: Mapping[str, Any], known: Sequence[str], what: str) ->
             raise ModelError(f"{what} has no {_shown(name)}: {hint}")
 
 
-def _restriction(condition: Any, tune_params: Mapping[str, Any], number: int) -> str:
+def _restriction(condition: object, tune_params: Mapping[str, object], number: int) -> str:
     """The expression of a condition; its parameters must exist."""
     if not isinstance(condition, Mapping) or not isinstance(condition.get("Expression"), str):
         raise ModelError(f"condition {number} needs an Expression as text")
@@ -144,7 +144,7 @@ def _restriction(condition: Any, tune_params: Mapping[str, Any], number: int) ->
     return expression
 
 
-def _values(name: str, kind: Any, given: Any, budget: Budget) -> list[Any]:
+def _values(name: str, kind: object, given: object, budget: Budget) -> list[object]:
     """The values of a parameter, converted to its type."""
     values = given
     if isinstance(given, str):
@@ -190,7 +190,7 @@ class _T1Reader:
         except (ValueError, ArithmeticError, TypeError, RecursionError) as problem:
             raise ModelError(f"{what} is not a list of values: {problem}") from problem
 
-    def _sequence(self, node: ast.expr, known: Mapping[str, Any]) -> Sequence[Any]:
+    def _sequence(self, node: ast.expr, known: Mapping[str, object]) -> Sequence[Any]:
         if isinstance(node, ast.List | ast.Tuple | ast.Set):
             self.budget.values(len(node.elts))
             return [self._item(one, known) for one in node.elts]
@@ -208,7 +208,9 @@ class _T1Reader:
             return [*left, *right]
         raise ValueError(f"{_part(node)} is not supported")
 
-    def _comprehension(self, node: ast.ListComp | ast.GeneratorExp, known: Mapping[str, Any]) -> list[Any]:
+    def _comprehension(
+        self, node: ast.ListComp | ast.GeneratorExp, known: Mapping[str, object]
+    ) -> list[object]:
         loop = node.generators[0]
         if len(node.generators) > 1 or loop.ifs or not isinstance(loop.target, ast.Name):
             raise ValueError("a comprehension has one `for` and no `if`")
@@ -217,7 +219,7 @@ class _T1Reader:
         self.budget.values(len(listed))
         return [self._item(node.elt, {**known, variable: one}) for one in listed]
 
-    def _item(self, node: ast.expr, known: Mapping[str, Any]) -> Any:
+    def _item(self, node: ast.expr, known: Mapping[str, object]) -> Any:
         self.budget.node()
         if isinstance(node, ast.Constant):
             if node.value is None or isinstance(node.value, bool | int | float | str):
@@ -278,7 +280,7 @@ def description(
     }
 
 
-def _kind(name: str, values: Sequence[Any]) -> str:
+def _kind(name: str, values: Sequence[object]) -> str:
     """T1's type for some values."""
     for kind, types in (("bool", (bool,)), ("int", (int,)), ("float", (int, float)), ("string", (str,))):
         if all(isinstance(value, types) and isinstance(value, bool) == (kind == "bool") for value in values):

@@ -44,7 +44,7 @@ class ModelConditions(ProofTerms):
         else:
             self._clause([self.literal(node)])
 
-    def _post(self, name: str, arguments: dict[str, Any]) -> None:
+    def _post(self, name: str, arguments: dict[str, object]) -> None:
         self.fact(ProofConstraint.of(name, arguments))
 
     def _clause(self, literals: Iterable[int]) -> None:
@@ -77,7 +77,7 @@ class ModelConditions(ProofTerms):
         self._clause([one, other ^ 1])
         self._clause([one ^ 1, other])
 
-    def _require_relation(self, name: str, parts: tuple[Any, ...]) -> None:
+    def _require_relation(self, name: str, parts: tuple[object, ...]) -> None:
         post = _RELATIONS.get(name)
         if post is None:
             raise UnreadError(name)
@@ -244,13 +244,13 @@ class ModelConditions(ProofTerms):
     def _is_truth(self, v: int) -> bool:
         return self.store.root.low[v] == 0 and self.store.root.high[v] == 1
 
-    def _key(self, linear: Linear) -> tuple[Any, int]:
+    def _key(self, linear: Linear) -> tuple[object, int]:
         """A key that equal comparisons with 0 share."""
         linear = self.simplified(linear)
         terms, common = in_lowest_terms(linear)
         return terms, -(-linear.constant // common)
 
-    def _normal(self, constraint: ProofConstraint) -> tuple[Any, int] | None:
+    def _normal(self, constraint: ProofConstraint) -> tuple[object, int] | None:
         """The key of what a literal compares with 0; None where an equation has no solution."""
         arguments = constraint.arguments
         total = Linear({}, -arguments["bound"])

@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import click
 from click.exceptions import Exit
@@ -20,7 +19,7 @@ BAD_INPUT = KernelTuneError.exit_code
 SHOWN = 200  # most characters of a file's name in a message
 
 
-def print_json(data: Any) -> None:
+def print_json(data: object) -> None:
     """Print JSON to standard output."""
     click.echo(json.dumps(data, indent=2, ensure_ascii=False))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Any
 
 from kerneltune.compiling.compile import Compiled, Compiler
 from kerneltune.errors import CompilationError, InfeasibleError
@@ -42,7 +41,7 @@ class Settled:
 
 
 def settle(
-    space: TilingSpace, compiler: Compiler, solving: AbstractContextManager[Any] | None = None
+    space: TilingSpace, compiler: Compiler, solving: AbstractContextManager[object] | None = None
 ) -> Settled:
     """Solve and compile until the compiler needs no more registers than predicted and spills none.
 

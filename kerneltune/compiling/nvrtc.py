@@ -154,7 +154,7 @@ def _build(job: Job) -> tuple[bytes, str]:
             raise CompilationError(f"NVRTC refused the kernel: {log.strip()[:SHOWN] or status.name}")
         return results[0] if results else None
 
-    program: Any = None
+    program: object = None
     program = call("nvrtcCreateProgram", job.source.encode(), b"kernel.cu", 0, None, None)
     try:
         for name in job.names:

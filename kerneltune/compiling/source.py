@@ -47,7 +47,7 @@ def translation_unit(candidate: Candidate, kernels: Kernels, profile: HardwarePr
     return text
 
 
-def _of_family(problem: Request) -> dict[str, Any]:
+def _of_family(problem: Request) -> dict[str, object]:
     """The template's values that differ between scans and recurrent layers."""
     if isinstance(problem, ScanProblem):
         return {"scan": True, "header": scan_arguments.HEADER, "arguments": scan_arguments.STRUCT}

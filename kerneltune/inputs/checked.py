@@ -62,7 +62,7 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 Checked = TypeVar("Checked", bound=Record)
 
 
-def checked(data: Mapping[str, Any], kind: type[Checked]) -> Checked:
+def checked(data: Mapping[str, object], kind: type[Checked]) -> Checked:
     """The record of the data; raises `InvalidError` with everything that is wrong."""
     values, complaints = _values(data, kind, ())
     if complaints:
@@ -75,7 +75,7 @@ def checked(data: Mapping[str, Any], kind: type[Checked]) -> Checked:
 
 
 def _values(
-    data: Mapping[str, Any], kind: type[Record], place: Location
+    data: Mapping[str, object], kind: type[Record], place: Location
 ) -> tuple[dict[str, object], list[Complaint]]:
     """Each field's value by its attribute's name, and what is wrong with the data."""
     fields = {field.encode_name: field for field in structs.fields(kind)}
@@ -99,7 +99,7 @@ def _values(
     return values, complaints
 
 
-def _wrong(value: Any, kind: Any, place: Location, error: msgspec.ValidationError) -> list[Complaint]:
+def _wrong(value: object, kind: object, place: Location, error: msgspec.ValidationError) -> list[Complaint]:
     """Errors of a value, and of each of its parts if it is a list or a mapping as it should be."""
     if get_origin(kind) is Annotated:
         kind = get_args(kind)[0]
@@ -123,7 +123,7 @@ def _named(place: Location) -> str:
     return ".".join(map(str, place))
 
 
-def _parts(value: Any, kind: Any) -> Iterator[tuple[int | str, Any, Any]]:
+def _parts(value: object, kind: object) -> Iterator[tuple[int | str, object, object]]:
     """Parts of a list or mapping: place, value and what it should be; a mapping's keys are parts too."""
     origin, inner = get_origin(kind), get_args(kind)
     if origin is dict and isinstance(value, dict):
@@ -140,13 +140,13 @@ def _parts(value: Any, kind: Any) -> Iterator[tuple[int | str, Any, Any]]:
                 yield index, item, kinds[index]
 
 
-def _as_key(key: Any, kind: Any) -> Any:
+def _as_key(key: object, kind: object) -> object:
     """A key of a mapping; JSON, which is YAML too, writes numbers as text there."""
     whole = (get_args(kind)[0] if get_origin(kind) is Annotated else kind) is int
     return int(key) if whole and isinstance(key, str) and key.isdecimal() else key
 
 
-def _said(kind: Any, error: msgspec.ValidationError) -> str:
+def _said(kind: object, error: msgspec.ValidationError) -> str:
     """The expected type of a value, in the words of a YAML file."""
     if get_origin(kind) is Literal:
         return f"expected {' or '.join(map(str, get_args(kind)))}"
@@ -159,7 +159,7 @@ def _word(kind: str) -> str:
     return WORDS.get(kind, kind)
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     """The wrong value for a message; empty for a mapping, whose place suffices."""
     if isinstance(value, dict):
         return ""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from msgspec import Meta, field
 
@@ -155,7 +155,7 @@ def _plain(name: str) -> str:
     return name.casefold().replace("-", "_")
 
 
-def _with_base(path: Path, data: dict[str, Any]) -> dict[str, Any]:
+def _with_base(path: Path, data: dict[str, object]) -> dict[str, object]:
     """A profile's keys merged with those of its base; costs are merged one by one."""
     named = data.get("based_on")
     if not isinstance(named, str):
@@ -169,7 +169,7 @@ def _with_base(path: Path, data: dict[str, Any]) -> dict[str, Any]:
     # A file may have the same name as the profile that it changes.
     source = next((place for place in known if place.resolve() != path.resolve()), path)
 
-    def alone(found: dict[str, Any]) -> dict[str, Any]:
+    def alone(found: dict[str, object]) -> dict[str, object]:
         if found.get("based_on") is not None:
             raise InputError(f"{path}: based_on: '{named}' is itself based on '{found['based_on']}'")
         return found

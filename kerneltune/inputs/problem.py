@@ -64,7 +64,7 @@ class Problem:
             )
 
     @classmethod
-    def from_json(cls, data: Any) -> Problem:
+    def from_json(cls, data: object) -> Problem:
         """The inverse of `dataclasses.asdict`; raises `ValueError` or `InputError` for anything else."""
         return cls(**checked_fields(cls, data))
 
@@ -101,7 +101,7 @@ class Problem:
         return replace(self, head_dim=head_dim)
 
 
-def checked_fields(kind: type, data: Any) -> dict[str, Any]:
+def checked_fields(kind: type, data: object) -> dict[str, Any]:
     """Fields of a request read from JSON, with checked types; raises `ValueError`."""
     kinds = {"str": str, "int": int, "float": float, "bool": bool}
     known = {one.name: kinds[str(one.type)] for one in fields(kind)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from kerneltune.inputs.descriptions import Kernels
 from kerneltune.inputs.problem import Problem, checked
@@ -12,7 +12,7 @@ from kerneltune.inputs.scan_problem import ScanProblem
 Request: TypeAlias = Problem | ScanProblem
 
 
-def request_from_json(data: Any) -> Request:
+def request_from_json(data: object) -> Request:
     """The inverse of `dataclasses.asdict`; raises `ValueError` or `InputError` for anything else."""
     if checked(data, dict, "problem").get("family") == FAMILY:
         return ScanProblem.from_json(data)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 from kerneltune.errors import InputError, nearest
 from kerneltune.inputs.dtypes import DTYPES as BYTES
@@ -69,7 +68,7 @@ class ScanProblem:
             )
 
     @classmethod
-    def from_json(cls, data: Any) -> ScanProblem:
+    def from_json(cls, data: object) -> ScanProblem:
         """The problem that `dataclasses.asdict` gave; for anything else `ValueError` or `InputError`."""
         return cls(**checked_fields(cls, data))
 

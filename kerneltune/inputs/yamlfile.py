@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from kerneltune.errors import InputError
 from kerneltune.inputs.checked import Checked, InvalidError, Location, checked
@@ -51,7 +50,7 @@ def _parse(path: Path) -> Tree:
         raise InputError(f"{path}:{error.line}:{error.column}: {error}") from None
 
 
-def _kind(tree: Any) -> str:
+def _kind(tree: object) -> str:
     if tree is None:
         return "nothing"
     return "a list" if isinstance(tree, list) else repr(str(tree)[:40])

@@ -9,7 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from yaml.events import Event
 
 LONGEST = 1 << 20  # characters in a file
 DEEPEST = 32  # nesting levels
@@ -87,7 +92,7 @@ def parsed(text: str) -> Tree:
 
 
 class _Reader:
-    def __init__(self, yaml: Any, events: Iterator[Any]) -> None:
+    def __init__(self, yaml: ModuleType, events: Iterator[Event]) -> None:
         self._yaml, self._events = yaml, events
         self._anchors: dict[str, Tree | None] = {}  # None: the anchored value is not complete yet
         self._count = 0
@@ -101,7 +106,7 @@ class _Reader:
                 found = self._value(next(self._events), 1)
         return found or Tree(None, 1, 1)
 
-    def _value(self, event: Any, depth: int) -> Tree:
+    def _value(self, event: Event, depth: int) -> Tree:
         yaml = self._yaml
         if isinstance(event, yaml.AliasEvent):
             return self._alias(event)
@@ -144,7 +149,7 @@ class _Reader:
             tree.children[key.value] = child
             tree.value[key.value] = child.value
 
-    def _alias(self, event: Any) -> Tree:
+    def _alias(self, event: Event) -> Tree:
         if event.anchor not in self._anchors:
             raise self._error(event, f"not valid YAML: found undefined alias '{event.anchor}'")
         tree = self._anchors[event.anchor]
@@ -153,20 +158,20 @@ class _Reader:
         self._counted(event, tree.size)
         return tree
 
-    def _anchor(self, event: Any, tree: Tree) -> None:
+    def _anchor(self, event: Event, tree: Tree) -> None:
         if event.anchor is not None:
             self._anchors[event.anchor] = tree
 
-    def _counted(self, event: Any, more: int) -> None:
+    def _counted(self, event: Event, more: int) -> None:
         self._count += more
         if self._count > MOST:
             raise self._error(event, f"more than {MOST} values, counting those repeated by aliases")
 
-    def _tree(self, event: Any, value: Any) -> Tree:
+    def _tree(self, event: Event, value: Any) -> Tree:
         mark = event.start_mark
         return Tree(value, mark.line + 1, mark.column + 1, start=mark.index)
 
-    def _scalar(self, event: Any) -> Any:
+    def _scalar(self, event: Event) -> Any:
         text: str = event.value
         if event.tag is None:
             return self._plain(event, text) if event.implicit[0] else text
@@ -178,7 +183,7 @@ class _Reader:
             raise self._error(event, f"not valid YAML: unknown tag {event.tag}")
         return readers[kind](event, text)
 
-    def _plain(self, event: Any, text: str) -> Any:
+    def _plain(self, event: Event, text: str) -> Any:
         if text in NULLS:
             return None
         if text in TRUTHS:
@@ -189,27 +194,27 @@ class _Reader:
             return self._float(event, text)
         return text
 
-    def _integer(self, event: Any, text: str) -> int:
+    def _integer(self, event: Event, text: str) -> int:
         if not INTEGER.fullmatch(text):
             raise self._error(event, f"not valid YAML: {text[:40]!r} is not an integer")
         if len(text) > LONGEST_NUMBER:
             raise self._error(event, f"not valid YAML: a number of more than {LONGEST_NUMBER} digits")
         return int(text, {"0o": 8, "0x": 16}.get(text[:2], 10))
 
-    def _float(self, event: Any, text: str) -> float:
+    def _float(self, event: Event, text: str) -> float:
         if not (FLOAT.fullmatch(text) or INTEGER.fullmatch(text)):
             raise self._error(event, f"not valid YAML: {text[:40]!r} is not a number")
         return float(re.sub(r"\.(?=[inIN])", "", text))
 
-    def _truth(self, event: Any, text: str) -> bool:
+    def _truth(self, event: Event, text: str) -> bool:
         if text not in TRUTHS:
             raise self._error(event, f"not valid YAML: {text[:40]!r} is neither true nor false")
         return TRUTHS[text]
 
-    def _null(self, event: Any, text: str) -> None:
+    def _null(self, event: Event, text: str) -> None:
         if text not in NULLS:
             raise self._error(event, f"not valid YAML: {text[:40]!r} is not null")
 
-    def _error(self, event: Any, what: str) -> YamlError:
+    def _error(self, event: Event, what: str) -> YamlError:
         mark = event.start_mark
         return YamlError(mark.line + 1, mark.column + 1, what)

@@ -25,7 +25,7 @@ class _Extension(Structure):
 _Extension._fields_ = [("struct_size", c_size_t), ("type", c_int), ("next", POINTER(_Extension))]
 
 
-def _extended(*fields: tuple[str, Any]) -> list[tuple[str, Any]]:
+def _extended(*fields: tuple[str, object]) -> list[tuple[str, Any]]:
     return [("struct_size", c_size_t), ("extension", POINTER(_Extension)), *fields]
 
 

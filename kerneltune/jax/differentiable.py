@@ -191,7 +191,7 @@ _TANGENT.multiple_results = True
 
 
 def _split(
-    passes: KernelPasses, arrays: Sequence[Any]
+    passes: KernelPasses, arrays: Sequence[object]
 ) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:
     """The arrays, the marks, and the tangents, which come last."""
     count = len(passes.arrays)
@@ -232,8 +232,8 @@ def _batched(
 
 
 def _again(
-    arrays: Sequence[Any], tangents: Sequence[Any], passes: KernelPasses
-) -> tuple[list[Any], list[Any]]:
+    arrays: Sequence[object], tangents: Sequence[object], passes: KernelPasses
+) -> tuple[list[object], list[object]]:
     """The derivative of the derivative; what is kept depends on the arrays, and is not asked."""
     found = _TANGENT.bind(*arrays, passes=passes)
     count = len(passes.arrays)

@@ -40,38 +40,38 @@ CUDA = {None, "cuda", "cupy", "nvcuda"}
 
 def tune_kernel(
     kernel_name: str,
-    kernel_source: Any,
-    problem_size: Any,
-    arguments: Sequence[Any],
-    tune_params: Mapping[str, Sequence[Any]],
-    grid_div_x: Any = None,
-    grid_div_y: Any = None,
-    grid_div_z: Any = None,
-    restrictions: Any = None,
-    answer: Sequence[Any] | None = None,
+    kernel_source: object,
+    problem_size: object,
+    arguments: Sequence[object],
+    tune_params: Mapping[str, Sequence[object]],
+    grid_div_x: object = None,
+    grid_div_y: object = None,
+    grid_div_z: object = None,
+    restrictions: object = None,
+    answer: Sequence[object] | None = None,
     atol: float = 1e-6,
-    verify: Callable[..., Any] | None = None,
+    verify: Callable[..., object] | None = None,
     verbose: bool = False,
     lang: str | None = None,
     device: int = 0,
     platform: int = 0,
-    smem_args: Mapping[str, Any] | None = None,
-    cmem_args: Mapping[str, Any] | None = None,
-    texmem_args: Mapping[str, Any] | None = None,
+    smem_args: Mapping[str, object] | None = None,
+    cmem_args: Mapping[str, object] | None = None,
+    texmem_args: Mapping[str, object] | None = None,
     compiler: str | None = None,
     compiler_options: Sequence[str] | None = None,
-    defines: Mapping[str, Any] | None = None,
-    log: Any = None,
+    defines: Mapping[str, object] | None = None,
+    log: object = None,
     iterations: int = 7,
     block_size_names: Sequence[str] | None = None,
     quiet: bool = False,
-    strategy: Any = None,
-    strategy_options: Mapping[str, Any] | None = None,
+    strategy: object = None,
+    strategy_options: Mapping[str, object] | None = None,
     cache: str | Path | None = None,
-    metrics: Mapping[str, Any] | None = None,
+    metrics: Mapping[str, object] | None = None,
     simulation_mode: bool | None = None,
-    parallel: Any = None,
-    observers: Sequence[Any] | None = None,
+    parallel: object = None,
+    observers: Sequence[object] | None = None,
     objective: str | None = None,
     objective_higher_is_better: bool | None = None,
     objectives: Mapping[str, bool] | None = None,
@@ -232,7 +232,7 @@ def _with(run: Any, budget: Budget) -> Any:
     return replace(run, budget=budget)
 
 
-def _language(source: Any, lang: str | None) -> str | None:
+def _language(source: object, lang: str | None) -> str | None:
     """The language in lower case; None for CUDA that is not named."""
     if lang is not None:
         return str(lang).lower()
@@ -278,7 +278,7 @@ def _space(
     return space
 
 
-def _metric(name: str, given: Any) -> Callable[[Mapping[str, Any], Mapping[str, float]], float]:
+def _metric(name: str, given: object) -> Callable[[Mapping[str, object], Mapping[str, float]], float]:
     """A metric of configuration and objectives; an expression is parsed, never evaluated by Python."""
     if callable(given):
         return lambda configuration, objectives: float(given({**configuration, **objectives}))
@@ -307,5 +307,5 @@ def _budget(options: Mapping[str, Any], space: Space) -> Budget:
     return Budget(None if evaluations is None else int(evaluations), options.get("time_limit"))
 
 
-def _answers(answer: Sequence[Any] | None) -> Any:
+def _answers(answer: Sequence[object] | None) -> Any:
     return None if answer is None or all(one is None for one in answer) else list(answer)

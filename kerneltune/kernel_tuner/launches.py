@@ -48,8 +48,8 @@ def description_of(given: Mapping[str, Any], space: Space) -> Description:
         divisors = [[names[0]], None, None]
     whole = _whole_size(size)
 
-    def grid(axis: int) -> Callable[[Mapping[str, Any]], int]:
-        def blocks(values: Mapping[str, Any]) -> int:
+    def grid(axis: int) -> Callable[[Mapping[str, object]], int]:
+        def blocks(values: Mapping[str, object]) -> int:
             return math.ceil(whole(values, axis) / _divisor(divisors[axis], values))
 
         return blocks
@@ -76,7 +76,7 @@ def description_of(given: Mapping[str, Any], space: Space) -> Description:
     )
 
 
-def _arguments(arguments: Sequence[Any], answer: Sequence[Any] | None) -> list[Any]:
+def _arguments(arguments: Sequence[object], answer: Sequence[object] | None) -> list[object]:
     """Arrays may be written unless answers say which are."""
     if not isinstance(arguments, list | tuple):
         raise InputError("arguments: a list of numpy arrays and numbers")
@@ -90,7 +90,7 @@ def _arguments(arguments: Sequence[Any], answer: Sequence[Any] | None) -> list[A
     return found
 
 
-def _whole_size(size: Any) -> Callable[[Mapping[str, Any], int], int]:
+def _whole_size(size: object) -> Callable[[Mapping[str, object], int], int]:
     """The problem's size along an axis."""
 
     def whole(values: Mapping[str, Any], axis: int) -> int:

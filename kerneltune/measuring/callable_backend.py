@@ -34,7 +34,7 @@ class CallableBackend:
     """
 
     def __init__(
-        self, case: Case, function: Callable[..., Any] | None = None, timer: Timer | None = None
+        self, case: Case, function: Callable[..., object] | None = None, timer: Timer | None = None
     ) -> None:
         self.case = case
         self._function = function
@@ -68,8 +68,8 @@ class CallableLoaded(HostChecks[Case]):
     def __init__(
         self,
         case: Case,
-        function: Callable[..., Any],
-        configuration: Mapping[str, Any],
+        function: Callable[..., object],
+        configuration: Mapping[str, object],
         timer: Timer | None,
         tells: bool,
     ) -> None:

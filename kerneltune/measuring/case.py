@@ -41,7 +41,7 @@ class Case:
         own = TOLERANCES.get(str(output.value.dtype), 0.0)
         return self.tolerance if self.tolerance is not None and own else own
 
-    def judge(self, results: Mapping[str, NDArray[Any]]) -> Verdict:
+    def judge(self, results: Mapping[str, NDArray[np.generic]]) -> Verdict:
         """The verdict on the output that is farthest from its expected values."""
         worst = Verdict(0.0, max((self.tolerance_of(o) for o in self.outputs), default=0.0), 0)
         for output in self.outputs:
@@ -85,7 +85,7 @@ class Case:
         arguments = []
         for place, (name, kind, dtype, shape, value) in enumerate(data["arguments"]):
             if kind == NUMBER:
-                made: Any = np.dtype(dtype).type(value)
+                made: object = np.dtype(dtype).type(value)
             elif kind == WRITTEN:
                 made = np.broadcast_to(np.zeros((), dtype), shape)  # only its shape and type count
             else:
@@ -98,12 +98,12 @@ class Case:
         return cls(tuple(arguments), expected, data["tolerance"], constants)
 
 
-def _mapped(path: Path) -> NDArray[Any]:
+def _mapped(path: Path) -> NDArray[np.generic]:
     found: NDArray[Any] = np.load(path, allow_pickle=False)
     return found
 
 
-def _judged(got: NDArray[Any], expected: NDArray[Any], tolerance: float) -> Verdict:
+def _judged(got: NDArray[np.generic], expected: NDArray[np.generic], tolerance: float) -> Verdict:
     if not tolerance:
         wrong = int(np.count_nonzero(got != expected))
         return Verdict(wrong / max(expected.size, 1), 0.0, 0)

@@ -58,7 +58,7 @@ def ptx_of(order: Order) -> Built:
     return Built(cubin=order.source.encode() + b"\0", lowered=(order.entry,))
 
 
-def number_held(value: Any) -> Held:
+def number_held(value: object) -> Held:
     """A number of numpy as a parameter."""
     raw = np.ascontiguousarray(value).tobytes()
     return ctypes.create_string_buffer(raw, len(raw))

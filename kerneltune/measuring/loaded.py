@@ -55,7 +55,7 @@ class Backend(Protocol):
 class Judging(Protocol):
     """A case, which knows the right outputs."""
 
-    def judge(self, results: Mapping[str, NDArray[Any]]) -> Verdict:
+    def judge(self, results: Mapping[str, NDArray[np.generic]]) -> Verdict:
         """The verdict on outputs by name."""
 
 
@@ -66,7 +66,7 @@ class HostChecks(Generic[JudgingT]):
     """Checks of outputs that are read to the host; a class of `Loaded` that has `read`."""
 
     case: JudgingT
-    _kept: dict[str, NDArray[Any]]
+    _kept: dict[str, NDArray[np.generic]]
 
     def read(self) -> dict[str, NDArray[Any]]:
         """The outputs of the last run by name."""
@@ -86,7 +86,7 @@ class HostChecks(Generic[JudgingT]):
         return all(np.array_equal(_bytes(found[name]), _bytes(kept)) for name, kept in self._kept.items())
 
 
-def _bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
+def _bytes(array: NDArray[np.generic]) -> NDArray[np.uint8]:
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
 
 

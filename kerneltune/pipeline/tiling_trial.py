@@ -64,7 +64,7 @@ class TilingTrial(Trial):
             "passed": self.passed,
         }
 
-    def _measurement(self) -> dict[str, Any]:
+    def _measurement(self) -> dict[str, object]:
         runs = int(self.notes.get(RUNS, 0))
         return {
             "device": self.device,

@@ -80,7 +80,7 @@ class Trial:
         return {one.name: getattr(self, one.name) for one in fields(Trial) if one.name != "stored"}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Trial:
+    def from_json(cls, data: Mapping[str, object]) -> Trial:
         """The inverse of `to_json`; raises `ValueError` for anything else."""
         known = {one.name for one in fields(Trial)} - {"stored"}
         strange = sorted(set(data) - known)

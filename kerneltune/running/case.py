@@ -34,7 +34,7 @@ class Output:
 
     shape: Shape
     dtype: np.dtype[Any]
-    initial: NDArray[Any] | None = None
+    initial: NDArray[np.generic] | None = None
 
     @property
     def nbytes(self) -> int:
@@ -57,7 +57,7 @@ class LayerCase:
     problem: Problem
     cell: Cell
     inputs: Arrays
-    initial: NDArray[Any]
+    initial: NDArray[np.generic]
     expected: Arrays
 
     @property
@@ -104,7 +104,7 @@ def made_case(problem: Problem, cell: Cell, arrays: Arrays, expected: Arrays) ->
     return LayerCase(problem, cell, inputs, arrays["initial"], expected)
 
 
-def _forward_outputs(problem: Problem, cell: Cell, initial: NDArray[Any]) -> dict[str, Output]:
+def _forward_outputs(problem: Problem, cell: Cell, initial: NDArray[np.generic]) -> dict[str, Output]:
     spec, bits = cell.spec, storage(problem)
     row = (problem.batch, problem.heads, problem.head_dim)
     found = {"states": Output((len(spec.states), problem.steps + 1, *row), bits, initial)}
@@ -155,7 +155,7 @@ def _gradient_pairs(results: Arrays, expected: Arrays, dtype: str) -> Iterator[P
     yield iter([(by_bias, expected["by_bias"])])
 
 
-def _blocks(array: NDArray[Any]) -> Iterator[slice]:
+def _blocks(array: NDArray[np.generic]) -> Iterator[slice]:
     """Slices of the first axis with about `BLOCK_ELEMENTS` elements each."""
     length = max(1, BLOCK_ELEMENTS // max(1, array[:1].size))
     return (slice(start, start + length) for start in range(0, len(array), length))

@@ -14,7 +14,6 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -137,7 +136,7 @@ def _fill_by_processes(
     kernels: Kernels,
     folder: Path,
     blocks: Sequence[Block],
-    expected: Mapping[str, NDArray[Any]],
+    expected: Mapping[str, NDArray[np.generic]],
     workers: int,
 ) -> None:
     jobs = [_job(problem, kernels, folder, number, block) for number, block in enumerate(blocks)]

@@ -18,6 +18,9 @@ from kerneltune.inputs.scan_descriptions import discover_scans
 from kerneltune.running.diagonal_reference import CHECKPOINT_STEPS
 
 Floats: TypeAlias = NDArray[np.float32]
+Flags: TypeAlias = NDArray[np.bool_]
+Doubles: TypeAlias = NDArray[np.float64]
+Places: TypeAlias = NDArray[np.int64]
 CHANNELS_AT_ONCE = 16  # that a thread takes together
 
 
@@ -80,12 +83,19 @@ def _compiled(name: str, root: Path | None = None) -> tuple[Callable[..., None],
     )
 
 
-def _forward_loop(step_of: Any, gates: int, weights: int, states: int) -> Callable[..., None]:
+def _forward_loop(step_of: Callable[..., Any], gates: int, weights: int, states: int) -> Callable[..., None]:
     from kerneltune.running.jit import njit, prange, to_fixed_tuple
 
     @njit(parallel=True, fastmath=False)
     def loop(
-        read: Any, u: Any, lengths: Any, resets: Any, reverse: bool, carried: Any, hidden: Any, kept: Any
+        read: Floats,
+        u: Floats,
+        lengths: NDArray[np.int32],
+        resets: Flags,
+        reverse: bool,
+        carried: Doubles,
+        hidden: Floats,
+        kept: Floats,
     ) -> None:
         _, batch, steps, channels = read.shape
         blocks = (channels + CHANNELS_AT_ONCE - 1) // CHANNELS_AT_ONCE
@@ -116,13 +126,13 @@ def _forward_loop(step_of: Any, gates: int, weights: int, states: int) -> Callab
 
 
 def _tile_loops(
-    step_of: Any, backward_of: Any, gates: int, weights: int, states: int
+    step_of: Callable[..., Any], backward_of: Callable[..., Any], gates: int, weights: int, states: int
 ) -> tuple[Callable[..., None], Callable[..., None]]:
     """A tile of one channel: its steps once more, for the states before each, and their gradients."""
     from kerneltune.running.jit import njit, to_fixed_tuple
 
     @njit(fastmath=False)
-    def forth(read: Any, resets: Any, places: Any, w: Any, s: Any, before: Any) -> None:
+    def forth(read: Floats, resets: Flags, places: Places, w: Doubles, s: Doubles, before: Doubles) -> None:
         x = np.empty(gates)
         for i in range(len(places)):
             step = places[i]
@@ -138,15 +148,15 @@ def _tile_loops(
 
     @njit(fastmath=False)
     def back(
-        read: Any,
-        resets: Any,
-        places: Any,
-        w: Any,
-        before: Any,
-        gradient: Any,
-        carried: Any,
-        found: Any,
-        by: Any,
+        read: Floats,
+        resets: Flags,
+        places: Places,
+        w: Doubles,
+        before: Doubles,
+        gradient: Floats,
+        carried: Doubles,
+        found: Floats,
+        by: Floats,
     ) -> None:
         x, g = np.empty(gates), np.empty(states)
         for i in range(len(places) - 1, -1, -1):
@@ -173,7 +183,7 @@ def _tile_loops(
 
 
 def _backward_loop(
-    step_of: Any, backward_of: Any, gates: int, weights: int, states: int
+    step_of: Callable[..., Any], backward_of: Callable[..., Any], gates: int, weights: int, states: int
 ) -> Callable[..., None]:
     from kerneltune.running.jit import njit, prange
 
@@ -181,16 +191,16 @@ def _backward_loop(
 
     @njit(parallel=True, fastmath=False)
     def loop(
-        read: Any,
-        u: Any,
-        lengths: Any,
-        resets: Any,
+        read: Floats,
+        u: Floats,
+        lengths: NDArray[np.int32],
+        resets: Flags,
         reverse: bool,
-        kept: Any,
-        gradient: Any,
-        carried: Any,
-        found: Any,
-        by_weights: Any,
+        kept: Floats,
+        gradient: Floats,
+        carried: Doubles,
+        found: Floats,
+        by_weights: Doubles,
     ) -> None:
         _, batch, steps, channels = read.shape
         for job in prange(batch * channels):

@@ -21,7 +21,7 @@ Allocate: TypeAlias = Callable[[str, Shape, np.dtype[np.generic]], NDArray[np.ge
 PART = 1 << 20  # elements drawn from one generator, so that threads share the work
 
 
-def in_memory(_: str, shape: Shape, dtype: np.dtype[Any]) -> NDArray[Any]:
+def in_memory(_: str, shape: Shape, dtype: np.dtype[np.generic]) -> NDArray[Any]:
     """An array in this process's memory."""
     return np.empty(shape, dtype)
 
@@ -69,7 +69,7 @@ def random_arrays(
 
 
 def _draw(
-    array: NDArray[Any],
+    array: NDArray[np.generic],
     scale: float,
     dtype: str,
     random: np.random.Generator,

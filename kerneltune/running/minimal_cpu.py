@@ -9,11 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+Flags: TypeAlias = NDArray[np.bool_]
+Places: TypeAlias = NDArray[np.int64]
+Stored: TypeAlias = NDArray[Any]
+Floats: TypeAlias = NDArray[np.float32]
 CHANNELS_AT_ONCE = 512  # whole rows of pages rather than short pieces of many
 VECTORS = (
     64  # blocks begin at multiples of so many channels: which of them vectors leave over depends on no block
@@ -55,7 +59,7 @@ def minimal_scan(
 
 
 @cache
-def _exponential() -> Callable[..., Any]:
+def _exponential() -> Callable[..., np.float32]:
     """Exp without a branch, so that many channels are computed at once."""
     from kerneltune.running.jit import njit
 
@@ -68,7 +72,7 @@ def _exponential() -> Callable[..., Any]:
     p0, p1, p2, p3, p4, p5 = (np.float32(x) for x in p)
 
     @njit(inline="always")
-    def exponential(x: Any) -> Any:
+    def exponential(x: np.float32) -> np.float32:
         x = least if x < least else x  # a NaN stays one
         x = most if x > most else x
         shifted = x * log2_e + rounder
@@ -80,12 +84,12 @@ def _exponential() -> Callable[..., Any]:
         )
         return (polynomial * r * r + r + one) * np.int32(power).view(np.float32)
 
-    found: Callable[..., Any] = exponential
+    found: Callable[..., np.float32] = exponential
     return found
 
 
 @cache
-def _gates() -> tuple[Callable[..., Any], ...]:
+def _gates() -> tuple[Callable[..., np.float32], ...]:
     """g, and the forget gates of both cells."""
     from kerneltune.running.jit import njit
 
@@ -93,22 +97,22 @@ def _gates() -> tuple[Callable[..., Any], ...]:
     one, half = np.float32(1.0), np.float32(0.5)
 
     @njit(inline="always")
-    def sigmoid(x: Any) -> Any:
+    def sigmoid(x: np.float32) -> np.float32:
         return one / (one + exponential(-x))
 
     @njit(inline="always")
-    def candidate(n: Any) -> Any:
+    def candidate(n: np.float32) -> np.float32:
         below = sigmoid(n)
         return below if n < np.float32(0.0) else n + half
 
     @njit(inline="always")
-    def forget_of_gru(k: Any) -> Any:
+    def forget_of_gru(k: np.float32) -> np.float32:
         return one / (one + exponential(k))
 
     far, near = np.float32(25.0), np.float32(1.0e30)
 
     @njit(inline="always")
-    def forget_of_lstm(k: Any, j: Any) -> Any:
+    def forget_of_lstm(k: np.float32, j: np.float32) -> np.float32:
         """(1 + exp(-j)) / (1 + exp(-j) + 1 + exp(-k)), both divided by what makes a large one exp(25)."""
         k = -near if k < -near else k
         k = near if k > near else k
@@ -129,11 +133,11 @@ def _conversions(short: bool) -> tuple[Callable[..., object], Callable[..., obje
     from kerneltune.running.jit import njit
 
     @njit(inline="always")
-    def widened(bits: Any) -> Any:
+    def widened(bits: np.uint16) -> np.float32:
         return np.uint32(np.uint32(bits) << np.uint32(16)).view(np.float32)
 
     @njit(inline="always")
-    def narrowed(x: Any) -> Any:
+    def narrowed(x: np.float32) -> np.uint16:
         bits = np.float32(x).view(np.uint32)
         odd = np.uint32(np.uint32(bits >> np.uint32(16)) & np.uint32(1))
         rounded = np.uint32(np.uint32(bits + np.uint32(0x7FFF)) + odd)
@@ -156,7 +160,7 @@ def _step(has_input_gate: bool, short: bool) -> Callable[..., None]:
     one, zero = np.float32(1.0), np.float32(0.0)
 
     @njit(error_model="numpy", fastmath={"contract"})
-    def step_of_gru(k: Any, n: Any, h: Any, to: Any, kept: Any) -> None:
+    def step_of_gru(k: Stored, n: Stored, h: Floats, to: Stored, kept: bool) -> None:
         for c in range(len(h)):
             a = forget_of_gru(read(k[c]))
             new = a * (h[c] if kept else zero) + (one - a) * candidate(read(n[c]))
@@ -164,7 +168,7 @@ def _step(has_input_gate: bool, short: bool) -> Callable[..., None]:
             to[c] = written(new)
 
     @njit(error_model="numpy", fastmath={"contract"})
-    def step_of_lstm(k: Any, j: Any, n: Any, h: Any, to: Any, kept: Any) -> None:
+    def step_of_lstm(k: Stored, j: Stored, n: Stored, h: Floats, to: Stored, kept: bool) -> None:
         for c in range(len(h)):
             a = forget_of_lstm(read(k[c]), read(j[c]))
             new = a * (h[c] if kept else zero) + (one - a) * candidate(read(n[c]))
@@ -172,18 +176,22 @@ def _step(has_input_gate: bool, short: bool) -> Callable[..., None]:
             to[c] = written(new)
 
     @njit(inline="always")
-    def part(array: Any, place: int, count: int) -> Any:
+    def part(array: Stored, place: int, count: int) -> Stored:
         return array[place : place + count]
 
     @njit(error_model="numpy")
-    def take_of_gru(arrays: Any, places: Any, h: Any, hidden: Any, kept: Any) -> None:
+    def take_of_gru(
+        arrays: tuple[Stored, ...], places: Places, h: Floats, hidden: Stored, kept: bool
+    ) -> None:
         k, n = arrays
         count = len(h)
         ends = part(hidden, places[2], count)
         step_of_gru(part(k, places[0], count), part(n, places[1], count), h, ends, kept)
 
     @njit(error_model="numpy")
-    def take_of_lstm(arrays: Any, places: Any, h: Any, hidden: Any, kept: Any) -> None:
+    def take_of_lstm(
+        arrays: tuple[Stored, ...], places: Places, h: Floats, hidden: Stored, kept: bool
+    ) -> None:
         k, j, n = arrays
         count = len(h)
         j_part, ends = part(j, places[1], count), part(hidden, places[3], count)
@@ -203,7 +211,13 @@ def _loop(has_input_gate: bool, short: bool) -> Callable[..., None]:
 
     @njit(parallel=True, error_model="numpy")
     def scan(
-        arrays: Any, hidden: Any, strides: Any, state: Any, resets: Any, reverse: bool, block: int
+        arrays: tuple[Stored, ...],
+        hidden: Stored,
+        strides: Places,
+        state: Floats,
+        resets: Flags,
+        reverse: bool,
+        block: int,
     ) -> None:
         batch, steps = resets.shape
         channels = state.shape[1]

@@ -122,7 +122,7 @@ def sample(problem: ScanProblem) -> tuple[slice, slice]:
     return slice(None, None, rows), slice(None, None, channels)
 
 
-def chosen(problem: ScanProblem, array: NDArray[Any], rows: slice, channels: slice) -> NDArray[Any]:
+def chosen(problem: ScanProblem, array: NDArray[np.generic], rows: slice, channels: slice) -> NDArray[Any]:
     """Rows and channels of an array `[B, T, D]` or `[B, D]`, whose channels may be several numbers."""
     width = array.shape[-1] // problem.channels
     if array.ndim == 2 and problem.sequences:
@@ -213,7 +213,7 @@ def row_blocks(problem: ScanProblem) -> Iterator[slice]:
     return (slice(start, start + count) for start in range(0, problem.batch, count))
 
 
-def wide(bits: NDArray[Any], dtype: str) -> Array:
+def wide(bits: NDArray[np.generic], dtype: str) -> Array:
     """Stored numbers in float64."""
     return decode(np.ascontiguousarray(bits), dtype).astype(np.float64)
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats: TypeAlias = NDArray[np.float32]
+Flags: TypeAlias = NDArray[np.bool_]
+Way: TypeAlias = tuple[int, int, int]  # first step, number of steps, 1 or -1
 CHANNELS_AT_ONCE = 64  # whose states stay in registers and the nearest cache
 CHUNK = 4096  # steps
 JOBS = 8  # rows times blocks of channels from which on time is not cut
@@ -93,18 +95,18 @@ def _chunk_loops() -> tuple[Callable[..., bool], Callable[..., None], Callable[.
     from kerneltune.running.jit import njit
 
     @njit(fastmath=False, cache=False)
-    def walk(a: Any, b: Any, state: Any, before: Any) -> None:
+    def walk(a: Floats, b: Floats, state: Floats, before: Floats) -> None:
         for channel in range(len(state)):
             before[channel] = state[channel]
             state[channel] = a[channel] * state[channel] + b[channel]
 
     @njit(fastmath=False, cache=False)
-    def multiply(a: Any, product: Any) -> None:
+    def multiply(a: Floats, product: Floats) -> None:
         for channel in range(len(product)):
             product[channel] = a[channel] * product[channel]
 
     @njit(fastmath=False, cache=False)
-    def reduced(a: Any, b: Any, resets: Any, steps: Any, state: Any, product: Any) -> bool:
+    def reduced(a: Floats, b: Floats, resets: Flags, steps: Way, state: Floats, product: Floats) -> bool:
         lost = False  # whether it drops what enters it
         unused = np.empty(CHANNELS_AT_ONCE, np.float32)
         first, count, way = steps
@@ -120,7 +122,7 @@ def _chunk_loops() -> tuple[Callable[..., bool], Callable[..., None], Callable[.
         return lost
 
     @njit(fastmath=False, cache=False)
-    def passed(entering: Any, product: Any, lost: Any, last: Any) -> None:
+    def passed(entering: Floats, product: Floats, lost: Flags, last: Floats) -> None:
         count, chunks, channels = entering.shape
         for row in range(count):
             for number in range(chunks):
@@ -134,7 +136,9 @@ def _chunk_loops() -> tuple[Callable[..., bool], Callable[..., None], Callable[.
                         last[row, channel] = kept + added
 
     @njit(fastmath=False, cache=False)
-    def whole(a: Any, b: Any, resets: Any, steps: Any, state: Any, after: Any, before: Any) -> None:
+    def whole(
+        a: Floats, b: Floats, resets: Flags, steps: Way, state: Floats, after: Floats, before: Floats
+    ) -> None:
         first, count, way = steps
         for i in range(count):
             step = first + way * i
@@ -154,7 +158,7 @@ def _numbers() -> Callable[..., None]:
     reduced, passed, whole = _chunk_loops()
 
     @njit(inline="always")
-    def steps_of(rows: Any, row: int, chunk: int, number: int, reverse: bool) -> tuple[int, int, int]:
+    def steps_of(rows: Rows, row: int, chunk: int, number: int, reverse: bool) -> Way:
         """First step, number of steps and direction of a chunk."""
         begin = number * chunk
         count = max(0, min(chunk, rows.length[row] - begin))
@@ -164,16 +168,16 @@ def _numbers() -> Callable[..., None]:
 
     @njit(parallel=True, fastmath=False, cache=False)
     def scan(
-        a: Any,
-        b: Any,
-        last: Any,
-        rows: Any,
-        resets: Any,
+        a: Floats,
+        b: Floats,
+        last: Floats,
+        rows: Rows,
+        resets: Flags,
         reverse: bool,
-        after: Any,
-        before: Any,
+        after: Floats,
+        before: Floats,
         chunk: int,
-        entering: Any,
+        entering: Floats,
     ) -> None:
         channels = a.shape[2]
         blocks = (channels + CHANNELS_AT_ONCE - 1) // CHANNELS_AT_ONCE
@@ -211,7 +215,14 @@ def _matrices() -> Callable[..., None]:
 
     @njit(parallel=True, fastmath=False, cache=False)
     def scan(
-        a: Any, b: Any, last: Any, rows: Any, resets: Any, reverse: bool, after: Any, before: Any
+        a: Floats,
+        b: Floats,
+        last: Floats,
+        rows: Rows,
+        resets: Flags,
+        reverse: bool,
+        after: Floats,
+        before: Floats,
     ) -> None:
         channels = a.shape[2]
         for job in prange(last.shape[0] * channels):

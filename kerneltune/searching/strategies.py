@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 from constrint.solutions.solutionset import SolutionSet
 from kerneltune.errors import InputError, nearest
@@ -42,7 +41,7 @@ def strategy(
     objective: str | Sequence[str] = "time",
     seed: int = 0,
     model: Model | None = None,
-    budget: Any = None,
+    budget: object = None,
     features: Features | None = None,
     prior: Sequence[Outcome] = (),
     clock: Clock = time.monotonic,

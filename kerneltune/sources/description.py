@@ -292,7 +292,7 @@ class Description:
             return "constraints", given
         return None
 
-    def _timer(self) -> dict[str, Any]:
+    def _timer(self) -> dict[str, object]:
         if self.timer is None:
             return {}
         if self.timer == "returned":
@@ -302,12 +302,12 @@ class Description:
         return {"timer": named(self.timer) or ""}
 
 
-def _values(space: SolutionSet) -> dict[str, list[Any]]:
+def _values(space: SolutionSet) -> dict[str, list[object]]:
     given = getattr(space, "tune_params", None)
     return dict(given) if given is not None else {name: space.values_of(name) for name in space.names}
 
 
-def _plain(values: Iterable[Any], name: str) -> list[Any]:
+def _plain(values: Iterable[object], name: str) -> list[object]:
     """The values of a parameter: numbers, texts and Booleans, as JSON keeps them."""
     listed = list(values) if not isinstance(values, str) else [values]
     found = [value.item() if hasattr(value, "item") else value for value in listed]

@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, islice
-from typing import Any
 
 from constrint import Model
 from constrint.errors import ConstrintError
@@ -78,7 +77,7 @@ def _restrictions(space: Space, configuration: Configuration) -> list[str]:
     return found
 
 
-def _allows(one: Mapping[str, list[Any]], text: str) -> bool:
+def _allows(one: Mapping[str, list[object]], text: str) -> bool:
     return bool(from_tune_params(one, [text]).size)
 
 

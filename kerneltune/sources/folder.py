@@ -249,7 +249,9 @@ class _Arrays:
     def _number(self, given: int | str, where: str) -> int:
         return Numbers({"n": given}, {}, self._sizes, where).of({})["n"]
 
-    def _filled(self, fill: str, shape: tuple[int, ...], dtype: np.dtype[Any], where: str) -> NDArray[Any]:
+    def _filled(
+        self, fill: str, shape: tuple[int, ...], dtype: np.dtype[np.generic], where: str
+    ) -> NDArray[Any]:
         if fill.endswith(".npy"):
             return self._loaded(fill, shape, dtype, where)
         if fill == "zeros":
@@ -266,7 +268,9 @@ class _Arrays:
             f"{where}: fill is normal, uniform, integers, zeros, ones or a .npy file, not '{fill}'"
         )
 
-    def _loaded(self, name: str, shape: tuple[int, ...], dtype: np.dtype[Any], where: str) -> NDArray[Any]:
+    def _loaded(
+        self, name: str, shape: tuple[int, ...], dtype: np.dtype[np.generic], where: str
+    ) -> NDArray[Any]:
         path = file_inside(self._folder, name, where)
         try:
             if not path.is_file():

@@ -193,7 +193,7 @@ def refuse_outside(kind: str) -> None:
         raise InputError(f"unknown kind of kernel '{kind}': known are {', '.join(KINDS)}")
 
 
-def _macro(value: Any) -> str:
+def _macro(value: object) -> str:
     if isinstance(value, bool):
         return str(int(value))
     return str(value)
@@ -210,6 +210,6 @@ def _three(numbers: Mapping[str, int], axes: tuple[str, ...]) -> tuple[int, int,
     return x, y, z
 
 
-def _signature(one: Argument) -> tuple[str, str, Any]:
+def _signature(one: Argument) -> tuple[str, str, object]:
     _, kind, dtype, _, value = one.signature()
     return kind, dtype, value

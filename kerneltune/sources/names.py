@@ -71,7 +71,7 @@ def check_line(text: str, what: str) -> None:
         raise InputError(f"the {what} {quoted(text)} has the character {quoted(odd)}: leave it out")
 
 
-def check_macro(value: Any, what: str) -> None:
+def check_macro(value: object, what: str) -> None:
     """Raise `InputError` for a value that does not stay on the line of its macro."""
     if isinstance(value, float) and not math.isfinite(value):
         raise InputError(

@@ -40,7 +40,7 @@ class Numbers:
     def __init__(
         self,
         given: Mapping[str, Number],
-        values: Mapping[str, Any],
+        values: Mapping[str, object],
         constants: Mapping[str, int],
         where: str = "the launch",
         text: str = "",
@@ -48,7 +48,7 @@ class Numbers:
         self._where = where
         self._plain = {name: one for name, one in given.items() if callable(one)}
         texts = {name: str(one) for name, one in given.items() if not callable(one)}
-        self._variables: dict[str, Any] = {}
+        self._variables: dict[str, object] = {}
         self._terms: dict[str, IntExpr] = {}
         whole = {name: ints for name, found in values.items() if (ints := _integers(found))}
         lines = [f"{name} in {{{', '.join(map(str, ints))}}}" for name, ints in whole.items()]
@@ -66,7 +66,7 @@ class Numbers:
         return [*self._terms, *self._plain]
 
     def _read(
-        self, lines: list[str], name: str, text: str, known: Mapping[str, int], values: Mapping[str, Any]
+        self, lines: list[str], name: str, text: str, known: Mapping[str, int], values: Mapping[str, object]
     ) -> Model:
         try:
             definition = f"{_hidden(name)} := {text}"

@@ -16,7 +16,7 @@ CHILD_VARIABLE = "KERNELTUNE_CHILD"  # set in children, which must not tune them
 MAIN = "__kerneltune_main__"
 
 
-def named(function: Any, what: str = "the function") -> str | None:
+def named(function: object, what: str = "the function") -> str | None:
     """A text by which a child finds a function of a module or script; None if it cannot be found by name."""
     plain = getattr(function, "fn", function)  # Triton's
     module, name = getattr(plain, "__module__", None), getattr(plain, "__qualname__", "")
@@ -74,7 +74,7 @@ def _parts(reference: str) -> tuple[str, str, str]:
     return "", file, name
 
 
-def _from_file(path: Path) -> Any:
+def _from_file(path: Path) -> object:
     if not path.is_file():
         raise InputError(f"there is no file {path}")
     known = sys.modules.get(MAIN)
@@ -90,7 +90,7 @@ def _from_file(path: Path) -> Any:
     return module
 
 
-def _imported(module: str, file: Path) -> Any:
+def _imported(module: str, file: Path) -> object:
     """A module that the parent had from this file; where the file is, its package is taken from there."""
     top, *rest = module.split(".")
     root = file.parents[len(rest) + (file.stem == "__init__")]
@@ -112,7 +112,7 @@ def _make_known(folder: Path) -> None:
         sys.path.append(str(folder))
 
 
-def _found(module: Any, name: str) -> Any:
+def _found(module: object, name: str) -> object:
     for part in name.split("."):
         module = getattr(module, part)
     return module

@@ -126,7 +126,7 @@ def space_of_parameters(
 
 
 def _launches(
-    params: Mapping[str, Iterable[Any]], constants: Mapping[str, int], numbers: Mapping[str, Any]
+    params: Mapping[str, Iterable[object]], constants: Mapping[str, int], numbers: Mapping[str, object]
 ) -> list[str]:
     """Conditions of what can be launched, where plain arithmetic of the parameters gives the numbers."""
     found = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 import torch
 from torch.nn.utils import parametrize
@@ -105,7 +105,7 @@ def _check_names(layer: torch.nn.Module, made: Recurrent, parametrised: set[str]
             raise InputError(f"{name} is {list(parameter.shape)}, not {list(made._parameters[name].shape)}")
 
 
-def _added_attributes(layer: torch.nn.Module, kind: type) -> dict[str, Any]:
+def _added_attributes(layer: torch.nn.Module, kind: type) -> dict[str, object]:
     """Attributes that were set on the layer from outside; raises `InputError` for ones that change it."""
     usual = kind(1, 1, device="meta").__dict__
     added = {name: value for name, value in layer.__dict__.items() if name not in usual}

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import torch
+from torch.autograd.function import FunctionCtx
 
 from kerneltune.compiling.scan_arguments import INPUTS, OUTPUTS
 from kerneltune.errors import InputError, nearest
@@ -150,7 +151,7 @@ def _forward(cell: str, inputs: list[torch.Tensor], options: Options) -> _Result
 
 
 def _backward(
-    cell: str, inputs: list[torch.Tensor], by: Sequence[Any], options: Options
+    cell: str, inputs: list[torch.Tensor], by: Sequence[object], options: Options
 ) -> list[torch.Tensor]:
     _, lengths, resets, _, reverse, weights, strategy, _ = options
     rest = lengths, resets, reverse, strategy
@@ -162,7 +163,7 @@ FAMILY = Family(_forward, _backward, native_diagonal, kept=2)
 _DIRECT = Family(_run, _run_backward, native_diagonal, kept=2)
 
 
-def _remember(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, ...]) -> None:
+def _remember(ctx: FunctionCtx, inputs: tuple[Any, ...], output: tuple[torch.Tensor, ...]) -> None:
     cell, read, *given = inputs
     options = _options(*given)
     if not options.keeps:
@@ -171,7 +172,7 @@ def _remember(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, ...
     remember(ctx, cell, read, options, output[2])
 
 
-def _differentiate(ctx: Any, *by: torch.Tensor) -> tuple[Any, ...]:
+def _differentiate(ctx: FunctionCtx, *by: torch.Tensor) -> tuple[object, ...]:
     found = gradients(ctx, FAMILY, by[:2], again=torch.is_grad_enabled())
     return (None, found.by_inputs, found.by_weights, found.by_initial, *[None] * 5)
 
@@ -184,14 +185,18 @@ class _ByNewton(torch.autograd.Function):  # type: ignore[misc] # torch has no t
 
     @staticmethod
     def forward(
-        ctx: Any, cell: str, weights: torch.Tensor, initial: torch.Tensor | None, *inputs: torch.Tensor
+        ctx: FunctionCtx,
+        cell: str,
+        weights: torch.Tensor,
+        initial: torch.Tensor | None,
+        *inputs: torch.Tensor,
     ) -> tuple[torch.Tensor, torch.Tensor]:
         found = newton(cell, inputs, weights, initial)
         remember(ctx, cell, inputs, Options(initial=initial, weights=weights), found.kept)
         return found.hidden, found.last
 
     @staticmethod
-    def backward(ctx: Any, *by: torch.Tensor) -> tuple[Any, ...]:
+    def backward(ctx: FunctionCtx, *by: torch.Tensor) -> tuple[Any, ...]:
         found = gradients(ctx, FAMILY, by)
         return (None, found.by_weights, found.by_initial, *found.by_inputs)
 
@@ -204,7 +209,7 @@ def diagonal(
     lengths: torch.Tensor | None = None,
     resets: torch.Tensor | None = None,
     reverse: bool = False,
-    group: Any = None,
+    group: object = None,
     parallel: str | None = None,
     report: bool = False,
 ) -> Any:

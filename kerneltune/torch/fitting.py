@@ -57,7 +57,7 @@ class Fixed:
 
     FIXED: frozenset[str] = frozenset()
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         if name in self.FIXED and name in self.__dict__ and self.__dict__[name] != value:
             kind, old = type(self).__name__, self.__dict__[name]
             raise InputError(

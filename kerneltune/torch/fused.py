@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
+from torch.autograd.function import FunctionCtx
 
 from kerneltune.torch.again import layout_of, stack_again
 from kerneltune.torch.fused_layer import Layer
@@ -256,7 +257,7 @@ class _Queued(torch.autograd.Function):  # type: ignore[misc] # torch has no typ
 
     @staticmethod
     def forward(
-        ctx: Any, passes: Passes, data: torch.Tensor, *tensors: torch.Tensor
+        ctx: FunctionCtx, passes: Passes, data: torch.Tensor, *tensors: torch.Tensor
     ) -> tuple[torch.Tensor, ...]:
         """Run it."""
         output, last, kept = passes.forward(data, tensors, training=True)
@@ -267,7 +268,7 @@ class _Queued(torch.autograd.Function):  # type: ignore[misc] # torch has no typ
         return (output, *last.unbind(0))
 
     @staticmethod
-    def backward(ctx: Any, by: torch.Tensor | None, *by_last: torch.Tensor | None) -> tuple[Any, ...]:
+    def backward(ctx: FunctionCtx, by: torch.Tensor | None, *by_last: torch.Tensor | None) -> tuple[Any, ...]:
         """Gradients by the input, the first states and the parameters."""
         saved = ctx.saved_tensors  # read once: checkpoints compute them at each reading
         inputs, kept = saved[: ctx.count], ctx.passes.whole(saved[ctx.count :], ctx.rest)
@@ -282,7 +283,7 @@ class _Replayed(torch.autograd.Function):  # type: ignore[misc] # torch has no t
 
     @staticmethod
     def forward(
-        ctx: Any, held: Hold, given: int, data: torch.Tensor, *tensors: torch.Tensor
+        ctx: FunctionCtx, held: Hold, given: int, data: torch.Tensor, *tensors: torch.Tensor
     ) -> tuple[torch.Tensor, ...]:
         """Run it."""
         ctx.held = held
@@ -292,7 +293,7 @@ class _Replayed(torch.autograd.Function):  # type: ignore[misc] # torch has no t
         return (output, *last)
 
     @staticmethod
-    def backward(ctx: Any, by: torch.Tensor | None, *by_last: torch.Tensor | None) -> tuple[Any, ...]:
+    def backward(ctx: FunctionCtx, by: torch.Tensor | None, *by_last: torch.Tensor | None) -> tuple[Any, ...]:
         """Gradients by the input, the first states and the parameters."""
         inputs = ctx.saved_tensors  # raises where they have changed, or were freed by a backward pass
         if torch.is_grad_enabled():  # what follows is differentiated, too

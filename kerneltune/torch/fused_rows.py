@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Protocol
 
 import torch
 
@@ -265,7 +265,7 @@ class Ragged:
 
 
 def _constant(
-    made: Callable[..., torch.Tensor], about: tuple[Any, ...], device: torch.device
+    made: Callable[..., torch.Tensor], about: tuple[object, ...], device: torch.device
 ) -> torch.Tensor:
     """The result of a function of hashable arguments, kept on the device for the next call."""
     if device.type == "cuda" and torch.cuda.is_current_stream_capturing():
@@ -275,7 +275,7 @@ def _constant(
 
 
 @lru_cache(maxsize=64)
-def _kept(made: Callable[..., Any], about: tuple[Any, ...], device: torch.device) -> torch.Tensor:
+def _kept(made: Callable[..., object], about: tuple[object, ...], device: torch.device) -> torch.Tensor:
     found: torch.Tensor = made(*about, device)
     return found
 

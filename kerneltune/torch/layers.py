@@ -49,7 +49,7 @@ class Recurrent(Stack):
 
     cell: str
 
-    def __init__(self, sizes: Sizes, device: Any = None, dtype: Any = None) -> None:
+    def __init__(self, sizes: Sizes, device: object = None, dtype: object = None) -> None:
         super().__init__(KINDS[self.cell], sizes, device, dtype)
 
     def __getattr__(self, name: str) -> Any:
@@ -172,7 +172,7 @@ class Recurrent(Stack):
             raise InputError(f"hx of {type(self).__name__} is ({names}), not {len(states)} tensors")
         return states
 
-    def _given_back(self, last: States) -> Any:
+    def _given_back(self, last: States) -> object:
         return last[0] if len(last) == 1 else last
 
     def _check_states(self, states: States | None, rows: int) -> None:
@@ -253,7 +253,7 @@ class Recurrent(Stack):
             output, *last = operator(data, batch_sizes, hx, flat, sizes.bias, *rest)
         return output, tuple(last)
 
-    def _packed(self, packed: PackedSequence, states: States | None) -> tuple[PackedSequence, Any]:
+    def _packed(self, packed: PackedSequence, states: States | None) -> tuple[PackedSequence, object]:
         data, sizes, order, back = packed
         self._check_input(data, 2)
         if states is not None and order is not None:
@@ -313,8 +313,8 @@ class LSTM(Recurrent):
         dropout: float = 0.0,
         bidirectional: bool = False,
         proj_size: int = 0,
-        device: Any = None,
-        dtype: Any = None,
+        device: object = None,
+        dtype: object = None,
         **added: Unpack[Added],
     ) -> None:
         sizes = (input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, proj_size)
@@ -338,8 +338,8 @@ class GRU(Recurrent):
         batch_first: bool = False,
         dropout: float = 0.0,
         bidirectional: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: object = None,
+        dtype: object = None,
         **added: Unpack[Added],
     ) -> None:
         sizes = (input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional)
@@ -373,8 +373,8 @@ class RNN(Recurrent):
         batch_first: bool = False,
         dropout: float = 0.0,
         bidirectional: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: object = None,
+        dtype: object = None,
         **added: Unpack[Added],
     ) -> None:
         sizes = (input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional)

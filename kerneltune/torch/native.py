@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch.nn import functional
@@ -205,7 +204,7 @@ def _elman_relu(x: torch.Tensor, r: torch.Tensor, states: States, extras: Extras
     return (torch.relu(x + r)[..., 0],)
 
 
-_STEPS: dict[str, Callable[[Any, Any, States, Extras], States]] = {
+_STEPS: dict[str, Callable[[object, object, States, Extras], States]] = {
     "lstm": _lstm,
     "slstm": _slstm,
     "gru": _gru,

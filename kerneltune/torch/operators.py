@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any
 
 import torch
+from torch.autograd.function import FunctionCtx
 
 from kerneltune.errors import InputError
 from kerneltune.inputs.descriptions import CellSpec, discover
@@ -303,14 +304,16 @@ _LIBRARY.impl("recurrence", _forward, "CompositeExplicitAutograd")
 _LIBRARY.impl("recurrence_backward", _backward, "CompositeExplicitAutograd")
 
 
-def keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, ...]) -> None:
+def keep(ctx: FunctionCtx, inputs: tuple[Any, ...], output: tuple[torch.Tensor, ...]) -> None:
     """Keep what the backward pass of `kerneltune::recurrence` reads."""
     _, recurrent, bias, _, *options = inputs
     ctx.options = options[:-1]
     ctx.save_for_backward(recurrent, bias, *output[2:])
 
 
-def differentiated(ctx: Any, by_output: torch.Tensor, by_last: torch.Tensor, *_: Any) -> tuple[Any, ...]:
+def differentiated(
+    ctx: FunctionCtx, by_output: torch.Tensor, by_last: torch.Tensor, *_: Any
+) -> tuple[Any, ...]:
     """Gradients by all arguments of `kerneltune::recurrence`."""
     found = torch.ops.kerneltune.recurrence_backward(by_output, by_last, *ctx.saved_tensors, *ctx.options)
     return (*found, *[None] * (len(ctx.options) + 1))

@@ -11,7 +11,6 @@ Heads recur apart from one another, so that each rank runs its own, and ranks ex
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import torch
 from torch.distributed.tensor import DeviceMesh, DTensor, Partial, Replicate, Shard
@@ -42,12 +41,16 @@ class HeadwiseParallel(ParallelStyle):  # type: ignore[misc] # torch has no type
         ranks = _checked(module, device_mesh)
         _divide(module, device_mesh.get_local_rank(), ranks)
 
-        def enter(_: Any, given: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        def enter(
+            _: object, given: tuple[object, ...], named: dict[str, object]
+        ) -> tuple[object, dict[str, object]]:
             if given:
                 return (_replicated(given[0], device_mesh), *given[1:]), named
             return given, {**named, "input": _replicated(named["input"], device_mesh)}
 
-        def leave(_: Any, given: Any, found: tuple[torch.Tensor, Any]) -> tuple[torch.Tensor, Any]:
+        def leave(
+            _: object, given: object, found: tuple[torch.Tensor, object]
+        ) -> tuple[torch.Tensor, object]:
             whole = DTensor.from_local(found[0], device_mesh, (Shard(-1),), run_check=False)
             return whole.full_tensor(), found[1]
 

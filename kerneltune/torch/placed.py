@@ -12,13 +12,14 @@ from typing import Any
 
 import torch
 from torch import distributed
+from torch.autograd.function import FunctionCtx
 
 from kerneltune.errors import InputError
 
 _STATES = ("initial", "weights")  # what every rank has whole
 
 
-def are_placed(tensors: Sequence[Any]) -> bool:
+def are_placed(tensors: Sequence[object]) -> bool:
     """Whether one is a DTensor."""
     module = sys.modules.get("torch.distributed.tensor")
     return module is not None and any(isinstance(one, module.DTensor) for one in tensors)
@@ -93,7 +94,7 @@ class _Final(torch.autograd.Function):  # type: ignore[misc] # torch has no type
     """The states after the last step, which one rank has, on all."""
 
     @staticmethod
-    def forward(ctx: Any, last: torch.Tensor, group: Any, rank: int) -> torch.Tensor:
+    def forward(ctx: FunctionCtx, last: torch.Tensor, group: Any, rank: int) -> torch.Tensor:
         """From the rank that computes the last steps."""
         ctx.is_mine = distributed.get_rank(group) == rank
         found = last.contiguous().clone()
@@ -102,6 +103,6 @@ class _Final(torch.autograd.Function):  # type: ignore[misc] # torch has no type
         return found
 
     @staticmethod
-    def backward(ctx: Any, by: torch.Tensor) -> tuple[Any, ...]:
+    def backward(ctx: FunctionCtx, by: torch.Tensor) -> tuple[Any, ...]:
         """To that rank."""
         return by if ctx.is_mine else torch.zeros_like(by), None, None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
-from typing import Any
 
 import torch
 
@@ -32,7 +31,7 @@ class RankCall:
     family: Family
     cell: str
     plain: Plain
-    group: Any
+    group: object
     rounds: list[int]
 
 

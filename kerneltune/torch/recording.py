@@ -15,7 +15,7 @@ from collections.abc import Callable, Hashable
 from contextlib import suppress
 from functools import cache
 from threading import RLock, Thread
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import torch
 
@@ -89,7 +89,7 @@ class CudaGraphs:
         made: Hashable = torch.cuda.graph_pool_handle()
         return made
 
-    def record(self, pool: Any, work: Callable[[], Result]) -> tuple[Callable[[], None], Result]:
+    def record(self, pool: object, work: Callable[[], Result]) -> tuple[Callable[[], None], Result]:
         """Record work that only queues on the current stream: what replays it there, and what it gave.
 
         What it gave keeps its memory as long as it is referred to. What it needed meanwhile may lie where
@@ -99,7 +99,7 @@ class CudaGraphs:
             return self._record(self._side(), pool, work)
 
     def _record(
-        self, side: torch.cuda.Stream, pool: Any, work: Callable[[], Result]
+        self, side: torch.cuda.Stream, pool: object, work: Callable[[], Result]
     ) -> tuple[Callable[[], None], Result]:
         side.wait_stream(torch.cuda.current_stream())
         graph, random = torch.cuda.CUDAGraph(), _random_state()
@@ -131,14 +131,14 @@ class CudaGraphs:
         return self._sides[key]
 
 
-def _random_state() -> Any:
+def _random_state() -> object:
     """A copy of the random state of this thread's GPU; None where torch gives none."""
     with suppress(AttributeError, RuntimeError):
         return torch.cuda.default_generators[torch.cuda.current_device()].clone_state()
     return None
 
 
-def _set_random_state(state: Any) -> None:
+def _set_random_state(state: object) -> None:
     """Take a copy for the state, which a recording that failed leaves as if it still went on."""
     with suppress(AttributeError, RuntimeError):
         if state is not None:

@@ -48,7 +48,7 @@ class Recorder(Protocol):
     def pool(self) -> Hashable:
         """Memory for recorded work of which none runs beside another."""
 
-    def record(self, pool: Any, work: Callable[[], Result]) -> tuple[Callable[[], None], Result]:
+    def record(self, pool: object, work: Callable[[], Result]) -> tuple[Callable[[], None], Result]:
         """Record work: what replays it, and what it gave."""
 
 

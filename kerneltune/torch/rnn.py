@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 import torch
+from torch.autograd.function import FunctionCtx
 
 from kerneltune.errors import InputError
 from kerneltune.inputs.descriptions import CellSpec, Kernels, discover
@@ -125,7 +126,7 @@ class _Recurrence(torch.autograd.Function):  # type: ignore[misc] # torch has no
 
     @staticmethod
     def forward(
-        ctx: Any,
+        ctx: FunctionCtx,
         problem: Problem,
         backward: Problem,
         spec: CellSpec,
@@ -141,7 +142,7 @@ class _Recurrence(torch.autograd.Function):  # type: ignore[misc] # torch has no
 
     @staticmethod
     def backward(
-        ctx: Any, output_gradient: torch.Tensor, last_gradient: torch.Tensor
+        ctx: FunctionCtx, output_gradient: torch.Tensor, last_gradient: torch.Tensor
     ) -> tuple[torch.Tensor | None, ...]:
         recurrent, bias, initial, states, *values = ctx.saved_tensors
         if torch.is_grad_enabled():  # what follows is differentiated, too
@@ -154,7 +155,9 @@ class _Recurrence(torch.autograd.Function):  # type: ignore[misc] # torch has no
         return (*[None] * 5, *found)
 
 
-def _differentiable(ctx: Any, rest: tuple[torch.Tensor, ...], by: tuple[torch.Tensor, ...]) -> list[Any]:
+def _differentiable(
+    ctx: FunctionCtx, rest: tuple[torch.Tensor, ...], by: tuple[torch.Tensor, ...]
+) -> list[Any]:
     """Gradients by all four tensors that can be differentiated once more."""
     if ctx.again is None or ctx.options[0] not in NATIVE:
         raise InputError(

@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any
 
 import torch
+from torch.autograd.function import FunctionCtx
 
 from kerneltune.compiling.scan_arguments import INPUTS, OUTPUTS
 from kerneltune.errors import InputError, nearest
@@ -70,7 +71,7 @@ def backward_operator(
 
 
 def _backward(
-    cell: str, inputs: list[torch.Tensor], by: Sequence[Any], options: Options
+    cell: str, inputs: list[torch.Tensor], by: Sequence[object], options: Options
 ) -> list[torch.Tensor]:
     hidden, gradient, last_gradient = by
     found = _empty_gradients(inputs, options)
@@ -100,12 +101,12 @@ FAMILY = Family(
 _DIRECT = Family(_forward, _backward, native_scan, kept=0)
 
 
-def _remember(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, torch.Tensor]) -> None:
+def _remember(ctx: FunctionCtx, inputs: tuple[Any, ...], output: tuple[torch.Tensor, torch.Tensor]) -> None:
     cell, read, *given = inputs
     remember(ctx, cell, read, Options(*given), output[0])
 
 
-def _differentiate(ctx: Any, *by: torch.Tensor) -> tuple[Any, ...]:
+def _differentiate(ctx: FunctionCtx, *by: torch.Tensor) -> tuple[object, ...]:
     found = gradients(ctx, FAMILY, by, again=torch.is_grad_enabled())
     return None, found.by_inputs, found.by_initial, None, None, None, None
 
@@ -121,7 +122,7 @@ def scan(
     resets: torch.Tensor | None = None,
     cu_seqlens: torch.Tensor | None = None,
     reverse: bool = False,
-    group: Any = None,
+    group: object = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """A cell over all steps; gradients flow to its inputs and to `initial`.
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
+from torch.autograd.function import FunctionCtx
 
 from kerneltune.torch.scan_options import Family, Options, Plain, Results, gradients, joined, parted, remember
 
@@ -39,7 +40,7 @@ class _Direct(torch.autograd.Function):  # type: ignore[misc] # torch has no typ
     """A family's functions as one differentiable operation."""
 
     @staticmethod
-    def forward(ctx: Any, family: Family, cell: str, plain: Plain, *tensors: Any) -> Results:
+    def forward(ctx: FunctionCtx, family: Family, cell: str, plain: Plain, *tensors: Any) -> Results:
         """H after each step, and the last states."""
         inputs, options = joined(plain, tensors)
         found = family.forward(cell, inputs, options)
@@ -50,7 +51,7 @@ class _Direct(torch.autograd.Function):  # type: ignore[misc] # torch has no typ
         return found
 
     @staticmethod
-    def backward(ctx: Any, *by: torch.Tensor | None) -> tuple[Any, ...]:
+    def backward(ctx: FunctionCtx, *by: torch.Tensor | None) -> tuple[Any, ...]:
         """Gradients by all arguments."""
         again, (by_hidden, by_last) = torch.is_grad_enabled(), by[:2]
         if by_hidden is None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import torch
+from torch.autograd.function import FunctionCtx
 
 from kerneltune.torch.native import differentiable_gradients
 
@@ -45,7 +46,7 @@ def parted(options: Options) -> tuple[Plain, tuple[torch.Tensor | None, ...]]:
     return (options.reverse, options.strategy, options.keeps), (*options[:4], options.weights)
 
 
-def joined(plain: Plain, tensors: Sequence[Any]) -> tuple[list[torch.Tensor], Options]:
+def joined(plain: Plain, tensors: Sequence[object]) -> tuple[list[torch.Tensor], Options]:
     """The inputs and the record of options, from `parted` with the inputs behind."""
     (reverse, strategy, keeps), (initial, lengths, resets, boundaries, weights, *inputs) = plain, tensors
     return inputs, Options(initial, lengths, resets, boundaries, reverse, weights, strategy, keeps)
@@ -77,7 +78,7 @@ class Family:
     """
 
     forward: Callable[[str, list[torch.Tensor], Options], Results]
-    backward: Callable[[str, list[torch.Tensor], Sequence[Any], Options], list[torch.Tensor]]
+    backward: Callable[[str, list[torch.Tensor], Sequence[object], Options], list[torch.Tensor]]
     native: Callable[[str, list[torch.Tensor], Options], Results]
     kept: int
 
@@ -91,14 +92,14 @@ class ScanGradients(NamedTuple):
 
 
 def remember(
-    ctx: Any, cell: str, inputs: Sequence[torch.Tensor], options: Options, kept: torch.Tensor
+    ctx: FunctionCtx, cell: str, inputs: Sequence[torch.Tensor], options: Options, kept: torch.Tensor
 ) -> None:
     """Keep in autograd's context what `gradients` reads."""
     ctx.cell, ctx.count, ctx.reverse, ctx.strategy = cell, len(inputs), options.reverse, options.strategy
     ctx.save_for_backward(*inputs, kept, *options[:4], options.weights)
 
 
-def gradients(ctx: Any, family: Family, by: Sequence[Any], *, again: bool = False) -> ScanGradients:
+def gradients(ctx: FunctionCtx, family: Family, by: Sequence[Any], *, again: bool = False) -> ScanGradients:
     """The derivatives of an operator.
 
     Args:

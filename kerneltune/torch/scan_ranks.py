@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 from torch import distributed
+from torch.autograd.function import FunctionCtx
 
 from kerneltune.errors import InputError
 from kerneltune.inputs.scan_descriptions import linear_cells
@@ -50,7 +51,7 @@ class _AcrossRanks(torch.autograd.Function):  # type: ignore[misc] # torch has n
     """Both passes of a part, each settled with the other ranks."""
 
     @staticmethod
-    def forward(ctx: Any, call: RankCall, *tensors: Any) -> tuple[torch.Tensor, torch.Tensor]:
+    def forward(ctx: FunctionCtx, call: RankCall, *tensors: Any) -> tuple[torch.Tensor, torch.Tensor]:
         """H after each step, and the states after the last one here."""
         inputs, options = joined(call.plain, tensors)
         ctx.call, ctx.order = call, _order(call.group, options.reverse)
@@ -72,7 +73,7 @@ class _AcrossRanks(torch.autograd.Function):  # type: ignore[misc] # torch has n
 
     @staticmethod
     @torch.autograd.function.once_differentiable  # type: ignore[untyped-decorator]
-    def backward(ctx: Any, by_hidden: torch.Tensor, by_last: torch.Tensor) -> tuple[Any, ...]:
+    def backward(ctx: FunctionCtx, by_hidden: torch.Tensor, by_last: torch.Tensor) -> tuple[Any, ...]:
         """Gradients by this rank's tensors."""
         call, order, saved = ctx.call, ctx.order[::-1], list(ctx.saved_tensors)
         linear = call.cell in linear_cells()

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
+from torch.autograd.function import FunctionCtx
 
 from kerneltune.torch.diagonal import backward_operator as diagonal_backward
 from kerneltune.torch.diagonal import operator as diagonal
@@ -119,7 +120,7 @@ class _Transformed(torch.autograd.Function):  # type: ignore[misc] # torch has n
         return family.forward(cell, inputs, options)
 
     @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Results) -> None:
+    def setup_context(ctx: FunctionCtx, inputs: tuple[Any, ...], output: Results) -> None:
         """Keep what the backward pass reads."""
         ctx.family, cell, plain, *tensors = inputs
         ctx.mark_non_differentiable(*output[2:])
@@ -127,7 +128,7 @@ class _Transformed(torch.autograd.Function):  # type: ignore[misc] # torch has n
 
     @staticmethod
     @torch.no_grad()  # type: ignore[untyped-decorator] # who asks for more runs natively
-    def backward(ctx: Any, *by: torch.Tensor) -> tuple[Any, ...]:
+    def backward(ctx: FunctionCtx, *by: torch.Tensor) -> tuple[Any, ...]:
         """Gradients by all arguments."""
         found = gradients(ctx, ctx.family, by[:2])
         return (None, None, None, found.by_initial, None, None, None, found.by_weights, *found.by_inputs)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import torch
 from torch.nn import functional
@@ -38,7 +37,7 @@ class _Weights:
 class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
     """The parameters of a stack, and its layers run one after another."""
 
-    def __init__(self, kind: Kind, sizes: Sizes, device: Any = None, dtype: Any = None) -> None:
+    def __init__(self, kind: Kind, sizes: Sizes, device: object = None, dtype: object = None) -> None:
         super().__init__()
         self.kind, self.sizes = kind, sizes
         made = {"device": device, "dtype": dtype}

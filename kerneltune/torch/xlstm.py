@@ -5,8 +5,6 @@ Both keep h, c, n and m as `[4, B, H]` with the heads side by side, and zeros st
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 
 from kerneltune.errors import InputError
@@ -22,8 +20,8 @@ def slstm_forward(
     states: torch.Tensor,
     R: torch.Tensor,  # noqa: N803 # the libraries' name
     b: torch.Tensor,
-    pointwise_forward: Any = None,
-    constants: Any = None,
+    pointwise_forward: object = None,
+    constants: object = None,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """All steps, as xlstm's vanilla backend calls its function of this name.
 

@@ -63,12 +63,12 @@ def outcome_of(entry: Mapping[str, Any], names: Sequence[str]) -> Outcome:
     return Outcome(configuration, {} if failure else objectives, failure, *seconds)
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: object) -> bool:
     """Whether a value of a file is a finite number."""
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def key_of(configuration: Mapping[str, Any], names: Sequence[str]) -> str:
+def key_of(configuration: Mapping[str, object], names: Sequence[str]) -> str:
     """A configuration's key in a cache file."""
     return ",".join(str(configuration[name]) for name in names)
 
@@ -76,8 +76,8 @@ def key_of(configuration: Mapping[str, Any], names: Sequence[str]) -> str:
 def write_cache(
     path: Path,
     head: Mapping[str, object],
-    params: Mapping[str, Sequence[Any]],
-    results: Sequence[Mapping[str, Any]],
+    params: Mapping[str, Sequence[object]],
+    results: Sequence[Mapping[str, object]],
 ) -> None:
     """Write a cache file; raises `InputError` if that fails."""
     names = list(params)

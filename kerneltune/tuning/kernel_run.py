@@ -10,7 +10,6 @@ from concurrent.futures import Executor
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 from constrint.support.children import search_path
 from kerneltune.errors import InputError, RunError
@@ -99,7 +98,7 @@ class RunOptions:
     metrics: Mapping[str, Metric] = field(default_factory=dict)
     model: Model | None = None
     features: Features | None = None
-    observers: Sequence[Any] = ()
+    observers: Sequence[object] = ()
     finalists: int = 5
     workers: int | None = None
     devices: Sequence[int] | None = None
@@ -253,7 +252,7 @@ def _devices(kernel: Kernel, case: Case, folder: Path, options: RunOptions) -> A
     return devices
 
 
-def _reference(observer: Any) -> str:
+def _reference(observer: object) -> str:
     found = observer if isinstance(observer, str) else named(observer)
     if found is None:
         raise InputError(

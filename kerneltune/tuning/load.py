@@ -99,7 +99,7 @@ def _profile(description: Description) -> Any:
     return profile_for(description, None)
 
 
-def _is_valid(kernel: Kernel, configuration: Mapping[str, Any]) -> bool:
+def _is_valid(kernel: Kernel, configuration: Mapping[str, object]) -> bool:
     return set(configuration) == set(kernel.space.names) and dict(configuration) in kernel.space
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 
@@ -55,7 +55,9 @@ def query(has_limits: bool) -> str:
     return f"select {COLUMNS}, {LIMIT if has_limits else 'null'} from trials"
 
 
-def trial_of_row(candidate: Any, measurement: Any, failure: Any, died: Any, limit: Any) -> TilingTrial:
+def trial_of_row(
+    candidate: object, measurement: object, failure: object, died: object, limit: object
+) -> TilingTrial:
     """The trial of a row; raises `ValueError`, `KeyError` or `InputError` if the row is damaged."""
     tiling = Candidate.from_json(json.loads(checked(candidate, str, "candidate")))
     said = None if failure is None else checked(failure, str, "failure")

@@ -161,7 +161,7 @@ def _of_results(data: Mapping[str, Any], name: str) -> Recording:
 
 
 def _checked(
-    kernel: str, device: str, params: dict[str, list[Any]], outcomes: Sequence[Outcome]
+    kernel: str, device: str, params: dict[str, list[object]], outcomes: Sequence[Outcome]
 ) -> Recording:
     if not outcomes:
         raise ValueError("it has no result")

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from kerneltune.compiling.cubin_cache import default_folder
 from kerneltune.errors import InputError
@@ -179,7 +178,7 @@ class Store(RowFile):
             raise InputError(f"the store {self.path} has a damaged trial {named}{of}: {said}") from None
 
 
-def _said(value: Any) -> str:
+def _said(value: object) -> str:
     text = str(value)
     text.encode()  # a lone surrogate cannot be shown
     return text

@@ -56,13 +56,13 @@ def flat(values: Any) -> Iterable[Any]:
     return found
 
 
-def _is_own_array(value: Any) -> bool:
+def _is_own_array(value: object) -> bool:
     from constrint.expr.array_operators import Elementwise
 
     return isinstance(value, Elementwise)
 
 
-def _is_array(value: Any) -> bool:
+def _is_array(value: object) -> bool:
     return getattr(value, "shape", ()) != () or _is_own_array(value)
 
 

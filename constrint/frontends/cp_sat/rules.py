@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ortools.sat.python import cp_model
 
 from constrint import propagators as c
 from constrint.propagators.handlers import Kind
+
+if TYPE_CHECKING:
+    from ortools.sat.python.cp_model import CpModel, LinearExpr
+    from ortools.sat.python.cp_model_helper import Literal
 
 LARGEST = 1 << 60
 """The greatest absolute value of variables and sums in CP-SAT."""
@@ -21,18 +25,18 @@ class CpSatModel(Protocol):
         model: The model.
     """
 
-    model: Any
+    model: CpModel
 
-    def of(self, v: int) -> Any:
+    def of(self, v: int) -> LinearExpr:
         """A variable, or its only value."""
 
-    def all(self, variables: Sequence[int]) -> list[Any]:
+    def all(self, variables: Sequence[int]) -> list[LinearExpr]:
         """Variables, or their only values."""
 
-    def literal(self, literal: int) -> Any:
+    def literal(self, literal: int) -> Literal:
         """A literal; its variable is 0 or 1."""
 
-    def sum(self, terms: Sequence[tuple[int, int]]) -> Any:
+    def sum(self, terms: Sequence[tuple[int, int]]) -> LinearExpr | int:
         """A sum; raises `ModelError` where it may leave CP-SAT's numbers."""
 
 
@@ -41,7 +45,7 @@ def limit(number: int) -> int:
     return min(max(number, -LARGEST), LARGEST)
 
 
-def _differ(m: CpSatModel, node: c.LinearNe | c.LinearEqIf, *literals: Any) -> None:
+def _differ(m: CpSatModel, node: c.LinearNe | c.LinearEqIf, *literals: Literal) -> None:
     """``sum != bound``, where some literals hold."""
     below, total, bound = m.model.new_bool_var(""), m.sum(node.terms), limit(node.bound)
     m.model.add(total <= bound - 1).only_enforce_if([*literals, below])
@@ -74,7 +78,7 @@ def _table(m: CpSatModel, node: c.Table) -> None:
     m.model.add_forbidden_assignments(variables, rows).only_enforce_if(literal.negated())
 
 
-RULES: dict[Kind | tuple[Kind, ...], Callable[[Any, Any], Any]] = {
+RULES: dict[Kind | tuple[Kind, ...], Callable[[Any, Any], object]] = {
     c.LinearLe: lambda m, node: m.model.add(m.sum(node.terms) <= limit(node.bound)),
     c.LinearEq: lambda m, node: m.model.add(m.sum(node.terms) == limit(node.bound)),
     c.LinearNe: _differ,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ortools.sat.python import cp_model
 
@@ -14,10 +14,14 @@ from constrint.frontends.plain_form import ObjectWriter, PlainForm
 from constrint.modelling.declarations import Declarations
 from constrint.propagators.handlers import Handlers
 
+if TYPE_CHECKING:
+    from ortools.sat.python.cp_model import CpModel, IntVar, LinearExpr
+    from ortools.sat.python.cp_model_helper import Literal
+
 _TOO_LARGE = "CP-SAT holds numbers and sums up to 2^60, which this model exceeds: bound its variables"
 
 
-def to_cp_sat(model: Declarations) -> Any:
+def to_cp_sat(model: Declarations) -> CpModel:
     """A model as an `ortools.sat.python.cp_model.CpModel`, whose first variables are the model's, in order.
 
     Raises:
@@ -34,7 +38,7 @@ def write_cp_sat(model: Declarations) -> str:
 class _CpSatWriter(ObjectWriter):
     def __init__(self, form: PlainForm) -> None:
         super().__init__(form)
-        self.model: Any = cp_model.CpModel()
+        self.model: CpModel = cp_model.CpModel()
         named = [v for v, name in enumerate(form.names) if name]
         for v in [*named, *[v for v in form.used() if not form.names[v]]]:
             self.variables[v] = self._variable(v)
@@ -45,7 +49,7 @@ class _CpSatWriter(ObjectWriter):
             (self.model.minimize if direction == "min" else self.model.maximize)(self.of(v))
             self.model.proto.objective.scaling_factor /= form.denominator
 
-    def _variable(self, v: int) -> Any:
+    def _variable(self, v: int) -> IntVar:
         lo, hi = self.form.bounds(v)
         if lo is None or hi is None or max(-lo, hi) >= LARGEST:
             name = self.form.names[v] or "an expression of the model"
@@ -57,14 +61,15 @@ class _CpSatWriter(ObjectWriter):
             )
         return self.model.new_int_var(lo, hi, self.form.names[v])
 
-    def literal(self, literal: int) -> Any:
+    def literal(self, literal: int) -> Literal:
         """A literal; its variable is 0 or 1."""
         v = literal >> 1
         if v not in self.variables:
             return self.model.new_constant(bool(self.form.fixed(v)) != bool(literal & 1))
-        return self.variables[v].negated() if literal & 1 else self.variables[v]
+        variable: Literal = self.variables[v]
+        return variable.negated() if literal & 1 else variable
 
-    def sum(self, terms: Sequence[tuple[int, int]]) -> Any:
+    def sum(self, terms: Sequence[tuple[int, int]]) -> LinearExpr | int:
         """A sum."""
         total, most = 0, 0
         for a, v in terms:
@@ -77,7 +82,7 @@ class _CpSatWriter(ObjectWriter):
         return total if any(v in self.variables for _, v in terms) else total + self.model.new_constant(0)
 
 
-_RULES: Handlers[Callable[[_CpSatWriter, Any], Any]] = Handlers(
+_RULES: Handlers[Callable[[_CpSatWriter, Any], object]] = Handlers(
     "CP-SAT's model",
     {
         **RULES,

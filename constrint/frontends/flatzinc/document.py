@@ -283,7 +283,7 @@ def _check_constants(document: Document, declaration: Declaration) -> None:
             raise document.error(line, f"'{name}' is {_said(one)}, which its type does not have")
 
 
-def _is(node: Any, kind: str) -> bool:
+def _is(node: object, kind: str) -> bool:
     return getattr(node, "data", None) == kind
 
 

@@ -7,7 +7,7 @@ starts.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 from constrint.expr import BoolExpr
 from constrint.expr.builders import table
@@ -110,7 +110,7 @@ def _capacities(a: Arguments) -> BoolExpr:
     return all_of([*inside, *(load <= most for load, most in zip(loads, capacities, strict=True))])
 
 
-_PARTS: dict[str, Callable[[Arguments, int], Any]] = {
+_PARTS: dict[str, Callable[[Arguments, int], object]] = {
     "expr": Arguments.number,
     "exprs": lambda a, place: tuple(a.numbers(place)),
     "ints": lambda a, place: tuple(a.constants(place)),

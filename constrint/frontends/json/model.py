@@ -164,7 +164,7 @@ def number(value: int) -> int | str:
     return int(value) if value.bit_length() <= LONG_BITS else hex(value)
 
 
-def _weight(weight: Any) -> Json:
+def _weight(weight: object) -> Json:
     """The JSON of a weight: an integer, or a string with a decimal number or a quotient."""
     return (
         number(weight)

@@ -210,7 +210,7 @@ def _global(definition: Definition) -> Reader:
 
 
 def _write_global(expr: Any, write: Write, number: Number, members: WriteSet) -> Json:
-    def written(part: Any) -> Json:
+    def written(part: object) -> Json:
         if isinstance(part, tuple):
             return [written(inner) for inner in part]
         if isinstance(part, IntExpr):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
@@ -42,6 +42,9 @@ from constrint.expr import (
 from constrint.expr.domain import Domain
 from constrint.modelling.declarations import Declarations
 
+if TYPE_CHECKING:
+    from sympy import Basic, Set, Symbol
+
 _SYMBOLS = (sp.Symbol, sp.Indexed)
 _REFUSED = ("irrational", "imaginary", "noninteger", "transcendental", "prime", "composite", "infinite")
 _OPERATORS = {sp.Eq: "==", sp.Ne: "!=", sp.Lt: "<", sp.Le: "<=", sp.Gt: ">", sp.Ge: ">="}
@@ -51,7 +54,7 @@ class _NoIntegerError(Exception):
     """An expression has fractions; multiplied or rounded it may still be an integer expression."""
 
 
-def read_relations(relations: Iterable[Any] | Any, name: str = "sympy") -> Declarations:
+def read_relations(relations: Iterable[Basic] | Basic, name: str = "sympy") -> Declarations:
     """The model of relations; see `Model.from_sympy`."""
     listed = [relations] if isinstance(relations, sp.Basic | bool) else list(relations)
     for number, relation in enumerate(listed, 1):
@@ -64,7 +67,7 @@ def read_relations(relations: Iterable[Any] | Any, name: str = "sympy") -> Decla
     return reader.model
 
 
-def _check(relation: Any, number: int) -> None:
+def _check(relation: object, number: int) -> None:
     if isinstance(relation, bool):
         raise ModelError(
             f"relation {number} is Python's {relation}: `==` and `!=` only compare how two sympy expressions "
@@ -78,16 +81,16 @@ def _check(relation: Any, number: int) -> None:
 
 
 class _SympyReader:
-    def __init__(self, model: Declarations, relations: list[Any]) -> None:
+    def __init__(self, model: Declarations, relations: list[object]) -> None:
         self.model = model
-        self.integers: dict[Any, IntExpr] = {}
-        self.conditions: dict[Any, BoolExpr] = {}
+        self.integers: dict[Basic, IntExpr] = {}
+        self.conditions: dict[Basic, BoolExpr] = {}
         self._declare(relations)
 
-    def _declare(self, relations: list[Any]) -> None:
+    def _declare(self, relations: list[object]) -> None:
         """Declare the symbols, in order of appearance."""
-        symbols: dict[Any, None] = {}
-        truths: set[Any] = set()
+        symbols: dict[Symbol, None] = {}
+        truths: set[object] = set()
         for relation in relations:
             if isinstance(relation, _SYMBOLS):
                 truths.add(relation)
@@ -113,13 +116,13 @@ class _SympyReader:
 
     # ------------------------------------------------------------ conditions
 
-    def condition(self, node: Any) -> BoolExpr:
+    def condition(self, node: Basic) -> BoolExpr:
         """A Boolean of sympy."""
         if node not in self.conditions:
             self.conditions[node] = self._condition(node)
         return self.conditions[node]
 
-    def _condition(self, node: Any) -> BoolExpr:
+    def _condition(self, node: object) -> BoolExpr:
         if isinstance(node, BooleanTrue | BooleanFalse):
             return BoolConst(bool(node))
         if isinstance(node, Relational):
@@ -131,7 +134,7 @@ class _SympyReader:
                 return build([self.condition(part) for part in node.args])
         raise ModelError(f"{node} is not a condition that a model can have: {_KNOWN}")
 
-    def _relation(self, node: Any) -> BoolExpr:
+    def _relation(self, node: Basic) -> BoolExpr:
         left, right = node.args
         operator = next((name for kind, name in _OPERATORS.items() if isinstance(node, kind)), None)
         if operator is None:
@@ -155,12 +158,12 @@ class _SympyReader:
         except _NoIntegerError as problem:
             raise ModelError(f"{node} is not a relation of integers: {problem}") from None
 
-    def _is_truth(self, node: Any) -> bool:
+    def _is_truth(self, node: object) -> bool:
         if isinstance(node, _SYMBOLS):
             return False if node not in self.conditions else not isinstance(node, sp.Indexed)
         return isinstance(node, Boolean)
 
-    def _contains(self, value: Any, members: Any) -> BoolExpr:
+    def _contains(self, value: object, members: object) -> BoolExpr:
         if isinstance(members, sp.Union):
             return Or(tuple(self._contains(value, part) for part in members.args))
         if isinstance(members, sp.Intersection):
@@ -175,20 +178,20 @@ class _SympyReader:
 
     # ------------------------------------------------------------ integers
 
-    def whole(self, node: Any) -> IntExpr:
+    def whole(self, node: Basic) -> IntExpr:
         """An integer expression; fractions are errors."""
         try:
             return self.integer(node)
         except _NoIntegerError as problem:
             raise ModelError(f"{node} is not an integer expression: {problem}") from None
 
-    def integer(self, node: Any) -> IntExpr:
+    def integer(self, node: Basic) -> IntExpr:
         """An expression of sympy; raises `_NoIntegerError` if it has fractions."""
         if node not in self.integers:
             self.integers[node] = self._integer(node)
         return self.integers[node]
 
-    def _integer(self, node: Any) -> IntExpr:
+    def _integer(self, node: Basic) -> IntExpr:
         if node.is_Integer:
             return Const(int(node))
         if node.is_Add:
@@ -211,7 +214,7 @@ class _SympyReader:
             raise ModelError(f"{node} is a floating-point number: write an integer, or Rational(1, 2)")
         raise ModelError(f"{node} ({type(node).__name__}) has no meaning in a model: {_KNOWN}")
 
-    def _function(self, node: Any) -> IntExpr:
+    def _function(self, node: Basic) -> IntExpr:
         function = _UNDEFINED[node.func.__name__]
         if len(node.args) < function.fewest or len(node.args) > (function.most or len(node.args)):
             wanted = (
@@ -220,13 +223,13 @@ class _SympyReader:
             raise ModelError(f"{node}: {function.name} takes {wanted} arguments, not {len(node.args)}")
         return function.of(tuple([self.whole(part) for part in node.args]))
 
-    def _power(self, node: Any) -> IntExpr:
+    def _power(self, node: Basic) -> IntExpr:
         base, exponent = node.args
         if exponent.is_Rational and not (exponent.is_Integer and exponent >= 0):
             raise _NoIntegerError(f"{node} has a negative or fractional exponent")
         return Pow(self.integer(base), self.integer(exponent))
 
-    def _floor(self, node: Any) -> IntExpr:
+    def _floor(self, node: Basic) -> IntExpr:
         numerator, denominator = _fraction(node.args[0])
         if denominator == 1:
             return self.whole(numerator)
@@ -235,7 +238,7 @@ class _SympyReader:
         quotient = FloorDiv(dividend, self.whole(denominator))
         return -quotient if rounded_up else quotient
 
-    def _piecewise(self, node: Any) -> IntExpr:
+    def _piecewise(self, node: Basic) -> IntExpr:
         pieces = [(self.whole(value), self.condition(condition)) for value, condition in node.args]
         # It is undefined if no condition holds.
         is_total = isinstance(node.args[-1][1], BooleanTrue)
@@ -244,12 +247,12 @@ class _SympyReader:
             chosen = IfThenElse(condition, value, chosen)
         return chosen
 
-    def _sign(self, node: Any) -> IntExpr:
+    def _sign(self, node: Basic) -> IntExpr:
         argument, zero = self.whole(node.args[0]), Const(0)
         return linear([(1, Comparison(">", argument, zero)), (-1, Comparison("<", argument, zero))])
 
 
-def _fraction(node: Any) -> tuple[Any, Any]:
+def _fraction(node: Basic) -> tuple[Basic, Basic]:
     """Numerator and denominator: rational numbers and negative exponents make fractions."""
     if node.is_Rational:
         return sp.Integer(node.p), sp.Integer(node.q)
@@ -268,7 +271,7 @@ def _fraction(node: Any) -> tuple[Any, Any]:
     return node, sp.Integer(1)
 
 
-def _sum_of_fractions(parts: list[tuple[Any, Any]]) -> tuple[Any, Any]:
+def _sum_of_fractions(parts: list[tuple[Basic, Basic]]) -> tuple[Basic, Basic]:
     number = sp.ilcm(1, *[lower for _, lower in parts if lower.is_Integer])
     others = list(dict.fromkeys(lower for _, lower in parts if not lower.is_Integer))
     shares = []
@@ -290,7 +293,7 @@ def _equivalent(parts: list[BoolExpr]) -> BoolExpr:
     return pairs[0] if len(pairs) == 1 else And(pairs)
 
 
-_JUNCTIONS: dict[Any, Callable[[list[BoolExpr]], BoolExpr]] = {
+_JUNCTIONS: dict[type[Basic], Callable[[list[BoolExpr]], BoolExpr]] = {
     sp.And: lambda parts: And(tuple(parts)),
     sp.Or: lambda parts: Or(tuple(parts)),
     sp.Not: lambda parts: Not(parts[0]),
@@ -304,11 +307,11 @@ _UNDEFINED = {name: f for name, f in FUNCTIONS.items() if not (f.infix or f.symp
 """Functions that sympy lacks; they are undefined functions of their names there."""
 
 
-def _known(function: type[IntFunction]) -> Callable[[_SympyReader, Any], IntExpr]:
+def _known(function: type[IntFunction]) -> Callable[[_SympyReader, Basic], IntExpr]:
     return lambda reader, node: function.of(tuple([reader.whole(part) for part in node.args]))
 
 
-_FUNCTIONS: dict[Any, Callable[[_SympyReader, Any], IntExpr]] = {
+_FUNCTIONS: dict[type[Basic], Callable[[_SympyReader, Basic], IntExpr]] = {
     sp.floor: _SympyReader._floor,
     sp.ceiling: _SympyReader._floor,
     **{
@@ -327,7 +330,7 @@ _KNOWN = (
 )
 
 
-def _truths(node: Any) -> tuple[Any, ...]:
+def _truths(node: object) -> tuple[object, ...]:
     """The parts of a node that must be conditions."""
     if isinstance(node, BooleanFunction):
         return tuple(node.args)
@@ -341,7 +344,7 @@ def _truths(node: Any) -> tuple[Any, ...]:
     return ()
 
 
-def _domain(symbol: Any) -> Domain:
+def _domain(symbol: Symbol) -> Domain:
     """The integers that a symbol's assumptions allow."""
     known = symbol.assumptions0
     wrong = [name for name in _REFUSED if known.get(name)]
@@ -353,7 +356,7 @@ def _domain(symbol: Any) -> Domain:
     return Domain(lo, hi)
 
 
-def _assumed(symbol: Any, variable: IntExpr) -> list[BoolExpr]:
+def _assumed(symbol: Symbol, variable: IntExpr) -> list[BoolExpr]:
     """Conditions that a symbol's assumptions imply in addition to bounds."""
     known = symbol.assumptions0
     conditions: list[BoolExpr] = []
@@ -364,7 +367,7 @@ def _assumed(symbol: Any, variable: IntExpr) -> list[BoolExpr]:
     return conditions
 
 
-def _set(members: Any) -> Domain:
+def _set(members: Set) -> Domain:
     """A set of sympy as integers."""
     if isinstance(members, sp.FiniteSet):
         return Domain.of_values([int(part) for part in members.args])
@@ -386,7 +389,7 @@ def _set(members: Any) -> Domain:
     )
 
 
-def _bound(value: Any, members: Any) -> int | None:
+def _bound(value: Basic, members: Set) -> int | None:
     if value.is_infinite:
         return None
     if not value.is_Integer:

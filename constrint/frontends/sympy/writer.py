@@ -9,7 +9,7 @@ divisor that is 0, and 0 instead of a negative exponent.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import sympy as sp
 
@@ -46,7 +46,10 @@ from constrint.modelling.conflict import describe
 from constrint.modelling.declarations import Declarations
 from constrint.support.limits import recursion_room
 
-Writers: TypeAlias = dict[type[Any], Callable[["_SympyWriter", Any], Any]]
+if TYPE_CHECKING:
+    from sympy import Basic
+
+Writers: TypeAlias = dict[type[Any], Callable[["_SympyWriter", Any], "Basic"]]
 
 DEEPEST = 20_000
 """How deep writing may call itself: sympy looks through expressions level by level, several times each."""
@@ -55,7 +58,7 @@ MOST_REPEATED = 5_000
 _RELATIONS = {"==": sp.Eq, "!=": sp.Ne, "<": sp.Lt, "<=": sp.Le, ">": sp.Gt, ">=": sp.Ge}
 
 
-def write_relations(model: Declarations) -> list[Any]:
+def write_relations(model: Declarations) -> list[Basic]:
     """The relations of a model; see `Model.to_sympy`."""
     _check_repeated(model)
     writer = _SympyWriter()
@@ -107,7 +110,7 @@ def _distinct(root: IntExpr, children: dict[int, tuple[IntExpr, ...]]) -> int:
     return number
 
 
-def _set(domain: Domain) -> Any:
+def _set(domain: Domain) -> Basic:
     if domain.is_empty:
         return sp.S.EmptySet
     if domain.values is not None:
@@ -120,16 +123,16 @@ def _set(domain: Domain) -> Any:
 class _SympyWriter:
     def __init__(self) -> None:
         self.total = False  # whether terms are written so that they are always defined
-        self.written: dict[tuple[int, bool], Any] = {}
-        self.conditions: dict[tuple[int, bool], Any] = {}
+        self.written: dict[tuple[int, bool], Basic] = {}
+        self.conditions: dict[tuple[int, bool], Basic] = {}
         self.known: dict[int, tuple[BoolExpr, ...]] = {}
         self.made: list[IntExpr] = []  # kept alive: the dictionaries are keyed by id
 
-    def symbol(self, variable: IntVar | BoolVar) -> Any:
+    def symbol(self, variable: IntVar | BoolVar) -> Basic:
         """The symbol of a variable."""
         return sp.Symbol(variable.name, integer=True)
 
-    def number(self, expr: IntExpr) -> Any:
+    def number(self, expr: IntExpr) -> Basic:
         """An integer expression; a condition counts as 0 or 1."""
         if not isinstance(expr, BoolExpr):
             return self._once(expr, _NUMBERS, self.written)
@@ -141,7 +144,7 @@ class _SympyWriter:
         self.total = total
         return sp.Min(*indicators)
 
-    def condition(self, expr: IntExpr) -> Any:
+    def condition(self, expr: IntExpr) -> Basic:
         """A condition."""
         total, self.total = self.total, False
         condition = self._once(expr, _CONDITIONS, self.conditions)
@@ -151,7 +154,7 @@ class _SympyWriter:
         self.total = total
         return condition
 
-    def total_number(self, expr: IntExpr) -> Any:
+    def total_number(self, expr: IntExpr) -> Basic:
         """An integer expression, with some value even if the expression is undefined."""
         total, self.total = self.total, True
         number = self.number(expr)
@@ -166,7 +169,7 @@ class _SympyWriter:
         self.made += needs
         return needs
 
-    def _once(self, expr: IntExpr, writers: Writers, written: dict[tuple[int, bool], Any]) -> Any:
+    def _once(self, expr: IntExpr, writers: Writers, written: dict[tuple[int, bool], Basic]) -> Basic:
         key = id(expr), self.total
         if key not in written:
             if type(expr) in writers:
@@ -177,7 +180,7 @@ class _SympyWriter:
                 raise ModelError(f"{type(expr).__name__} has no form in sympy")
         return written[key]
 
-    def choice(self, pieces: list[tuple[Any, IntExpr]], otherwise: Any) -> Any:
+    def choice(self, pieces: list[tuple[Basic, IntExpr]], otherwise: Basic) -> Basic:
         """The value of the first piece whose condition holds; at most one does."""
         conditions = [self.condition(condition) for _, condition in pieces]
         if any(condition.has(sp.Piecewise) for condition in conditions):
@@ -187,11 +190,11 @@ class _SympyWriter:
         chosen = zip([value for value, _ in pieces], conditions, strict=True)
         return sp.Piecewise(*chosen, (otherwise, True), evaluate=False)
 
-    def numbers(self, exprs: tuple[IntExpr, ...]) -> list[Any]:
+    def numbers(self, exprs: tuple[IntExpr, ...]) -> list[Basic]:
         """Integer expressions in order."""
         return [self.number(expr) for expr in exprs]
 
-    def function(self, expr: IntFunction) -> Any:
+    def function(self, expr: IntFunction) -> Basic:
         """An arithmetic function: sympy's own, what it is short for, or an undefined one of its name."""
         other = expr.decomposed()
         if other is not None:
@@ -205,14 +208,14 @@ class _SympyWriter:
         written = getattr(sp, expr.sympy_name) if expr.sympy_name else sp.Function(expr.name)
         return written(*operands)
 
-    def divisor(self, expr: FloorDiv | Mod) -> Any:
+    def divisor(self, expr: FloorDiv | Mod) -> Basic:
         """A divisor; 1 if it is always 0."""
         divisor = self.number(expr.right)
         if self.total and not divisor.is_Integer and expr.needs():
             return divisor + 1 - sp.Min(1, sp.Abs(divisor))
         return sp.Integer(1) if divisor == 0 else divisor
 
-    def quotient(self, expr: FloorDiv) -> Any:
+    def quotient(self, expr: FloorDiv) -> Basic:
         """A quotient that is rounded down."""
         dividend, divisor = self.number(expr.left), self.divisor(expr)
         ratio = dividend / divisor
@@ -221,7 +224,7 @@ class _SympyWriter:
             ratio = sp.Mul(dividend, sp.Pow(divisor, -1, evaluate=False), evaluate=False)
         return sp.floor(ratio, evaluate=bool(ratio.is_Rational))
 
-    def power(self, expr: Pow) -> Any:
+    def power(self, expr: Pow) -> Basic:
         base, exponent = self.number(expr.left), self.number(expr.right)
         if exponent.is_Integer and exponent < 0:
             return sp.Integer(0)
@@ -229,7 +232,7 @@ class _SympyWriter:
         is_plain = base != 0 and not (self.total and expr.needs())
         return base ** (exponent if is_plain else sp.Max(exponent, 0))
 
-    def element(self, expr: Element) -> Any:
+    def element(self, expr: Element) -> Basic:
         values = [sp.Integer(value) for value in expr.values]
         if not values:
             return sp.Integer(0)
@@ -237,7 +240,7 @@ class _SympyWriter:
         self.made += equal
         return self.choice(list(zip(values, equal, strict=False)), values[-1])
 
-    def divides(self, expr: Divides) -> Any:
+    def divides(self, expr: Divides) -> Basic:
         divisor, dividend = self.number(expr.divisor), self.number(expr.dividend)
         if divisor.is_Integer:
             left = _mod(dividend, divisor) if divisor else dividend
@@ -249,23 +252,23 @@ class _SympyWriter:
             sp.And(sp.Ne(divisor, 0, evaluate=False), multiple),
         )
 
-    def comparison(self, expr: Comparison) -> Any:
+    def comparison(self, expr: Comparison) -> Basic:
         left, right = self.numbers(expr.children)
         # sympy fails on relations of two numbers within the conditions of a Piecewise.
         is_known = bool(left.is_Integer and right.is_Integer)
         return _RELATIONS[expr.operator](left, right, evaluate=is_known)
 
-    def global_condition(self, expr: Relation) -> Any:
+    def global_condition(self, expr: Relation) -> Basic:
         """The decomposition of a global constraint."""
         self.made.append(expr.decomposed())
         return self.condition(self.made[-1])
 
-    def global_number(self, expr: Relation | Function) -> Any:
+    def global_number(self, expr: Relation | Function) -> Basic:
         """The decomposition of a global constraint, as a number."""
         self.made.append(expr.decomposed())
         return self.number(self.made[-1])
 
-    def table(self, expr: Table) -> Any:
+    def table(self, expr: Table) -> Basic:
         args = self.numbers(expr.args)
         rows = [
             sp.And(*[sp.Eq(arg, value, evaluate=False) for arg, value in zip(args, row, strict=True)])
@@ -309,17 +312,17 @@ _CONDITIONS: Writers = {
 """How each condition is written."""
 
 
-def _mod(dividend: Any, divisor: Any) -> Any:
+def _mod(dividend: Basic, divisor: Basic) -> Basic:
     """A remainder; one of numbers is computed, because sympy cannot compare it otherwise."""
     return sp.Mod(dividend, divisor, evaluate=bool(dividend.is_Integer and divisor.is_Integer))
 
 
-def _least(value: Any) -> Any:
+def _least(value: Basic) -> Basic:
     """1 if the value is at least 1, else 0."""
     return sp.Max(0, sp.Min(1, value))
 
 
-def _compared(writer: _SympyWriter, expr: Comparison) -> Any:
+def _compared(writer: _SympyWriter, expr: Comparison) -> Basic:
     left, right = writer.numbers(expr.children)
     differs = sp.Min(1, sp.Abs(left - right))
     return {
@@ -332,7 +335,7 @@ def _compared(writer: _SympyWriter, expr: Comparison) -> Any:
     }[expr.operator]
 
 
-def _member(writer: _SympyWriter, expr: Member) -> Any:
+def _member(writer: _SympyWriter, expr: Member) -> Basic:
     value, domain = writer.number(expr.arg), expr.domain
     if domain.values is not None:
         return 1 - sp.Min(1, sp.Mul(*[sp.Abs(value - member) for member in domain.values]))
@@ -345,14 +348,14 @@ def _member(writer: _SympyWriter, expr: Member) -> Any:
     return sp.Min(*parts)
 
 
-def _divided(writer: _SympyWriter, expr: Divides) -> Any:
+def _divided(writer: _SympyWriter, expr: Divides) -> Basic:
     divisor, dividend = writer.number(expr.divisor), writer.number(expr.dividend)
     remainder = _mod(dividend, sp.Max(1, sp.Abs(divisor)))
     # A divisor of 0 adds the dividend itself: the remainder is then 0 for 0 only.
     return 1 - sp.Min(1, remainder + sp.Max(0, 1 - sp.Abs(divisor)) * sp.Abs(dividend))
 
 
-def _listed(writer: _SympyWriter, expr: Table) -> Any:
+def _listed(writer: _SympyWriter, expr: Table) -> Basic:
     args = writer.numbers(expr.args)
     rows = [sp.Add(*[sp.Abs(arg - value) for arg, value in zip(args, row, strict=True)]) for row in expr.rows]
     return sp.Max(0, *[1 - sp.Min(1, row) for row in rows])

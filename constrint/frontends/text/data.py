@@ -9,7 +9,7 @@ import csv
 from collections.abc import Iterable, Mapping
 from io import StringIO
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from constrint.errors import ModelError, ParseError, shown
 from constrint.frontends.text.parameters import Given, GivenNames
@@ -64,7 +64,7 @@ def read_data(
     return given
 
 
-def _document(text: str, name: str, ending: str, budget: Budget) -> Any:
+def _document(text: str, name: str, ending: str, budget: Budget) -> object:
     if ending == ".json":
         return read_json(text, name, budget)
     from constrint.frontends.text.yaml_data import read_yaml
@@ -72,20 +72,20 @@ def _document(text: str, name: str, ending: str, budget: Budget) -> Any:
     return read_yaml(text, name, budget)
 
 
-def _names_of(document: Any, name: str) -> dict[str, Given]:
+def _names_of(document: object, name: str) -> dict[str, Given]:
     """The values by name."""
     if not isinstance(document, dict):
         raise ModelError(f'{name}: a data file holds names with values, such as {{"n": 5}}')
     return {str(key): value for key, value in document.items()}
 
 
-def _check(found: Mapping[str, Any], name: str, budget: Budget) -> None:
+def _check(found: Mapping[str, object], name: str, budget: Budget) -> None:
     """Refuse values that are no integers, words, lists or mappings; count the others."""
     for key, value in found.items():
         _check_value(value, f"{name}: '{shown(key, 60)}'", budget)
 
 
-def _check_value(value: Any, where: str, budget: Budget) -> None:
+def _check_value(value: object, where: str, budget: Budget) -> None:
     stack = [value]
     while stack:
         one = stack.pop()

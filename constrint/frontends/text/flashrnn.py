@@ -302,7 +302,7 @@ def _with_brackets(text: str, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-_EXPRESSIONS: dict[str, Callable[[_FlashrnnReader, Any], IntExpr]] = {
+_EXPRESSIONS: dict[str, Callable[[_FlashrnnReader, object], IntExpr]] = {
     "NAME": _FlashrnnReader._name,
     "NUMBER": _FlashrnnReader._number,
     "list": _FlashrnnReader._list,

@@ -83,7 +83,7 @@ def _wrong_number(
 
 def _plain_parts(
     reader: CallReader, tree: Node, name: str, fields: Sequence[Field], arguments: list[Node]
-) -> list[Any]:
+) -> list[object]:
     """The arguments of a constraint on one list: the list and words, or its entries without brackets."""
     if len(arguments) < 2:
         return [tuple(reader.spread(arguments))]
@@ -115,7 +115,7 @@ def _rows(reader: CallReader, field: Field, tree: Node) -> tuple[tuple[int, ...]
     return tuple(reader.rows(tree))
 
 
-def _matrix(reader: CallReader, field: Field, tree: Node) -> Any:
+def _matrix(reader: CallReader, field: Field, tree: Node) -> object:
     """Rows of expressions; of numbers where all entries are constants."""
     if tree.data == "list" and reader.inner_token(tree) is None:
         return plain_matrix(tuple([_exprs(reader, field, child) for child in subtrees(tree)]))
@@ -151,7 +151,7 @@ def _word(reader: CallReader, field: Field, tree: Node) -> str:
     return word
 
 
-_PARTS: dict[str, Callable[[CallReader, Field, Node], Any]] = {
+_PARTS: dict[str, Callable[[CallReader, Field, Node], object]] = {
     "expr": lambda reader, field, tree: reader.expression(tree),
     "exprs": _exprs,
     "int": lambda reader, field, tree: reader.constant(tree),

@@ -8,10 +8,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from constrint.errors import ModelError, ParseError, shown
 from constrint.support.limits import Budget, exceeded
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from yaml.events import Event
 
 _DECIMAL = re.compile(r"[-+]?(?:0|[1-9][0-9]*)")
 DEEPEST = 1_000
@@ -64,7 +69,7 @@ def read_yaml(text: str, name: str, budget: Budget) -> Any:
 
 
 class _YamlReader:
-    def __init__(self, yaml: Any, name: str, budget: Budget) -> None:
+    def __init__(self, yaml: ModuleType, name: str, budget: Budget) -> None:
         self._yaml = yaml
         self._name = name
         self._budget = budget
@@ -73,7 +78,7 @@ class _YamlReader:
         self._open: list[_Open] = []
         self._documents: list[Any] = []
 
-    def document(self, events: Iterator[Any]) -> Any:
+    def document(self, events: Iterator[Event]) -> Any:
         """The only document; None if there is none."""
         yaml = self._yaml
         for event in events:
@@ -90,7 +95,7 @@ class _YamlReader:
             raise ModelError(f"{self._name}: this is not YAML: it has more than one document")
         return self._documents[0] if self._documents else None
 
-    def _read_scalar(self, event: Any) -> None:
+    def _read_scalar(self, event: Event) -> None:
         """A word or number, or the name of the next value of a mapping."""
         inside = self._open[-1] if self._open else None
         if inside is not None and type(inside.value) is dict and inside.key is None:
@@ -113,7 +118,7 @@ class _YamlReader:
             self._anchors[event.anchor] = found
         self._place(event, found)
 
-    def _begin(self, event: Any, value: Any) -> None:
+    def _begin(self, event: Event, value: Any) -> None:
         inside = self._open[-1] if self._open else None
         if inside is not None and type(inside.value) is dict and inside.key is None:
             raise self._error(event, "a name is a word")
@@ -125,7 +130,7 @@ class _YamlReader:
             self._anchors.pop(event.anchor, None)  # until its end, it stands for nothing
         self._open.append(_Open(value, event.anchor))
 
-    def _end(self, event: Any) -> None:
+    def _end(self, event: Event) -> None:
         ended = self._open.pop()
         found = _Anchored(ended.value, ended.size, ended.height)
         if ended.anchor is not None:
@@ -133,7 +138,7 @@ class _YamlReader:
         self._budget.values(1, partial(self._where, event))
         self._put(found)
 
-    def _place(self, event: Any, found: _Anchored) -> None:
+    def _place(self, event: Event, found: _Anchored) -> None:
         """Count a value, and put it where it stands."""
         inside = self._open[-1] if self._open else None
         if inside is not None and type(inside.value) is dict and inside.key is None:
@@ -160,14 +165,14 @@ class _YamlReader:
             inside.value[inside.key] = found.value
             inside.key = None
 
-    def _anchored(self, event: Any) -> _Anchored:
+    def _anchored(self, event: Event) -> _Anchored:
         found = self._anchors.get(event.anchor)
         if found is None:
             message = f"the alias '{shown(event.anchor, 60)}' stands before the end of what it stands for"
             raise self._error(event, message)
         return found
 
-    def _scalar(self, event: Any) -> int | str | bool:
+    def _scalar(self, event: Event) -> int | str | bool:
         text: str = event.value
         if event.tag is None and event.implicit[0] and _DECIMAL.fullmatch(text):
             self._budget.digits(text, partial(self._where, event))
@@ -189,9 +194,9 @@ class _YamlReader:
             return text
         raise ModelError(f"{self._where(event)}: {shown(text, 40)} is not an integer, name, list or mapping")
 
-    def _where(self, event: Any) -> str:
+    def _where(self, event: Event) -> str:
         return f"{self._name}:{event.start_mark.line + 1}:{event.start_mark.column + 1}"
 
-    def _error(self, event: Any, message: str) -> ParseError:
+    def _error(self, event: Event, message: str) -> ParseError:
         mark = event.start_mark
         return ParseError(message, filename=self._name, line=mark.line + 1, column=mark.column + 1)

@@ -38,7 +38,7 @@ class Constraint:
             return False
         return not forwardcheck or self.forwardCheck(variables, domains, assignments)
 
-    def _may_hold(self, count: int, assigned: Sequence[tuple[int, Any]]) -> bool:
+    def _may_hold(self, count: int, assigned: Sequence[tuple[int, object]]) -> bool:
         """Whether values at some places of `count` variables can be completed; True if unknown."""
         return True
 

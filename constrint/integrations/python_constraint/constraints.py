@@ -26,7 +26,7 @@ class FunctionConstraint(Constraint):
     all combinations of values instead.
     """
 
-    def __init__(self, func: Callable[..., Any], assigned: bool = True) -> None:
+    def __init__(self, func: Callable[..., object], assigned: bool = True) -> None:
         if not callable(func):
             raise ModelError(f"FunctionConstraint needs a function, not {func!r}")
         self.func = func
@@ -69,7 +69,7 @@ class AllDifferentConstraint(Constraint):
         """The values are pairwise different."""
         return all_different([coded.variable for coded in scope.variables])
 
-    def _may_hold(self, count: int, assigned: Sequence[tuple[int, Any]]) -> bool:
+    def _may_hold(self, count: int, assigned: Sequence[tuple[int, object]]) -> bool:
         values = [value for _, value in assigned]
         return all(value not in values[:place] for place, value in enumerate(values))
 
@@ -82,7 +82,7 @@ class AllEqualConstraint(Constraint):
         first, *others = [coded.variable for coded in scope.variables]
         return all_of([first == other for other in others])
 
-    def _may_hold(self, count: int, assigned: Sequence[tuple[int, Any]]) -> bool:
+    def _may_hold(self, count: int, assigned: Sequence[tuple[int, object]]) -> bool:
         return all(value == assigned[0][1] for _, value in assigned)
 
 
@@ -283,7 +283,7 @@ class VariableMinProdConstraint(VariableExactProdConstraint):
 
 
 class _SetConstraint(Constraint):
-    def __init__(self, set: Iterable[Any]) -> None:
+    def __init__(self, set: Iterable[object]) -> None:
         self._values = list(set)
 
     def _is_in(self, coded: Coded) -> BoolExpr:
@@ -299,7 +299,7 @@ class InSetConstraint(_SetConstraint):
         """All values are in the set."""
         return all_of([self._is_in(coded) for coded in scope.variables])
 
-    def _may_hold(self, count: int, assigned: Sequence[tuple[int, Any]]) -> bool:
+    def _may_hold(self, count: int, assigned: Sequence[tuple[int, object]]) -> bool:
         return all(value in self._values for _, value in assigned)
 
 
@@ -310,7 +310,7 @@ class NotInSetConstraint(_SetConstraint):
         """No value is in the set."""
         return all_of([~self._is_in(coded) for coded in scope.variables])
 
-    def _may_hold(self, count: int, assigned: Sequence[tuple[int, Any]]) -> bool:
+    def _may_hold(self, count: int, assigned: Sequence[tuple[int, object]]) -> bool:
         return not any(value in self._values for _, value in assigned)
 
 
@@ -319,7 +319,7 @@ class SomeInSetConstraint(_SetConstraint):
 
     _wanted = True
 
-    def __init__(self, set: Iterable[Any], n: int = 1, exact: bool = False) -> None:
+    def __init__(self, set: Iterable[object], n: int = 1, exact: bool = False) -> None:
         super().__init__(set)
         self._n = n
         self._exact = exact
@@ -330,7 +330,7 @@ class SomeInSetConstraint(_SetConstraint):
         number = sum_([1 * (test if self._wanted else ~test) for test in tests])
         return number == self._n if self._exact else number >= self._n
 
-    def _may_hold(self, count: int, assigned: Sequence[tuple[int, Any]]) -> bool:
+    def _may_hold(self, count: int, assigned: Sequence[tuple[int, object]]) -> bool:
         found = sum((value in self._values) is self._wanted for _, value in assigned)
         return found + count - len(assigned) >= self._n and not (self._exact and found > self._n)
 

@@ -23,12 +23,12 @@ Unassigned = Variable("Unassigned")
 class Domain(list[Any]):
     """The values of a variable, some of which may be hidden."""
 
-    def __init__(self, set: Iterable[Any]) -> None:
+    def __init__(self, set: Iterable[object]) -> None:
         super().__init__(set)
-        self._hidden: list[Any] = []
+        self._hidden: list[object] = []
         self._states: list[int] = []
 
-    def hideValue(self, value: Any) -> None:  # noqa: N802
+    def hideValue(self, value: object) -> None:  # noqa: N802
         """Hide a value until the state is popped."""
         self.remove(value)
         self._hidden.append(value)

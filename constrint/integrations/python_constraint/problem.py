@@ -45,7 +45,7 @@ class Problem:
         """The argument of the last `setSolver`."""
         return self._solver
 
-    def addVariable(self, variable: Hashable, domain: Iterable[Any]) -> None:  # noqa: N802
+    def addVariable(self, variable: Hashable, domain: Iterable[object]) -> None:  # noqa: N802
         """Add a variable with its values, which may be any objects with equality."""
         if variable in self._values:
             raise ModelError(f"Tried to insert duplicated variable {variable!r}: each may be added once")
@@ -56,7 +56,7 @@ class Problem:
             raise ModelError(f"the domain of {variable!r} is empty: give it at least one value")
         self._values[variable] = values
 
-    def addVariables(self, variables: Iterable[Hashable], domain: Iterable[Any]) -> None:  # noqa: N802
+    def addVariables(self, variables: Iterable[Hashable], domain: Iterable[object]) -> None:  # noqa: N802
         """Add several variables with the same values."""
         values = domain if isinstance(domain, Domain) else list(domain)
         for variable in variables:
@@ -182,7 +182,7 @@ def _scope(names: Iterable[Hashable], coded: Mapping[Hashable, Coded], codes: Co
     return Scope([coded[name] for name in listed], codes, f"the constraint {described}")
 
 
-def _of_text(text: str, coded: Mapping[Hashable, Coded], codes: Codes) -> Any:
+def _of_text(text: str, coded: Mapping[Hashable, Coded], codes: Codes) -> object:
     """The condition of a Python expression: as arithmetic, or tabulated over all combinations of values."""
     try:
         scope = _scope(restrictions.names_in(text), coded, codes, repr(text))

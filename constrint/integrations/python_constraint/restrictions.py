@@ -11,7 +11,6 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any
 
 from constrint.diagrams import python_text
 from constrint.diagrams.conditionals import TooManyCases, chosen_outside
@@ -22,7 +21,7 @@ from constrint.expr.conditions import BoolConst
 from constrint.expr.functions import abs_, all_of, any_of, if_then_else, max_, min_
 
 _FUNCTIONS: dict[str, Callable[..., IntExpr]] = {"abs": abs_, "min": min_, "max": max_}
-_ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], IntExpr]] = {
+_ARITHMETIC: dict[type[ast.operator], Callable[[object, object], IntExpr]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,

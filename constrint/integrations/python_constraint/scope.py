@@ -24,13 +24,13 @@ MOST_COMBINATIONS = 2_000_000
 class Codes:
     """The integer codes of a problem's values."""
 
-    def __init__(self, values: Iterable[Any]) -> None:
+    def __init__(self, values: Iterable[object]) -> None:
         integers = [whole for value in values if (whole := integer_of(value)) is not None]
         self._next = max(integers, default=0) + 1
         self._codes: dict[Any, int] = {}
-        self._unhashable: list[tuple[Any, int]] = []
+        self._unhashable: list[tuple[object, int]] = []
 
-    def code(self, value: Any) -> int:
+    def code(self, value: object) -> int:
         """The code of a value."""
         whole = integer_of(value)
         if whole is not None:
@@ -46,7 +46,7 @@ class Codes:
             return following
 
 
-def integer_of(value: Any) -> int | None:
+def integer_of(value: object) -> int | None:
     """The integer that equals a number, whatever its type; None if there is none."""
     if not isinstance(value, Number):
         return None
@@ -107,7 +107,7 @@ class Scope:
             )
         return [by_name[name] for name in names]
 
-    def listed(self, holds: Callable[..., Any]) -> BoolExpr:
+    def listed(self, holds: Callable[..., object]) -> BoolExpr:
         """The condition as a table of all combinations of values for which the function returns true."""
         size = math.prod(len(coded.values) for coded in self.variables)
         if size > MOST_COMBINATIONS:
@@ -122,9 +122,9 @@ class Scope:
 
     def _extend(
         self,
-        holds: Callable[..., Any],
+        holds: Callable[..., object],
         row: tuple[int, ...],
-        values: tuple[Any, ...],
+        values: tuple[object, ...],
         rows: list[tuple[int, ...]],
     ) -> None:
         if len(row) == len(self.variables):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 
 class Solver:
     """Accepted wherever python-constraint takes a solver."""
@@ -33,7 +31,7 @@ class RecursiveBacktrackingSolver(Solver):
 class MinConflictsSolver(Solver):
     """See `Solver`; unlike in python-constraint, every answer is exact."""
 
-    def __init__(self, steps: int = 1000, rand: Any = None) -> None:
+    def __init__(self, steps: int = 1000, rand: object = None) -> None:
         pass
 
 
