@@ -12,10 +12,17 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from constrint.answers.alternatives import Alternatives
 from constrint.errors import LimitError, ModelError
-from constrint.expr import BoolExpr, IntExpr
-from constrint.expr.arrays import ExprArray
+from constrint.expr import BoolExpr
 from constrint.frontends.import_export import ImportExport
-from constrint.modelling.objectives import Direction, Target, Units, as_goals, goals_of, in_written_order
+from constrint.modelling.objectives import (
+    Direction,
+    Target,
+    Targets,
+    Units,
+    as_goals,
+    goals_of,
+    in_written_order,
+)
 from constrint.modelling.result import Result, Status
 from constrint.modelling.threads import of_copy
 from constrint.support.arguments import check_bytes, check_function, check_limit, check_seconds
@@ -27,6 +34,7 @@ if TYPE_CHECKING:
 
     from constrint.answers.several import Front, Solutions
     from constrint.diagrams.describe import Explanation
+    from constrint.modelling.chosen import Chosen
     from constrint.modelling.conflict import Conflict
     from constrint.modelling.hints import Hint
     from constrint.preparing.branching import Branching
@@ -62,8 +70,8 @@ class Model(ImportExport, Alternatives):
     def solve(
         self,
         *,
-        minimize: Target | Sequence[Target | tuple[Target, Direction]] | None = None,
-        maximize: Target | Sequence[Target | tuple[Target, Direction]] | None = None,
+        minimize: Targets | None = None,
+        maximize: Targets | None = None,
         prefer: Sequence[tuple[Target, Direction]] | None = None,
         assumptions: Sequence[BoolExpr] = (),
         time_limit: float | None = None,
@@ -171,7 +179,7 @@ class Model(ImportExport, Alternatives):
         self,
         limit: int | None = None,
         *,
-        variables: Iterable[str | IntExpr | ExprArray] | None = None,
+        variables: Chosen | Iterable[Chosen] | None = None,
         on_solution: OnSolution | None = None,
         time_limit: float | None = None,
         seed: int = 0,
@@ -222,8 +230,8 @@ class Model(ImportExport, Alternatives):
         self,
         goals: Sequence[tuple[Target, Direction]] = (),
         *,
-        minimize: Target | Sequence[Target | tuple[Target, Direction]] | None = None,
-        maximize: Target | Sequence[Target | tuple[Target, Direction]] | None = None,
+        minimize: Targets | None = None,
+        maximize: Targets | None = None,
         limit: int | None = None,
         time_limit: float | None = None,
         engine: Engine = "auto",
@@ -263,7 +271,7 @@ class Model(ImportExport, Alternatives):
     def count(
         self,
         *,
-        variables: Iterable[str | IntExpr | ExprArray] | None = None,
+        variables: Chosen | Iterable[Chosen] | None = None,
         on_solution: OnSolution | None = None,
         time_limit: float | None = None,
         engine: Engine = "auto",

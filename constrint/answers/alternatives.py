@@ -18,12 +18,11 @@ if TYPE_CHECKING:
 
     from constrint.answers.ranked import Distance, Ranking, Several
     from constrint.answers.subsets import Correction, Every, Measure
-    from constrint.expr import IntExpr
-    from constrint.expr.arrays import ExprArray
     from constrint.expr.rational import Coefficient
+    from constrint.modelling.chosen import Chosen
     from constrint.modelling.conflict import Conflict
     from constrint.modelling.constraints import Constraint, Held
-    from constrint.modelling.objectives import Direction, Target
+    from constrint.modelling.objectives import Targets
     from constrint.modelling.result import Result
     from constrint.modelling.soft import Weight
     from constrint.preparing.options import Engine
@@ -38,9 +37,9 @@ class Alternatives(Declarations):
         self,
         number: int,
         *,
-        minimize: Target | Sequence[Target | tuple[Target, Direction]] | None = None,
-        maximize: Target | Sequence[Target | tuple[Target, Direction]] | None = None,
-        variables: Iterable[str | IntExpr | ExprArray] | None = None,
+        minimize: Targets | None = None,
+        maximize: Targets | None = None,
+        variables: Chosen | Iterable[Chosen] | None = None,
         time_limit: float | None = None,
         seed: int = 0,
         engine: Engine = "auto",
@@ -74,10 +73,10 @@ class Alternatives(Declarations):
         self,
         number: int,
         *,
-        minimize: Target | Sequence[Target | tuple[Target, Direction]] | None = None,
-        maximize: Target | Sequence[Target | tuple[Target, Direction]] | None = None,
+        minimize: Targets | None = None,
+        maximize: Targets | None = None,
         within: int | Coefficient = 0,
-        variables: Iterable[str | IntExpr | ExprArray] | None = None,
+        variables: Chosen | Iterable[Chosen] | None = None,
         distance: Distance = "hamming",
         time_limit: float | None = None,
         seed: int = 0,
@@ -211,7 +210,7 @@ class Alternatives(Declarations):
         self,
         goals: list[Any],
         units: Units,
-        variables: Iterable[Any] | None,
+        variables: Chosen | Iterable[Chosen] | None,
         deadline: Deadline,
         seed: int,
         engine: Engine,

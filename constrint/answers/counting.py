@@ -10,7 +10,7 @@ from constrint.search.all_solutions import AllSolutions
 from constrint.search.projected import projection_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from constrint.expr import IntExpr
     from constrint.modelling.declarations import Declarations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def count_solutions(
-    model: Declarations, options: Options, deadline: Deadline, variables: Iterable[object] | None = None
+    model: Declarations, options: Options, deadline: Deadline, variables: object = None
 ) -> tuple[int, bool]:
     """The number of solutions found before the deadline, and whether they are all.
 

@@ -7,9 +7,9 @@ Those modules need these classes, so the operators here reach them as modules, w
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from types import CodeType
-from typing import TYPE_CHECKING, Any, NoReturn, Self, SupportsIndex, TypeAlias, Union, overload
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, Self, SupportsIndex, TypeAlias, Union, overload
 
 from constrint.errors import ModelError, Position
 from constrint.expr.domain import Domain
@@ -20,7 +20,13 @@ from constrint.support.record import public_names
 if TYPE_CHECKING:
     from constrint.expr.rational import Coefficient, Rational
 
-Assignment: TypeAlias = Mapping["IntExpr", int]
+
+class Assignment(Protocol):
+    """Values by variable, such as a dictionary whose keys are of one kind of variable or of several."""
+
+    def __getitem__(self, variable: Any, /) -> int: ...
+
+
 IntLike: TypeAlias = Union["IntExpr", SupportsIndex]
 
 

@@ -11,11 +11,14 @@ definitions ``a := a * a`` have a value of 2**60 digits.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from constrint.errors import ModelError, Undefined
+
+if TYPE_CHECKING:
+    from constrint.expr.base import Assignment
 
 DEEPEST = 60  # levels of a light expression
 SHALLOW = 5  # levels that are weighed at once
@@ -34,7 +37,7 @@ def bounded(value: int) -> int:
     return value
 
 
-class SharedValues(Mapping[Any, int]):
+class SharedValues:
     """An assignment of the variables that also keeps the values of expressions that are not light.
 
     Passed instead of the assignment to several evaluations, it lets them share work.
@@ -45,18 +48,12 @@ class SharedValues(Mapping[Any, int]):
 
     __slots__ = ("given", "known")
 
-    def __init__(self, assignment: Mapping[Any, int]) -> None:
+    def __init__(self, assignment: Assignment) -> None:
         self.given = assignment
         self.known: dict[int, _Known] = {}  # by the expressions' identities
 
     def __getitem__(self, variable: Any) -> int:
         return self.given[variable]
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.given)
-
-    def __len__(self) -> int:
-        return len(self.given)
 
 
 class _Known:
@@ -80,9 +77,9 @@ def with_parts(*classes: type) -> None:
     _WEIGHED.update(classes)
 
 
-def shared_value(root: Any, assignment: Mapping[Any, int]) -> Any:
+def shared_value(root: Any, assignment: Assignment | SharedValues) -> Any:
     """The value of an expression that is not light; raises `Undefined` if there is none."""
-    values = assignment if type(assignment) is SharedValues else SharedValues(assignment)
+    values = assignment if isinstance(assignment, SharedValues) else SharedValues(assignment)
     known, given = values.known, values.given
     stack = [root]
     while stack:

@@ -6,16 +6,17 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from constrint.errors import ModelError
-from constrint.expr import BoolExpr, BoolVar, Comparison, IntExpr, IntVar, Not, Or, as_expr
+from constrint.expr import BoolExpr, BoolVar, Comparison, IntVar, Not, Or, as_expr
 from constrint.modelling.chosen import chosen_variables
 from constrint.modelling.result import Result
 
 if TYPE_CHECKING:
+    from constrint.modelling.chosen import Chosen
     from constrint.modelling.declarations import Declarations
 
 
 def blocking(
-    model: Declarations, solution: Result | Mapping[str, object], names: Iterable[str | IntExpr] | None
+    model: Declarations, solution: Result | Mapping[str, object], names: Chosen | Iterable[Chosen] | None
 ) -> BoolExpr:
     """The condition that at least one of the variables differs from a solution."""
     values = solution.numbers if isinstance(solution, Result) else _numbers(model, solution)

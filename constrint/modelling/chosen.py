@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from constrint.errors import ModelError
 from constrint.expr import BoolVar, IntExpr, IntVar
@@ -11,7 +11,11 @@ from constrint.modelling.intervals import Interval
 from constrint.modelling.symbols import EnumVar, SetVar
 
 if TYPE_CHECKING:
+    from constrint.expr.arrays import ExprArray
     from constrint.modelling.declarations import Declarations
+
+Chosen: TypeAlias = "str | IntExpr | ExprArray | EnumVar | SetVar"
+"""The name of a variable, a variable of any kind, or an array of them."""
 
 
 def chosen_variables(model: Declarations, given: Any, use: str) -> list[IntVar | BoolVar]:

@@ -30,6 +30,7 @@ from constrint.support.record import public_names
 
 if TYPE_CHECKING:
     from constrint.expr.rational import Rational
+    from constrint.modelling.chosen import Chosen
     from constrint.modelling.result import Result
     from constrint.modelling.symbols import EnumVar, SetVar, Symbol
 
@@ -349,7 +350,7 @@ class Declarations(Shared, WithIntervals):
         pop(self, self._scopes)
 
     def block(
-        self, solution: Result | Mapping[str, object], variables: Iterable[str | IntExpr] | None = None
+        self, solution: Result | Mapping[str, object], variables: Chosen | Iterable[Chosen] | None = None
     ) -> Handle:
         """Exclude a solution: at least one variable must differ from it.
 

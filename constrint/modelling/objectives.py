@@ -18,6 +18,8 @@ Direction: TypeAlias = Literal["max", "min"]
 Goal: TypeAlias = tuple[IntExpr, Direction]
 Target: TypeAlias = Union[IntLike, "Rational", "Coefficient"]
 """A target of an objective: an integer expression, or one with fractional coefficients."""
+Targets: TypeAlias = Target | ExprArray | Sequence[Target | tuple[Target, Direction]]
+"""An objective: a target, or several, each with a direction of its own or the call's."""
 Units: TypeAlias = "dict[IntExpr, Rational]"
 """For the integer expression of a goal that has fractional coefficients, the goal as it was written."""
 Arguments = ParamSpec("Arguments")
@@ -77,9 +79,7 @@ def own_sum(expr: IntExpr) -> Sum:
     return Sum(expr.terms, expr.constant) if isinstance(expr, Sum) else Sum(((1, expr),), 0)
 
 
-def goals_of(
-    goals: Target | Sequence[Target | tuple[Target, Direction]] | None, direction: Direction, units: Units
-) -> list[Goal]:
+def goals_of(goals: Targets | None, direction: Direction, units: Units) -> list[Goal]:
     """The pairs for an argument of `solve`; expressions without a direction get `direction`."""
     return [] if goals is None else as_goals(_listed(goals, direction), units)
 

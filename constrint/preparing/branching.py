@@ -155,8 +155,8 @@ class Brancher:
 PLAIN = Brancher()
 """The default brancher."""
 
-Branching: TypeAlias = "Brancher | Sequence[Group] | Decide"
-"""The type of `branching=`: a brancher, its groups, or a function that decides."""
+Branching: TypeAlias = "Brancher | Group | Sequence[Group] | Decide"
+"""The type of `branching=`: a brancher, its group or groups, or a function that decides."""
 
 
 def as_brancher(branching: Branching | None) -> Brancher:

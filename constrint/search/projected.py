@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from constrint.preparing.prepared import Prepared
 
 
-def projection_of(model: Declarations, variables: Iterable[object] | None) -> list[IntExpr] | None:
+def projection_of(model: Declarations, variables: object) -> list[IntExpr] | None:
     """The variables of the model that are named, each once; None for all."""
     if variables is None:
         return None

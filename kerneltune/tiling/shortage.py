@@ -56,7 +56,7 @@ def _exactly(size: int) -> str:
 
 def _register_limit(profile: HardwareProfile, result: Result) -> int:
     unit = profile.register_alloc_unit // profile.warp_size
-    threads = min(result["threads"], profile.max_threads_per_block)
+    threads: int = min(result["threads"], profile.max_threads_per_block)
     in_block = profile.registers_per_block // threads // unit * unit
     return min(profile.max_registers_per_thread, in_block)
 
