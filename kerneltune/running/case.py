@@ -9,11 +9,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from kerneltune.cells.recurrence import Array, parameter_gradients
 from kerneltune.compiling.halffloat import decode
 from kerneltune.inputs.descriptions import Cell
 from kerneltune.inputs.problem import Problem
 from kerneltune.running.drawn_input import random_arrays
-from kerneltune.running.recurrence import Array, parameter_gradients
 from kerneltune.running.reference import Arrays, reference, storage
 from kerneltune.running.verify import GRADIENT_TOLERANCE, TOLERANCE, Pair, Verdict, judged
 

@@ -13,11 +13,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from kerneltune.cells.recurrence import Array, GradientOptions, parameter_gradients
 from kerneltune.compiling.halffloat import WIDE, decode, encode, stored_forward_clip
 from kerneltune.inputs.descriptions import Cell
 from kerneltune.inputs.problem import Problem
 from kerneltune.inputs.request import Request
-from kerneltune.running.recurrence import Array, GradientOptions, parameter_gradients
 
 Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 Shape: TypeAlias = tuple[int, ...]

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kerneltune.inputs.descriptions import discover
-from kerneltune.running.recurrence import (
+from kerneltune.cells.recurrence import (
     Array,
     GradientOptions,
     Gradients,
     parameter_gradients,
     recurrent_products,
 )
+from kerneltune.inputs.descriptions import discover
 
 KERNELS = discover()
 STEPS, BATCH, HEADS, DIM = 4, 2, 2, 3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kerneltune.running.recurrence import (
+from kerneltune.cells.recurrence import (
     EXACT,
     Array,
     GradientOptions,
@@ -15,7 +15,7 @@ from kerneltune.running.recurrence import (
 
 
 def forward(wx: Array, r: Array, bias: Array, initial: Array, forward_clip: float = 0.0) -> Array:
-    """All states; `elman_forward` in `kerneltune.running.recurrence` describes arguments and result."""
+    """All states; `elman_forward` in `kerneltune.cells.recurrence` describes arguments and result."""
     return elman_forward(wx, r, bias, initial, forward_clip, np.tanh)
 
 
@@ -38,7 +38,7 @@ def backward(
     last_gradient: Array,
     options: GradientOptions = EXACT,
 ) -> Gradients:
-    """Gradients by all inputs; `Backward` in `kerneltune.running.recurrence` describes the arguments."""
+    """Gradients by all inputs; `Backward` in `kerneltune.cells.recurrence` describes the arguments."""
     slope, _ = saved(wx, r, bias, states)
     gradient = np.empty_like(wx)
     by_hidden = last_gradient[0]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from kerneltune.running.recurrence import EXACT, Array, GradientOptions, Gradients, elman_forward
+from kerneltune.cells.recurrence import EXACT, Array, GradientOptions, Gradients, elman_forward
 
 
 def forward(wx: Array, r: Array, bias: Array, initial: Array, forward_clip: float = 0.0) -> Array:
-    """All states; `elman_forward` in `kerneltune.running.recurrence` describes arguments and result."""
+    """All states; `elman_forward` in `kerneltune.cells.recurrence` describes arguments and result."""
     return elman_forward(wx, r, bias, initial, forward_clip, lambda total: np.maximum(total, 0.0))
 
 
@@ -26,7 +26,7 @@ def backward(
     last_gradient: Array,
     options: GradientOptions = EXACT,
 ) -> Gradients:
-    """Gradients by all inputs; `Backward` in `kerneltune.running.recurrence` describes the arguments."""
+    """Gradients by all inputs; `Backward` in `kerneltune.cells.recurrence` describes the arguments."""
     gradient = np.empty_like(wx)
     by_hidden = last_gradient[0]
     for step in reversed(range(len(wx))):

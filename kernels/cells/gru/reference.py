@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kerneltune.running.recurrence import (
+from kerneltune.cells.recurrence import (
     EXACT,
     Array,
     GradientOptions,
@@ -67,7 +67,7 @@ def backward(
     last_gradient: Array,
     options: GradientOptions = EXACT,
 ) -> Gradients:
-    """Gradients by all inputs; `Backward` in `kerneltune.running.recurrence` describes the arguments."""
+    """Gradients by all inputs; `Backward` in `kerneltune.cells.recurrence` describes the arguments."""
     values, _ = saved(wx, r, bias, states)
     by_input, by_recurrent = np.empty_like(wx), np.empty_like(wx)
     by_hidden = last_gradient[0]

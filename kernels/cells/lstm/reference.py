@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kerneltune.running.recurrence import (
+from kerneltune.cells.recurrence import (
     EXACT,
     Array,
     GradientOptions,
@@ -64,7 +64,7 @@ def backward(
     last_gradient: Array,
     options: GradientOptions = EXACT,
 ) -> Gradients:
-    """Gradients by all inputs; `Backward` in `kerneltune.running.recurrence` describes the arguments."""
+    """Gradients by all inputs; `Backward` in `kerneltune.cells.recurrence` describes the arguments."""
     values, _ = saved(wx, r, bias, states)
     cell = states[1]
     gradient = np.empty_like(wx)

@@ -31,6 +31,12 @@ __device__ __forceinline__ float exp_fast(float x) {
   return y;
 }
 
+__device__ __forceinline__ float log_fast(float x) {
+  float logarithm;
+  asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(logarithm) : "f"(x));
+  return 0.6931471805599453f * logarithm;
+}
+
 // log(sigmoid(x)) = min(x, 0) - log(1 + exp(-|x|)). The exponential cannot overflow.
 __device__ __forceinline__ float log_sigmoid_fast(float x) {
   float logarithm;
@@ -43,6 +49,7 @@ struct Math {
   static __device__ __forceinline__ float tanh(float x) { return tanh_fast(x); }
   static __device__ __forceinline__ float sigmoid(float x) { return sigmoid_fast(x); }
   static __device__ __forceinline__ float exp(float x) { return exp_fast(x); }
+  static __device__ __forceinline__ float log(float x) { return log_fast(x); }
   static __device__ __forceinline__ float log_sigmoid(float x) { return log_sigmoid_fast(x); }
 };
 
@@ -58,6 +65,8 @@ struct Math<true> {
     return power > 0.0f && power < 3.0e38f ? fmaf(power, 0.693147181f * rest, power)
                                            : power;  // of infinities the rest is NaN
   }
+
+  static __device__ __forceinline__ float log(float x) { return logf(x); }
 
   static __device__ __forceinline__ float sigmoid(float x) {
     return __fdividef(1.0f, 1.0f + at_most(exp(-x), 1.0e37f));

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from kerneltune.cells.recurrence import GradientOptions
 from kerneltune.inputs.descriptions import discover
 from kerneltune.inputs.problem import Problem
-from kerneltune.running.recurrence import GradientOptions
 
 
 class ReferenceLauncher:

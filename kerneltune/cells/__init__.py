@@ -1,0 +1,1 @@
+"""Recurrent cells from their equations: read, differentiated, written as CUDA and as a float64 reference."""

@@ -1,0 +1,133 @@
+"""Values of a graph as CUDA expressions and local constants."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from kerneltune.cells.derivation import uses
+from kerneltune.cells.expressions import LARGEST
+from kerneltune.cells.graph import CONDITIONS, Node, behind
+from kerneltune.errors import InputError
+
+CALLS = {
+    "tanh": "Math::tanh",
+    "sigmoid": "Math::sigmoid",
+    "exp": "Math::exp",
+    "log": "Math::log",
+    "div": "__fdividef",
+    "sqrt": "sqrtf",
+    "erf": "erff",
+    "abs": "fabsf",
+    "relu": "relu_of",
+    "sign": "sign_of",
+    "max": "larger_of",
+    "min": "smaller_of",
+    "tanh_slope": "tanh_slope",
+    "sigmoid_slope": "sigmoid_slope",
+}
+SIMPLE = re.compile(r"[\w.:]+(\[\d+\])?|[\w:]+\([^()]*\)")
+
+
+class Terms:
+    """The lines that compute some results.
+
+    Args:
+        results: The results.
+        known: Expressions of values that are given.
+        labels: Names of values.
+    """
+
+    def __init__(
+        self, results: Sequence[Node], known: Mapping[Node, str], labels: Mapping[Node, str]
+    ) -> None:
+        self._names = dict(known)
+        self._labels = labels
+        self._uses = uses(results, list(known))
+        self.lines: list[str] = []
+        for node in behind(results, list(known)):
+            if node not in self._names and self._is_named(node):
+                kind = "bool" if node.op in CONDITIONS else "float"
+                text = self._written(node)
+                self._names[node] = self._name(node)
+                self.lines.append(f"const {kind} {self._names[node]} = {text};")
+
+    def of(self, node: Node) -> str:
+        """The expression of a value."""
+        return self._names[node] if node in self._names else self._written(node)
+
+    def _is_named(self, node: Node) -> bool:
+        if not node.args:
+            return False
+        if self._uses[node] > 1:
+            return node.op != "neg"
+        return node in self._labels and node.op != "mul"
+
+    def _name(self, node: Node) -> str:
+        """A name ends in an underscore, so that it is no word of CUDA and no name of the struct."""
+        label = self._labels.get(node, f"t{node.index}")
+        return f"new_{label[:-1]}_" if label.endswith("'") else f"{label}_"
+
+    def _inside(self, node: Node) -> str:
+        """An operand: in brackets unless it is a name or a call."""
+        text = self.of(node)
+        return text if _is_closed(text) else f"({text})"
+
+    def _written(self, node: Node) -> str:
+        if node.op == "constant":
+            return _number(node.value)
+        if node.op in ("add", "sub"):
+            return self._sum(node)
+        if node.op == "neg":
+            return f"-{self._inside(node.args[0])}"
+        if node.op == "mul":
+            return " * ".join(map(self._inside, node.args))
+        if node.op == "softplus":
+            (x,) = node.args
+            return f"-Math::log_sigmoid({self.of(x.args[0]) if x.op == 'neg' else '-' + self._inside(x)})"
+        if node.op == "select":
+            met, a, b = node.args
+            return f"{self._inside(met)} ? {self._inside(a)} : {self._inside(b)}"
+        if node.op == "surrogate":
+            return self.of(node.args[0])
+        if node.op == "not_above_zero":
+            return f"{self._inside(node.args[0])} <= 0.0f"
+        if node.op in ("at_least", "greater"):
+            sign = " >= " if node.op == "at_least" else " > "
+            return sign.join(map(self._inside, node.args))
+        return f"{CALLS[node.op]}({', '.join(map(self.of, node.args))})"
+
+    def _sum(self, node: Node) -> str:
+        a, b = node.args
+        negated = node.op == "sub"
+        if self._fuses(a):
+            x, y = a.args
+            return f"fmaf({self.of(x)}, {self.of(y)}, {'-' + self._inside(b) if negated else self.of(b)})"
+        if self._fuses(b):
+            x, y = b.args
+            return f"fmaf({'-' + self._inside(x) if negated else self.of(x)}, {self.of(y)}, {self.of(a)})"
+        return f"{self._inside(a)} {'-' if negated else '+'} {self._inside(b)}"
+
+    def _fuses(self, node: Node) -> bool:
+        return node.op == "mul" and node not in self._names and self._uses[node] == 1
+
+
+def _is_closed(text: str) -> bool:
+    if SIMPLE.fullmatch(text):
+        return True
+    opening = re.match(r"[\w:]+\(", text)
+    if opening is None:
+        return False
+    depth = 0
+    for place, char in enumerate(text):
+        depth += (char == "(") - (char == ")")
+        if char == ")" and depth == 0:
+            return place == len(text) - 1
+    return False
+
+
+def _number(value: float) -> str:
+    if abs(value) > LARGEST:
+        raise InputError(f"the equations contain the number {value:g}, which is too large for float32")
+    text = f"{value:.9g}"
+    return f"{text}f" if "." in text or "e" in text else f"{text}.0f"

@@ -1,0 +1,106 @@
+"""A cell with all that is derived from its equations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from kerneltune.cells.equations import Equations
+from kerneltune.cells.gradients import by_gate, gradients, value_of
+from kerneltune.cells.graph import Node, behind
+from kerneltune.cells.saving import Saved, choose_saved
+
+
+@dataclass(frozen=True)
+class Backward:
+    """The gradients by a step's operands, as values that depend on the gradients by the states after it.
+
+    Attributes:
+        input: By W x of each gate.
+        product: By R h + b of each gate.
+        before: By each state before the step, without what passes through R.
+        weight: By each weight of a unit.
+    """
+
+    input: tuple[Node, ...]
+    product: tuple[Node, ...]
+    before: tuple[Node, ...]
+    weight: tuple[Node, ...]
+
+    @property
+    def results(self) -> tuple[Node, ...]:
+        """All of them."""
+        return (*self.input, *self.product, *self.before, *self.weight)
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """A cell and what follows from its equations."""
+
+    equations: Equations
+
+    @cached_property
+    def backward(self) -> Backward:
+        """The gradients."""
+        equations = self.equations
+        graph = equations.graph
+        found = gradients(graph, equations.after)
+        by_input, by_product = by_gate(found, graph, len(equations.gates))
+
+        def of(kind: str, count: int) -> tuple[Node, ...]:
+            known = {int(n.value): value_of(graph, g) for n, g in found.items() if n.op == kind}
+            return tuple(known.get(number, graph.constant(0.0)) for number in range(count))
+
+        return Backward(
+            tuple(by_input),
+            tuple(by_product),
+            of("before", len(equations.states)),
+            of("weight", len(equations.weights)),
+        )
+
+    @cached_property
+    def ahead(self) -> tuple[Node, ...]:
+        """What gradients are multiplied with or chosen by: known before them."""
+        results = self.backward.results
+        late: set[Node] = set()
+        found: dict[Node, None] = {}
+        for node in behind(results):
+            if node.op == "seed" or any(arg in late for arg in node.args):
+                late.add(node)
+                found |= dict.fromkeys(a for a in node.args if a not in late and a.op != "constant")
+        found |= dict.fromkeys(n for n in results if n not in late and n.op != "constant")
+        return tuple(found)
+
+    @cached_property
+    def saved(self) -> Saved:
+        """What training saves of each step."""
+        return choose_saved(self.equations.after, self.ahead)
+
+    @property
+    def separate_gradients(self) -> bool:
+        """Whether the gradients by W x and by R h + b differ."""
+        return self.backward.input != self.backward.product
+
+    @property
+    def constants(self) -> Mapping[str, int]:
+        """The numbers that a kernel's struct has."""
+        return {
+            "gates": len(self.equations.gates),
+            "states": len(self.equations.states),
+            "saved_values": len(self.saved.values),
+            "saved_states": self.saved.states,
+        }
+
+
+def uses(results: Sequence[Node], known: Sequence[Node] = ()) -> dict[Node, int]:
+    """How often each value behind some results is used; a result counts as a use."""
+    found: dict[Node, int] = {}
+    given = set(known)
+    for node in behind(results, known):
+        if node not in given:
+            for arg in node.args:
+                found[arg] = found.get(arg, 0) + 1
+    for node in results:
+        found[node] = found.get(node, 0) + 1
+    return found

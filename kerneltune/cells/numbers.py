@@ -1,0 +1,66 @@
+"""Values of a graph as arrays: of numpy here, of any other library with its own operations."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from kerneltune.cells.graph import Node, behind
+
+Operations: TypeAlias = Mapping[str, Callable[..., Any]]
+_erf = np.frompyfunc(math.erf, 1, 1)
+
+
+def _sigmoid(x: Any) -> Any:
+    return 0.5 * (1.0 + np.tanh(0.5 * x))  # by tanh, so that large arguments do not overflow
+
+
+NUMPY: Operations = {
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "div": np.divide,
+    "neg": np.negative,
+    "tanh": np.tanh,
+    "sigmoid": _sigmoid,
+    "exp": np.exp,
+    "log": np.log,
+    "sqrt": np.sqrt,
+    "softplus": lambda x: np.logaddexp(0.0, x),
+    "erf": lambda x: np.asarray(_erf(x), np.float64),
+    "abs": np.abs,
+    "sign": np.sign,
+    "relu": lambda x: np.maximum(x, 0.0),
+    "max": np.maximum,
+    "min": np.minimum,
+    "at_least": np.greater_equal,
+    "greater": np.greater,
+    "not_above_zero": lambda x: np.less_equal(x, 0.0),
+    "select": np.where,
+    "surrogate": lambda value, _argument, _slope: value,
+    "tanh_slope": lambda y: 1.0 - y * y,
+    "sigmoid_slope": lambda y: y * (1.0 - y),
+}
+"""The meaning of each operation."""
+
+
+def computed(
+    results: Iterable[Node], known: Mapping[Node, Any], operations: Operations = NUMPY
+) -> dict[Node, Any]:
+    """All values behind some results.
+
+    Args:
+        results: The results.
+        known: Values that are given: the leaves, and others that need not be computed.
+        operations: The meaning of each operation.
+    """
+    found = dict(known)
+    for node in behind(results, list(known)):
+        if node not in found:
+            found[node] = (
+                node.value if node.op == "constant" else operations[node.op](*(found[a] for a in node.args))
+            )
+    return found

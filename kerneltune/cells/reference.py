@@ -1,0 +1,106 @@
+"""The float64 reference of a recurrent cell: the functions of a `reference.py`, from the equations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from kerneltune.cells.derivation import Derivation
+from kerneltune.cells.graph import CONDITIONS, Node
+from kerneltune.cells.numbers import computed
+from kerneltune.cells.recurrence import (
+    EXACT,
+    Array,
+    GradientOptions,
+    Gradients,
+    bounded,
+    recurrent_products,
+)
+
+
+@dataclass(frozen=True)
+class DerivedReference:
+    """`forward`, `saved` and `backward` of a cell; arguments are those of a cell's `reference.py`."""
+
+    derivation: Derivation
+
+    def forward(self, wx: Array, r: Array, bias: Array, initial: Array, forward_clip: float = 0.0) -> Array:
+        """All states, `[S, T + 1, B, H, D]`; index 0 of time holds `initial`."""
+        after = self.derivation.equations.after
+        states = np.empty((len(after), wx.shape[0] + 1, *wx.shape[1:4]))
+        states[:, 0] = initial
+        for step in range(len(wx)):
+            product = recurrent_products(r, bias, states[0, step : step + 1])[0]
+            values = computed(after, self._leaves(wx[step], product, states[:, step]))
+            for number, node in enumerate(after):
+                states[number, step + 1] = values[node]
+            states[0, step + 1] = bounded(states[0, step + 1], forward_clip)
+        return states
+
+    def saved(self, wx: Array, r: Array, bias: Array, states: Array) -> tuple[Array, Array]:
+        """What training saves: values, `[T, B, H, D, V]`, and states after h, `[T + 1, B, H, D, F]`."""
+        saved = self.derivation.saved
+        values = self._known(saved.values, wx, r, bias, states)
+        kept = [np.broadcast_to(values[node], wx.shape[:4]) for node in saved.values]
+        stacked = np.stack(kept, axis=-1).astype(np.float64) if kept else np.empty((*wx.shape[:4], 0))
+        return stacked, np.moveaxis(states[1 : 1 + saved.states], 0, -1)
+
+    def unfolded(self, values: Array) -> Array:
+        """Saved values without conditions: where two numbers are near each other, either may be larger."""
+        kept = [n for n, node in enumerate(self.derivation.saved.values) if node.op not in CONDITIONS]
+        return values[..., kept]
+
+    def backward(
+        self,
+        wx: Array,
+        r: Array,
+        bias: Array,
+        states: Array,
+        output_gradient: Array,
+        last_gradient: Array,
+        options: GradientOptions = EXACT,
+    ) -> Gradients:
+        """Gradients by all inputs; `Backward` in `kerneltune.cells.recurrence` describes the arguments."""
+        found = self.derivation.backward
+        ahead = self.derivation.ahead
+        values = self._known(ahead, wx, r, bias, states)
+        by_input, by_product = np.empty_like(wx), np.empty_like(wx)
+        carried = list(last_gradient)
+        for step in reversed(range(len(wx))):
+            known = {node: _at(values[node], step) for node in ahead}
+            carried[0] = options.before_clip(carried[0] + output_gradient[step], states[0, step + 1])
+            known |= {seed: carried[int(seed.value)] for seed in self._seeds}
+            now = computed(found.results, known)
+            for gate, (one, other) in enumerate(zip(found.input, found.product, strict=True)):
+                by_input[step, ..., gate], by_product[step, ..., gate] = now[one], now[other]
+            by_input[step] = options.clipped(by_input[step])
+            by_product[step] = options.clipped(by_product[step])
+            carried = [np.broadcast_to(now[node], wx.shape[1:4]) for node in found.before]
+            carried[0] = carried[0] + options.pulled_back(r, by_product[step])
+        return Gradients(by_input, by_product, np.stack(carried))
+
+    @cached_property
+    def _seeds(self) -> tuple[Node, ...]:
+        return tuple(node for node in self.derivation.equations.graph.nodes if node.op == "seed")
+
+    def _known(
+        self, wanted: Sequence[Node], wx: Array, r: Array, bias: Array, states: Array
+    ) -> Mapping[Node, Any]:
+        product = recurrent_products(r, bias, states[0, :-1])
+        return computed(wanted, self._leaves(wx, product, states[:, :-1]))
+
+    def _leaves(self, wx: Array, product: Array, states: Array) -> dict[Node, Any]:
+        of: dict[str, Any] = {"total": wx + product, "input": wx, "product": product}
+        return {
+            node: states[int(node.value)] if node.op == "before" else of[node.op][..., int(node.value)]
+            for node in self.derivation.equations.graph.nodes
+            if node.op in of or node.op == "before"
+        }
+
+
+def _at(value: Any, step: int) -> Any:
+    return value[step] if np.ndim(value) else value

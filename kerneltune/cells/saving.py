@@ -1,0 +1,151 @@
+"""The choice of what the forward pass saves for the backward pass, and what that computes again.
+
+The fewest bytes are chosen, then the fewest special functions, then the fewest other operations. States are
+saved in float32; values in the storage type, which rounds them. A comparison of two values and an exponential
+are computed again from exact numbers only: of rounded ones they could come out otherwise, or far off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from constrint import Model, Status
+from kerneltune.cells.graph import COMPARISONS, SPECIAL, Node, behind
+from kerneltune.errors import InputError
+
+EXACT_OPERANDS = (*COMPARISONS, "exp")
+VALUE_BYTES = 4  # of a value in 16 bits, written and read
+STATE_BYTES = 8  # of a state in float32, written and read
+HIDDEN_BYTES = 2  # of h, which is read only: it is written anyway
+MOST_NODES = 1000
+"""The most values of a cell: the registers of a thread hold a quarter of them."""
+MOST_SECONDS = 30.0
+"""The longest search: a cell of `MOST_NODES` takes 2 seconds, one of four gates 10 ms."""
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What the backward pass finds.
+
+    Attributes:
+        values: Values that the forward pass saves.
+        states: The number of states after h that are saved.
+        hidden: The step whose h is read: 1 after the step, 0 before it, -1 none.
+        computed: What the backward pass computes from these, in order, before it needs any gradient.
+    """
+
+    values: tuple[Node, ...]
+    states: int
+    hidden: int
+    computed: tuple[Node, ...]
+
+
+def choose_saved(after: Sequence[Node], needed: Sequence[Node]) -> Saved:
+    """Choose what to save.
+
+    Args:
+        after: The states after a step.
+        needed: The values that gradients are multiplied with or chosen by.
+    """
+    nodes = [node for node in behind(needed) if node.op not in ("constant", "weight")]
+    if len(nodes) > MOST_NODES:
+        raise InputError(f"the cell is too large: it has {len(nodes)} values, more than {MOST_NODES}")
+    if not nodes:
+        return Saved((), 0, -1, ())
+    choice = _Choice(after, nodes)
+    return choice.made([node for node in needed if node in set(nodes)])
+
+
+class _Choice:
+    """The model: which nodes are saved, computed or given, and which of them are exact."""
+
+    def __init__(self, after: Sequence[Node], nodes: Sequence[Node]) -> None:
+        self.model = Model("saved")
+        self.first = after[0]
+        self.of_states = {node: _states_of(node, after) for node in nodes}
+        most = max((number for numbers in self.of_states.values() for number in numbers), default=0)
+        model = self.model
+        self.states = [model.bool_var(f"state_{number}") for number in range(1, most + 1)]
+        self.before, self.behind_step = model.bool_var("before"), model.bool_var("after")
+        model.add(~(self.before & self.behind_step))
+        for smaller, larger in zip(self.states, self.states[1:], strict=False):
+            model.add(larger.implies(smaller))
+        self.save: dict[Node, Any] = {}
+        self.computed: dict[Node, Any] = {}
+        self.exact: dict[Node, Any] = {}
+        self.known: dict[Node, Any] = {}
+        for node in nodes:
+            self._add(node)
+
+    def _add(self, node: Node) -> None:
+        model = self.model
+        in_state = [self.states[number - 1] for number in self.of_states[node]]
+        given: list[Any] = list(in_state)
+        if node.op == "before" and node.value == 0:
+            given.append(self.before)
+        if node.op != "before" and not in_state:
+            self.save[node] = model.bool_var(f"save_{node.index}")
+            given.append(self.save[node])
+        if node.args:
+            computed = self.computed[node] = model.bool_var(f"computed_{node.index}")
+            given.append(computed)
+            self._needs(node, computed)
+            exact = self.exact[node] = model.bool_var(f"exact_{node.index}")
+            model.add(exact.implies(_any([computed, *in_state])))
+            for arg in node.args:
+                if arg in self.known:
+                    there = self.exact.get(arg)
+                    wanted = _any([*([] if there is None else [there]), *in_state])
+                    model.add(exact.implies(wanted) if wanted is not None else ~exact)
+        elif in_state:
+            self.exact[node] = _any(in_state)
+        self.known[node] = _any(given)
+
+    def _needs(self, node: Node, computed: Any) -> None:
+        if node.op == "not_above_zero" and node.args[0] is self.first:
+            self.model.add(computed.implies(self.behind_step | self.known[self.first]))
+            return
+        source = self.exact if node.op in EXACT_OPERANDS else self.known
+        for arg in node.args:
+            if arg in self.known:
+                self.model.add(computed.implies(source[arg]) if arg in source else ~computed)
+
+    def made(self, needed: Sequence[Node]) -> Saved:
+        model = self.model
+        for node in needed:
+            model.add(self.known[node])
+        size = HIDDEN_BYTES * (self.before + self.behind_step)
+        for one in self.save.values():
+            size = size + VALUE_BYTES * one
+        for one in self.states:
+            size = size + STATE_BYTES * one
+        work: Any = 0
+        for node, one in self.computed.items():
+            work = work + (1000 if node.op in SPECIAL else 1) * one
+        result = model.solve(minimize=size * 1_000_000 + work, time_limit=MOST_SECONDS)
+        if result.status is not Status.OPTIMAL:
+            raise InputError("the cell is too large: what its training saves is not found in 30 seconds")
+        values = result.values
+
+        def chosen(variables: dict[Node, Any]) -> tuple[Node, ...]:
+            return tuple(node for node, one in variables.items() if result[one])
+
+        hidden = 1 if values["after"] else 0 if values["before"] else -1
+        # A gate's sum comes last: the activated gates are then in the order of the equations.
+        kept = tuple(sorted(chosen(self.save), key=lambda node: not node.args))
+        return Saved(kept, sum(bool(result[one]) for one in self.states), hidden, chosen(self.computed))
+
+
+def _states_of(node: Node, after: Sequence[Node]) -> set[int]:
+    """The states after h in which a value is, before or after the step."""
+    found = {number for number, one in enumerate(after) if number and one is node}
+    return found | ({int(node.value)} if node.op == "before" and node.value else set())
+
+
+def _any(conditions: Sequence[Any]) -> Any:
+    found: Any = None
+    for one in conditions:
+        found = one if found is None else found | one
+    return found
