@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import click
 
 from kerneltune.errors import InputError, KernelTuneError
-from kerneltune.inputs.descriptions import discover
+from kerneltune.inputs.descriptions import ENDING, discover
 from kerneltune.inputs.hardware import GPU_VARIABLE, load_profile
 from kerneltune.inputs.problem import Problem
 from kerneltune.inputs.request import Request
@@ -104,7 +104,7 @@ REQUEST = (
     click.option("--strategy", help="Use only this strategy."),
     kernels_option,
 )
-"""The kind of a request: a recurrent cell such as lstm, or a scan (scan, mingru, minlstm)."""
+"""The kind of a request: a recurrent cell such as lstm, its file, or a scan (scan, mingru, minlstm)."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ class Asked:
     def request(self) -> Request:
         """The request; a scan's if the cell is one."""
         name = "linear" if self.cell == SCAN else self.cell
-        if name in discover(self.kernels_root).cells:
+        if name.endswith(ENDING) or name in discover(self.kernels_root).cells:
             return self._layer()
         return self._scan(name) if name in self._scans() else self._layer()
 
@@ -159,8 +159,9 @@ class Asked:
         if self.heads is None or self.head_dim is None:
             option = "--heads" if self.heads is None else "--head-dim"
             raise InputError(f"{option} is missing: {self.cell} needs it")
+        is_file = self.cell.endswith(ENDING)
         return Problem(
-            cell=self.cell,
+            cell=str(Path(self.cell).absolute()) if is_file else self.cell,  # children have their own folder
             heads=self.heads,
             head_dim=self.head_dim,
             batch=self.batch,

@@ -37,7 +37,7 @@ def translation_unit(candidate: Candidate, kernels: Kernels, profile: HardwarePr
         strategy=strategy,
         cell=cell,
         strategy_folder=strategy.folder.relative_to(kernels.root).as_posix(),
-        cell_folder=cell.folder.relative_to(kernels.root).as_posix(),
+        declaration=cell.declaration(kernels.root),
         scalar=SCALARS[problem.dtype],
         constants=constants,
         portable_cluster=profile.cluster_max_portable,

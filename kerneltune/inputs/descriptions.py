@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import msgspec
@@ -29,6 +28,8 @@ FileName = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$(?
 
 # Description file of each pass.
 DESCRIPTIONS = {"forward": "kernel.yaml", "backward": "backward.yaml"}
+# The ending of a file of equations.
+ENDING = ".cell"
 # Aliases of strategies.
 FORMER_NAMES = {"alternating": "streamed"}
 # Values that every strategy's constraint file must define.
@@ -175,7 +176,11 @@ class Cell:
         forward: Callable[..., np.ndarray[Any, Any]] = self.reference_module().forward
         return forward
 
-    def reference_module(self) -> ModuleType:
+    def declaration(self, root: Path) -> str:
+        """The CUDA source that declares the cell's struct; what it includes is relative to ``root``."""
+        return f'#include "{self.folder.relative_to(root).as_posix()}/cell.cuh"'
+
+    def reference_module(self) -> Any:
         """The float64 reference module: ``forward``, and for gradients ``saved`` and ``backward``."""
         path = self.folder / "reference.py"
         found = importlib.util.spec_from_file_location(f"kerneltune_reference_{self.name}", path)
@@ -207,7 +212,9 @@ class Kernels:
         return replace(self, strategies=self.backward) if direction == "backward" else self
 
     def cell(self, name: str) -> Cell:
-        """The cell of that name; raises `InputError` if there is none."""
+        """The cell of that name, or in the file of that path; raises `InputError` if there is none."""
+        if name.endswith(ENDING):
+            return _cell_of_file(Path(name))
         if name not in self.cells:
             raise InputError(f"unknown cell '{name}': {nearest(name, self.cells)}")
         return self.cells[name]
@@ -222,11 +229,23 @@ class Kernels:
 
 @cache
 def discover(root: Path | None = None) -> Kernels:
-    """Read the descriptions in each ``strategies/<strategy>/`` and each ``cells/<cell>/``."""
+    """Read the descriptions in each ``strategies/<strategy>/`` and the cells.
+
+    A cell is a file ``cells/<cell>.cell`` or a folder ``cells/<cell>/``. If it has both, the folder counts.
+    """
     root = root or data_folder("kernels")
     forward, backward = (read_strategies(root, *names) for names in DESCRIPTIONS.items())
-    cells = {spec.name: Cell(spec, folder) for spec, folder in read_cells(root, CellSpec)}
+    cells: dict[str, Cell] = {
+        path.stem: _cell_of_file(path) for path in sorted(root.glob(f"cells/*{ENDING}"))
+    }
+    cells |= {spec.name: Cell(spec, folder) for spec, folder in read_cells(root, CellSpec)}
     return Kernels(root, forward, cells, backward)
+
+
+def _cell_of_file(path: Path) -> Cell:
+    from kerneltune.inputs.equation_cell import EquationCell  # a cell of equations is a cell
+
+    return EquationCell.of_file(path)
 
 
 def read_cells(root: Path, kind: type[SpecOfCell]) -> list[tuple[SpecOfCell, Path]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from types import ModuleType
 from typing import Any, NamedTuple, TypeAlias
 
 import jax
@@ -152,7 +151,7 @@ def _flat(numbers: jax.Array, shape: tuple[int, ...]) -> jax.Array:
 
 
 @cache
-def _functions(cell: str) -> ModuleType:
+def _functions(cell: str) -> Any:
     """The cell's reference with JAX's functions in it."""
     module = discover_scans().cell(cell).reference_module()
     functions = {"sigmoid": jax.nn.sigmoid, "tanh": jnp.tanh, "log_sigmoid": jax.nn.log_sigmoid}

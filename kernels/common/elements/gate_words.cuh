@@ -19,8 +19,6 @@ struct GateWords {
   static constexpr int count = in_pairs ? gates : gates / word_values;
   // Whether a lane holds words of both kinds: the kinds differ, and the lane keeps its own.
   static constexpr bool keeps_input = Shape::separate_gradients && !in_pairs;
-  static_assert(!keeps_input || sizeof(Scalar) == 4,
-                "with an even number of gates of 16 bits both kinds of gradients are the same");
 
   unsigned word[count];
   unsigned input_word[keeps_input ? count : 1];
@@ -55,7 +53,9 @@ struct GateWords {
 #pragma unroll
     for (int i = 0; i < count; i++) {
       word[i] = word_of<Scalar>(value[word_values * i], value[word_values * i + word_values - 1]);
-      if constexpr (keeps_input) input_word[i] = __float_as_uint(input[i]);
+      if constexpr (keeps_input && word_values == 1) input_word[i] = __float_as_uint(input[i]);
+      if constexpr (keeps_input && word_values == 2)
+        input_word[i] = word_of<Scalar>(input[2 * i], input[2 * i + 1]);
     }
   }
 

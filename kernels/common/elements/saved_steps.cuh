@@ -10,9 +10,6 @@ namespace kerneltune {
 template <class Cell, class Shape>
 struct SavedSteps {
   using Scalar = typename Shape::Scalar;
-  static_assert(Cell::saved_states == 0 || Cell::saved_states == 1 || Cell::saved_states == 2,
-                "the saved states of a unit are one store");
-
   float values[Shape::warp_groups][at_least_one(Cell::saved_values)];  // of the step just computed
   Scalar* value_target;
   float* state_target;
@@ -74,6 +71,9 @@ struct SavedSteps {
     if constexpr (Cell::saved_states == 1) __stcs(target, state[1]);
     if constexpr (Cell::saved_states == 2)
       __stcs(reinterpret_cast<float2*>(target), make_float2(state[1], state[2]));
+    if constexpr (Cell::saved_states > 2)
+#pragma unroll
+      for (int s = 0; s < Cell::saved_states; s++) __stcs(target + s, state[s + 1]);
   }
 };
 

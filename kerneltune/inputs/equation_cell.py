@@ -1,0 +1,131 @@
+"""Recurrent cells that are written as equations."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from kerneltune.cells.derivation import Derivation
+from kerneltune.cells.equations import read_equations
+from kerneltune.cells.syntax import Source
+from kerneltune.errors import InputError
+from kerneltune.inputs.descriptions import Cell, CellSpec
+from kerneltune.inputs.files import text_of
+
+_NO_GATE = "no gate has R h, so this is no recurrent cell: name a gate, or R.GATE"
+_WEIGHTS = "the kernels of recurrent cells do not have weights of single units"
+MOST_BYTES = 100_000
+"""The most bytes of a cell's file that are read; syntax.py limits the characters."""
+
+
+class EquationCell(Cell):
+    """A cell that is written as equations. All else is derived from them when it is first asked for.
+
+    Args:
+        name: The cell's name.
+        gates: Names of the gates, separated by spaces.
+        states: Names of the states; R is multiplied with the first, which is the layer's output.
+        equations: The equations, one a line.
+        weights: Names of weights that each unit has.
+        positive: States that must start above zero.
+        options: Numbers by name that the equations use.
+        summary: One sentence.
+        gain: Scale of the random R that verification draws.
+    """
+
+    text_source: Source
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        gates: str,
+        states: str,
+        equations: str,
+        weights: str = "",
+        positive: str = "",
+        options: Mapping[str, float] | None = None,
+        summary: str = "",
+        gain: float = 1.0,
+    ) -> None:
+        lists = {"gates": gates, "states": states, "weights": weights, "positive": positive}
+        lines = [f"# {line}" for line in summary.splitlines()]
+        lines += [f"{kind} {' '.join(names.split())}" for kind, names in lists.items() if names.split()]
+        lines += [f"option {one} = {float(value)!r}" for one, value in (options or {}).items()]
+        lines += [f"gain {gain}"] if gain != 1.0 else []
+        text = "\n".join([*lines, equations])
+        self._begin(name, Source(f"cell '{name}'", text, 1 - len(lines)), Path())
+        self.derivation  # noqa: B018  # what is wrong is said where the cell is written
+
+    @classmethod
+    def of_text(cls, name: str, text: str, source: str, folder: Path = Path()) -> EquationCell:
+        """A cell from the text of a file, which is read when it is first needed."""
+        made = cls.__new__(cls)
+        made._begin(name, Source(source, text), folder)
+        return made
+
+    @classmethod
+    def of_file(cls, path: Path) -> EquationCell:
+        """The cell in a file; its name is the file's."""
+        return cls.of_text(path.stem, text_of(path, most=MOST_BYTES), str(path), path.parent)
+
+    def _begin(self, name: str, source: Source, folder: Path) -> None:
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+            raise InputError(f"{source.name}: '{name}' is no name of a cell: letters, digits and underscores")
+        self.__dict__.update(_name=name, text_source=source, folder=folder)
+
+    @property
+    def name(self) -> str:
+        """The cell's name."""
+        name: str = self.__dict__["_name"]
+        return name
+
+    @property
+    def text(self) -> str:
+        """The text, as a file has it."""
+        return self.text_source.text
+
+    @cached_property
+    def derivation(self) -> Derivation:
+        """The equations and what follows from them; raises `InputError` if they are wrong."""
+        return Derivation(read_equations(self.name, self.text_source))
+
+    @cached_property
+    def spec(self) -> CellSpec:
+        """The description that other cells have in `cell.yaml`."""
+        from kerneltune.cells.cuda import STRUCT
+
+        derivation = self.derivation
+        equations, saved = derivation.equations, derivation.saved
+        if not equations.recurs:
+            raise InputError(f"{self.text_source.name}: {_NO_GATE}")
+        if equations.weights:
+            raise InputError(f"{self.text_source.name}: {_WEIGHTS}")
+        return CellSpec(
+            name=self.name,
+            summary=equations.summary,
+            gates=equations.gates,
+            states=equations.states,
+            saved_values=len(saved.values),
+            saved_states=saved.states,
+            backward_reads_hidden=saved.hidden >= 0,
+            separate_gradients=derivation.separate_gradients,
+            positive=equations.positive,
+            recurrent_gain=equations.gain,
+            cell_struct=STRUCT,
+        )
+
+    def declaration(self, root: Path) -> str:
+        """The CUDA struct."""
+        from kerneltune.cells.cuda import struct_of
+
+        return struct_of(self.derivation)
+
+    def reference_module(self) -> Any:
+        """The float64 reference: `forward`, `saved` and `backward`."""
+        from kerneltune.cells.reference import DerivedReference
+
+        return DerivedReference(self.derivation)

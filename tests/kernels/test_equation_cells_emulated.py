@@ -1,0 +1,56 @@
+"""Cells of equations on the emulated GPU, against float64."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+from drawn_cells import DrawnCell
+from emulator.build import Emulator
+from emulator.crossed import more
+from emulator.passes import check_case
+
+from kerneltune.inputs.descriptions import Kernels, discover
+from kerneltune.inputs.equation_cell import EquationCell
+from kerneltune.inputs.hardware import load_profile
+from kerneltune.inputs.problem import Problem
+from kerneltune.tiling.space import TilingSpace
+
+pytestmark = pytest.mark.emulated
+
+KERNELS = discover()
+GPU = load_profile("h100_sxm")
+PASSES = ("forward", "training", "backward")
+STRATEGIES = [name for name in KERNELS.strategies if name in KERNELS.backward]
+
+
+def with_cell(cell: EquationCell) -> Kernels:
+    return replace(KERNELS, cells={**KERNELS.cells, cell.name: cell})
+
+
+@pytest.mark.parametrize("number", more(20))
+def test_drawn_cells_are_right(emulator: Emulator, number: int) -> None:
+    cell = EquationCell.of_text("drawn", DrawnCell(number, weights=False).text, "drawn.cell")
+    kernels, draw = with_cell(cell), random.Random(number)
+    for direction in PASSES:
+        dtype = draw.choice(["bf16", "fp16", "fp32"])
+        problem = Problem("drawn", 2, 16 * draw.randint(1, 2), draw.randint(1, 9), dtype, 3, direction)
+        space = TilingSpace(problem, GPU, kernels, draw.choice(["block", "cluster"]))
+        check_case(emulator, kernels, GPU, space.best(), [number])
+
+
+@pytest.mark.parametrize("direction", PASSES)
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_cell_of_three_saved_states(emulator: Emulator, strategy: str, direction: str) -> None:
+    equations = """
+        c' = sigmoid(f) * c + tanh(a)
+        n' = sigmoid(a) * n + c
+        m' = sigmoid(o) * m + f
+        h' = tanh(c' + n' - 0.1 * m')
+    """
+    cell = EquationCell("three", gates="a f o", states="h c n m", equations=equations)
+    assert cell.spec.saved_states == 3
+    kernels = with_cell(cell)
+    problem = Problem("three", 1, 64, 5, "bf16", 3, direction)
+    check_case(emulator, kernels, GPU, TilingSpace(problem, GPU, kernels, strategy).best(), [1, 2])
