@@ -45,7 +45,8 @@ class Terms:
         self._labels = labels
         self._uses = uses(results, list(known))
         self.lines: list[str] = []
-        for node in behind(results, list(known)):
+        in_order = dict.fromkeys(node for one in results for node in behind([one], list(known)))
+        for node in in_order:
             if node not in self._names and self._is_named(node):
                 kind = "bool" if node.op in CONDITIONS else "float"
                 text = self._written(node)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from kerneltune.compiling.bundle import Bundle
     from kerneltune.compiling.compile import Compiler
 
-SOURCES = (".cuh", ".cu", ".yaml", ".constrint")  # what a kernel and its tiling depend on
+SOURCES = (".cuh", ".cu", ".yaml", ".constrint", ".cell")  # what a kernel and its tiling depend on
 COMPILERS = ("nvidia-cuda-nvrtc", "nvidia-cuda-nvrtc-cu12", "cuda-core")
 MOST_WORKERS = 16
 
@@ -56,12 +56,14 @@ class ReadyKernel:
 
 @cache
 def sources_digest(root: Path) -> str:
-    """A hash of every kernel source, description and constraint file below a folder."""
+    """A hash of all kernel sources, descriptions and constraints below a folder, and of what makes them."""
     digest = hashlib.sha256()
     template = Path(__file__).with_name("translation_unit.cu.j2")
+    written = sorted(Path(__file__).parents[1].joinpath("cells").glob("*.*"))
     paths = [path for path in sorted(root.rglob("*.*")) if path.suffix in SOURCES]
     for name, path in [
         ("template", template),
+        *((path.name, path) for path in written if path.suffix in (".py", ".lark")),
         *((path.relative_to(root).as_posix(), path) for path in paths),
     ]:
         digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
@@ -180,7 +182,9 @@ class Supply:
             return self._made_compiler
 
     def _path(self, problem: Request) -> Path:
-        about = (sources_digest(self.kernels.root), installed_compiler(), self.strategy or "")
+        about = [sources_digest(self.kernels.root), installed_compiler(), self.strategy or ""]
+        if problem.cell not in self.kernels.cells:  # a file's, of which the digest knows nothing
+            about.append(self.kernels.cell(problem.cell).declaration(self.kernels.root))
         return self.cache.folder.parent / "tilings" / f"{request_key(problem, self.profile, *about)}.json"
 
     def _kept(self, problem: Request) -> ReadyKernel | None:
