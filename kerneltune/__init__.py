@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from kerneltune.inputs.equation_cell import EquationCell as Cell
     from kerneltune.sources.arguments import In as In
     from kerneltune.sources.arguments import InOut as InOut
     from kerneltune.sources.arguments import Out as Out
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from kerneltune.tuning.tune import tune as tune
 
 _PLACES = {
+    "Cell": "kerneltune.inputs.equation_cell:EquationCell",
     "In": "kerneltune.sources.arguments",
     "InOut": "kerneltune.sources.arguments",
     "Out": "kerneltune.sources.arguments",
@@ -19,7 +21,7 @@ _PLACES = {
     "tune": "kerneltune.tuning.tune",
 }
 
-__all__ = ["In", "InOut", "Out", "load", "tune"]
+__all__ = ["Cell", "In", "InOut", "Out", "load", "tune"]
 
 
 def __dir__() -> list[str]:
@@ -33,4 +35,5 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'kerneltune' has no attribute '{name}'")
     import importlib
 
-    return getattr(importlib.import_module(_PLACES[name]), name)
+    module, _, inside = _PLACES[name].partition(":")
+    return getattr(importlib.import_module(module), inside or name)

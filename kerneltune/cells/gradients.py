@@ -54,10 +54,11 @@ def gradients(graph: Graph, after: Sequence[Node]) -> dict[Node, Gradient]:
 
 def value_of(graph: Graph, gradient: Gradient) -> Node:
     """A gradient as a value."""
-    return _applied(graph, gradient.seed, gradient.factors)
+    return applied(graph, gradient.seed, gradient.factors)
 
 
-def _applied(graph: Graph, value: Node, factors: Factors) -> Node:
+def applied(graph: Graph, value: Node, factors: Factors) -> Node:
+    """A value times some factors."""
     zero = graph.constant(0.0)
     for factor in factors:
         node = factor.node
@@ -81,11 +82,11 @@ def _joined(graph: Graph, parts: Sequence[Gradient]) -> Gradient:
         seed, prefix = shared
         suffixes = [part.factors[len(prefix) :] for part in parts]
         one = graph.constant(1.0)
-        total = _sum(graph, [_applied(graph, one, suffix) for suffix in suffixes])
+        total = sum_of(graph, [applied(graph, one, suffix) for suffix in suffixes])
         return Gradient(seed, (*prefix, Factor("times", total)))
     # Bare gradients come last, so that the product before is one instruction with the sum.
     ordered = sorted(parts, key=lambda part: not part.factors)
-    return Gradient(_sum(graph, [value_of(graph, part) for part in ordered]))
+    return Gradient(sum_of(graph, [value_of(graph, part) for part in ordered]))
 
 
 def _shared(parts: Sequence[Gradient]) -> tuple[Node, Factors] | None:
@@ -103,7 +104,8 @@ def _shared(parts: Sequence[Gradient]) -> tuple[Node, Factors] | None:
     return parts[0].seed, parts[0].factors[:length]
 
 
-def _sum(graph: Graph, values: Sequence[Node]) -> Node:
+def sum_of(graph: Graph, values: Sequence[Node]) -> Node:
+    """The sum of some values."""
     total = values[0]
     for value in values[1:]:
         if value.op == "neg":

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kerneltune.cells.equations import Equations
-from kerneltune.cells.graph import Node
+from kerneltune.cells.graph import Node, behind
 from kerneltune.cells.numbers import computed
 from kerneltune.errors import MissingExtraError
 
@@ -15,7 +15,7 @@ PREFIXES = {"total": "", "input": "W.", "product": "R."}
 
 def symbols(equations: Equations) -> dict[Node, Any]:
     """A symbol for each leaf of a cell: gates, W.gate, R.gate, states and weights by their names."""
-    sympy = _sympy()
+    sympy = sympy_module()
     lists = {"before": equations.states, "weight": equations.weights}
     found = {}
     for node in equations.graph.nodes:
@@ -29,14 +29,16 @@ def symbols(equations: Equations) -> dict[Node, Any]:
     return found
 
 
-def expressions(results: Sequence[Node], known: Mapping[Node, Any]) -> list[Any]:
-    """Results as sympy expressions of known ones."""
-    values = computed(results, known, _operations())
+def expressions(results: Sequence[Node], known: Mapping[Node, Any], *, plain: bool = False) -> list[Any]:
+    """Results as sympy expressions of known ones; if ``plain``, functions keep their names."""
+    sympy = sympy_module()
+    whole = {n: sympy.Integer(n.value) for n in behind(results, list(known)) if _is_whole(n)}
+    values = computed(results, {**whole, **known}, {**_operations(), **(_plain() if plain else {})})
     return [values[node] for node in results]
 
 
 def _operations() -> dict[str, Any]:
-    sympy = _sympy()
+    sympy = sympy_module()
 
     def sigmoid(x: Any) -> Any:
         return 1 / (1 + sympy.exp(-x))
@@ -72,7 +74,22 @@ def _operations() -> dict[str, Any]:
     }
 
 
-def _sympy() -> Any:
+def _is_whole(node: Node) -> bool:
+    return node.op == "constant" and node.value == int(node.value)
+
+
+def _plain() -> dict[str, Any]:
+    sympy = sympy_module()
+    names = {"sigmoid": "sigma", "softplus": "softplus", "relu": "relu"}
+    return {
+        **{op: sympy.Function(name) for op, name in names.items()},
+        "max": lambda a, b: sympy.Max(a, b, evaluate=False),
+        "min": lambda a, b: sympy.Min(a, b, evaluate=False),
+    }
+
+
+def sympy_module() -> Any:
+    """sympy; raises `MissingExtraError` without it."""
     try:
         import sympy
     except ImportError:

@@ -16,6 +16,7 @@ from click.exceptions import Exit
 
 from constrint.support.command import run_command
 from kerneltune.cli.bundle import bundle_app
+from kerneltune.cli.cell import cell_app
 from kerneltune.cli.doctor import doctor
 from kerneltune.cli.failures import print_json, reporting, run_app
 from kerneltune.cli.fit import fit
@@ -71,6 +72,7 @@ def app() -> None:
 for command in (
     profile_app,
     bundle_app,
+    cell_app,
     tune,
     tune_kernel,
     compile_kernel,

@@ -1,0 +1,104 @@
+"""What a cell is, decided from its equations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from drawn_cells import DrawnCell
+
+from kerneltune.cells.equations import Equations, read_equations
+from kerneltune.cells.graph import Node, behind
+from kerneltune.cells.numbers import computed
+from kerneltune.cells.structure import RECURRENT, SCANS, Structure
+from kerneltune.cells.syntax import Source
+
+CELLS = {
+    "mingru": ("linear", "gates k n\nstates h\nz = sigmoid(W.k)\nh' = (1 - z) * h + z * tanh(W.n)"),
+    "complex": (
+        "linear",
+        "gates a b x y\nstates h g\nh' = W.a * h - W.b * g + W.x\ng' = W.a * g + W.b * h + W.y",
+    ),
+    "divided": ("linear", "gates a x\nstates h\nh' = h / (1 + abs(W.a)) - -W.x"),
+    "chosen": ("linear", "gates a\nstates h\nh' = where(W.a > 0, h, W.a)"),
+    "weighted": ("linear", "gates a\nstates h\nweights p\nh' = sigmoid(p) * h + W.a"),
+    "output": (  # SRU: h is any function of c, and no step reads it
+        "linear",
+        "gates f z o\nstates h c\nf = sigmoid(W.f)\nc' = f * c + (1 - f) * W.z\nh' = sigmoid(W.o) * tanh(c')",
+    ),
+    "without states": ("linear", "gates a\nstates h\nh' = tanh(W.a)"),
+    "diag_gru": (
+        "diagonal",
+        "gates z n\nstates h\nweights u\nz = sigmoid(W.z + u * h)\nh' = (1 - z) * h + z * tanh(W.n)",
+    ),
+    "squared": ("diagonal", "gates a\nstates h\nh' = 0.5 * h * h + W.a"),
+    "inverse": ("diagonal", "gates a\nstates h\nh' = W.a / (2 + h)"),
+    "switched": ("diagonal", "gates a\nstates h\nh' = where(h > 0, W.a, 2 * W.a)"),
+    "bounded": ("diagonal", "gates a\nstates h\nh' = max(0.5 * h, W.a)"),
+    "elman": ("recurrent", "gates a\nstates h\nh' = tanh(a)"),
+    "gru": ("recurrent", "gates r n\nstates h\nh' = h + tanh(W.n + sigmoid(W.r) * R.n)"),
+}
+
+
+def structure_of(text: str) -> Structure:
+    return Structure(read_equations("mine", Source("mine.cell", text)))
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_the_kind_follows_from_the_equations(name: str) -> None:
+    kind, text = CELLS[name]
+    structure = structure_of(text)
+    assert structure.kind == kind
+    assert (not structure.nonlinear) == (kind == "linear") or kind == "recurrent"
+
+
+def leaves(equations: Equations, seed: int, **fixed: Any) -> dict[Node, Any]:
+    random = np.random.default_rng(seed)
+    drawn = {
+        n: random.standard_normal(5) for n in behind(equations.after) if not n.args and n.op != "constant"
+    }
+    return {node: fixed.get(node.op, value) for node, value in drawn.items()}
+
+
+@pytest.mark.parametrize("name", [name for name in CELLS if CELLS[name][0] == "linear"])
+def test_linear_cells_are_linear(name: str) -> None:
+    """At a mean of two states, each carried state is the mean of what it is at both."""
+    structure = structure_of(CELLS[name][1])
+    equations = structure.equations
+    one = leaves(equations, 1)
+    other = {n: v + 1.7 * (n.op == "before") for n, v in one.items()}
+    middle = {n: (one[n] + other[n]) / 2 for n in one}
+    at = [computed(equations.after, known) for known in (one, middle, other)]
+    for state, node in zip(equations.states, equations.after, strict=True):
+        if state in structure.carried:
+            np.testing.assert_allclose(at[1][node], (at[0][node] + at[2][node]) / 2, rtol=1e-12)
+
+
+@pytest.mark.parametrize("number", range(40))
+def test_slopes_of_drawn_cells_are_differences(number: int) -> None:
+    structure = structure_of(DrawnCell(number).text)
+    equations = structure.equations
+    known = leaves(equations, number)
+    for before in range(len(equations.states)):
+        leaf = equations.graph.leaf("before", before)
+        at = known.get(leaf, 0.0)
+        above, below = (computed(equations.after, {**known, leaf: at + s}) for s in (1e-6, -1e-6))
+        for after, node in enumerate(equations.after):
+            slope = structure.slope(after, before)
+            found = computed([slope], known)[slope]
+            expected = (above[node] - below[node]) / 2e-6
+            np.testing.assert_allclose(found + 0 * expected, expected, rtol=2e-5, atol=2e-7)
+            assert structure.depends[after][before] or not np.any(expected)
+
+
+def test_reasons() -> None:
+    structure = structure_of(CELLS["diag_gru"][1])
+    assert structure.strategies == ["sequential", "overlap"]
+    assert structure.refusals["look_back"] == "h' has sigmoid(…) of a value that depends on a state"
+    assert structure.refusals["block"] == "no gate has R h: there is no product to share"
+    recurrent = structure_of(CELLS["gru"][1])
+    assert recurrent.strategies == list(RECURRENT)
+    assert recurrent.refusals.keys() == set(SCANS)
+    assert "passes through R (n)" in recurrent.refusals["overlap"]
+    assert structure_of(CELLS["mingru"][1]).strategies == ["look_back", "sequential"]
