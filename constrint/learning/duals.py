@@ -103,7 +103,7 @@ class Duals:
         ls: The learner.
         relaxation: The relaxation.
         rows: Its rows, with all cuts.
-        goal: The variable that is optimised, and its direction.
+        goal: The variable that is optimised, and its direction; None where only rays say something.
         truths: The atom of each 0/1 column that is one, by variable and member.
         rules: The settings.
 
@@ -116,16 +116,19 @@ class Duals:
         ls: Learner,
         relaxation: Relaxation,
         rows: Sequence[RelaxedRow],
-        goal: tuple[int, str],
+        goal: tuple[int, str] | None,
         truths: Mapping[tuple[int, int | None], Atom],
         rules: LearningSettings,
     ) -> None:
         self._rules = rules
         of = relaxation.columns
         self._columns = ColumnPlaces(list(zip(of.variable, of.value, strict=True)), truths)
-        self._goal = 2 * goal[0] + int(goal[1] == "max")  # as a bound that is minimised
-        self._cost = next(iter(of.of(goal[0]).terms))
-        self._sign = 1 if goal[1] == "min" else -1
+        self._goal, self._sign = 0, 1
+        self._cost: int | None = None
+        if goal is not None:
+            self._goal = 2 * goal[0] + int(goal[1] == "max")  # as a bound that is minimised
+            self._cost = next(iter(of.of(goal[0]).terms))
+            self._sign = 1 if goal[1] == "min" else -1
         self._program = RelaxationProgram(rows, len(of.variable), self._cost, self._sign)
         self._added = AddedRows(ls)
         self._interval = 1  # conflicts between two checks
@@ -156,17 +159,18 @@ class Duals:
 
     def _ask(self, lower: Ints, upper: Ints) -> DualProof | None:
         """The row that dual multipliers prove within bounds of the columns."""
-        program = self._program
-        best = int(upper[self._cost]) if self._sign > 0 else -int(lower[self._cost])
-        outcome = program.solve(lower, upper, best + 1)
+        program, enough = self._program, None
+        if self._cost is not None:
+            enough = 1 + (int(upper[self._cost]) if self._sign > 0 else -int(lower[self._cost]))
+        outcome = program.solve(lower, upper, enough)
         self.spent += STEPS_OF_PROGRAM + program.iterations * STEPS_OF_PIVOT
         if outcome == INFEASIBLE:
             return program.refutation(lower, upper)
-        return program.bound(lower, upper) if outcome == OPTIMAL else None
+        return program.bound(lower, upper) if outcome == OPTIMAL and self._cost is not None else None
 
     def _share(self, ls: Learner) -> float:
         """The share of the work that linear programs may take, relative to the search itself."""
-        if not ls.scalar[HAS_SOLUTION]:
+        if not ls.scalar[HAS_SOLUTION] or self._cost is None:
             return 1.0
         gap = -int(ls.root[self._goal ^ 1]) - self._trivial
         closed = (self._proven - self._trivial) / max(1, gap)

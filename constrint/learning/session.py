@@ -45,6 +45,7 @@ from constrint.preparing.checks import check
 from constrint.preparing.search_protocol import Outcome, SearchStep, SearchTask, Stoppable
 from constrint.presolve import Root
 from constrint.relaxation.highs import has_highs
+from constrint.relaxation.sums import too_few_sums
 from constrint.store.state import State
 from constrint.support.deadline import Pace
 
@@ -121,7 +122,7 @@ class LearningRun(Stoppable):
         self._state: State = build_state(root.box, root.propagators, Branch(), root.huge)
         self._ls = build(self._normal, root.propagators, root.box, self._guide(root, parts.equalities), rules)
         self.exchange = ClauseExchange(self._ls, rules.most_told) if exchanges else None
-        if goal is not None and proof is None and options.learn is True:
+        if proof is None and options.learn is True:
             self._ls.scalar[CONSULT_AT] = rules.before_programs
         self._ls.scalar[IS_LOGGED] = int(proof is not None or exchanges)
         if goal is not None:
@@ -260,7 +261,6 @@ class LearningRun(Stoppable):
             relaxation: The relaxation.
             rows: Its rows, with cuts.
         """
-        assert self._goal is not None
         from constrint.learning.duals import Duals
 
         truths: dict[tuple[int, int | None], Atom] = {
@@ -270,14 +270,14 @@ class LearningRun(Stoppable):
         self._duals = Duals(self._ls, relaxation, rows, self._goal, truths, self._rules)
 
     def _consult_own(self) -> None:
-        """Consult a relaxation of its own, if there is one that bounds the objective."""
+        """Consult a relaxation of its own: one that bounds the objective, or has sums without one."""
         self._ls.scalar[CONSULT_AT] = NEVER_CONSULT
-        if not has_highs() or self._goal is None:
+        if not has_highs() or (self._goal is None and too_few_sums(self._given) is not None):
             return
         from constrint.relaxation.lp_rows import relaxed
 
         relaxation = relaxed(self._given)
-        if relaxation is not None and relaxation.is_about(self._goal[0]):
+        if relaxation is not None and (self._goal is None or relaxation.is_about(self._goal[0])):
             self.consult(relaxation, relaxation.rows)
 
     def _consult(self) -> None:

@@ -52,6 +52,8 @@ class DualProof:
 class RelaxationProgram:
     """Minimises one column, or its negative, over rows and bounds that change.
 
+    Without a cost, any point is an optimum, and only a refutation says something.
+
     Attributes:
         point: The last optimum.
         dual: Its multipliers by row, positive where the least value binds; or a ray of them.
@@ -59,7 +61,7 @@ class RelaxationProgram:
         iterations: Of the simplex method in the last call.
     """
 
-    def __init__(self, rows: Sequence[LpRow], columns: int, cost: int, sign: int) -> None:
+    def __init__(self, rows: Sequence[LpRow], columns: int, cost: int | None, sign: int) -> None:
         import highspy
 
         self._highs: Any = highspy.Highs()
@@ -69,7 +71,8 @@ class RelaxationProgram:
         self._infinite = float(highspy.kHighsInf)
         self._cost, self._sign = cost, sign
         self._costs: Ints = np.zeros(columns, np.int64)
-        self._costs[cost] = sign
+        if cost is not None:
+            self._costs[cost] = sign
         self.rows: list[LpRow] = []
         self._all: NDArray[np.int32] = np.arange(columns, dtype=np.int32)
         self.point: Floats = np.zeros(columns)
@@ -77,7 +80,8 @@ class RelaxationProgram:
         self.iterations = 0
         for _ in range(columns):
             self._highs.addVar(-self._infinite, self._infinite)
-        self._highs.changeColCost(cost, float(sign))
+        if cost is not None:
+            self._highs.changeColCost(cost, float(sign))
         self.add(rows)
 
     def add(self, rows: Sequence[LpRow]) -> None:
@@ -131,8 +135,8 @@ class RelaxationProgram:
         low, high = lower.astype(np.float64), upper.astype(np.float64)
         low[low <= -HUGE] = -self._infinite
         high[high >= HUGE] = self._infinite
-        # An own bound of the objective would end the program for no reason.
-        low[self._cost], high[self._cost] = -self._infinite, self._infinite
+        if self._cost is not None:  # an own bound of the objective would end the program for no reason
+            low[self._cost], high[self._cost] = -self._infinite, self._infinite
         highs = self._highs
         highs.changeColsBounds(len(low), self._all, low, high)
         left = present().left

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from typing import TYPE_CHECKING, TypeAlias
 
 from constrint.engine.background_compile import LOADING
@@ -17,6 +18,7 @@ from constrint.preparing.branching import Brancher
 from constrint.preparing.restart_rules import Restarts
 from constrint.preparing.search_protocol import SearchTask
 from constrint.presolve.breaking import without_symmetries
+from constrint.relaxation.sums import sums_of, too_few_sums
 from constrint.search.depth_first import DepthFirstRun
 from constrint.search.members import (
     CountingMember,
@@ -68,6 +70,8 @@ class MemberMaker:
         share: The weight of learning.
         alone: Units of the others that come before learning.
         price: Mean cost of a propagation of the tree search, in units.
+        lacks_sums: Why sums are too few for a relaxation without an objective, or None.
+        before_sums: Units of the others that come before a relaxation without an objective.
         keeps_symmetries: The reason why no symmetries were looked for, or None.
     """
 
@@ -80,6 +84,10 @@ class MemberMaker:
         self.keeps_symmetries = self._broken.unsought
         self.alone = alone(task.root, self.kind)
         self.price = cost(task.root.propagators)
+        self.lacks_sums, self.before_sums = too_few_sums(task.root), 0
+        if task.goal is None:
+            terms = sums_of(task.root)[1]
+            self.before_sums = max(self.rules.alone, self.rules.before_each_term * terms)
 
     @property
     def is_linear(self) -> bool:
@@ -101,24 +109,33 @@ class MemberMaker:
         )
 
     def relaxation(self) -> Member | str:
-        """The search guided by a linear relaxation, towards the goal or along the longest equation."""
+        """The search guided by a linear relaxation.
+
+        It leads towards the goal; without one, along the longest equation or to any point of sums.
+        """
         from constrint.search.relaxed import relaxed_run
 
         goal, rules = self.task.goal, self.rules
         proves = goal is not None
+        weight, half = 1.0, inf
+        given_up = "its first turn gave no bound better than that of propagation"
         if goal is None:
             towards = equated(self.task.root)
-            if isinstance(towards, str):
-                return towards
-            goal = towards, "min"
+            if isinstance(towards, int):
+                goal, weight = (towards, "min"), rules.on_equations
+            elif self.lacks_sums is not None:
+                return f"{towards}; {self.lacks_sums}"
+            else:
+                weight, half = rules.on_sums, rules.half_of_sums
+                given_up = "few of its programs refute their node (relaxation.share_of_refuted)"
         run = relaxed_run(self.task._replace(root=self._broken.ordered, goal=goal))
         if isinstance(run, str):
             return run
-        run.may_give_up = proves
-        weight = 1.0 if proves else rules.on_equations
+        run.may_give_up = proves or goal is None
         return RelaxedMember(
             *("relaxation", run, rules, weight, rules.units_of_program, proves),
-            given_up="its first turn gave no bound better than that of propagation",
+            half=half,
+            given_up=given_up,
         )
 
     def restarts(self) -> Member:
@@ -208,7 +225,16 @@ def _if_linear(maker: MemberMaker) -> str | None:
 
 
 def _relaxation_waits(maker: MemberMaker, now: Standing) -> str | None:
-    return _after_tree(maker, now) if maker.task.goal is None else _if_linear(maker)
+    if maker.task.goal is not None:
+        return _if_linear(maker)
+    if maker.lacks_sums is not None:
+        return _after_tree(maker, now)
+    if now.spent >= maker.before_sums:
+        return None
+    return (
+        f"there is no objective, and the others have done {int(now.spent):,} units, fewer than "
+        f"{maker.before_sums:,} for the terms of sums (portfolio.before_each_term)"
+    )
 
 
 def _learning_waits(maker: MemberMaker, now: Standing) -> str | None:

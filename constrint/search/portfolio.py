@@ -181,8 +181,14 @@ class Portfolio(Stoppable):
         return next((one for one in self._members if isinstance(one, RelaxedMember) and one.proves), None)
 
     def _rows(self) -> tuple[Relaxation, Sequence[LpRow]] | None:
-        """The relaxation that bounds the objective, and its rows; None without a bound."""
-        return None if self._relaxed is None else self._relaxed.run.stated
+        """The relaxation that bounds the objective, and its rows; None without a bound.
+
+        Without an objective, the relaxation that leads to a solution.
+        """
+        member = self._relaxed
+        if self._goal is None:
+            member = next((one for one in self._members if isinstance(one, RelaxedMember)), None)
+        return None if member is None else member.run.stated
 
     def _point(self) -> Point | None:
         """The last optimum of that relaxation; None before the first."""

@@ -4,6 +4,7 @@ At each node the linear program is solved between the bounds that propagation le
 integers (`relaxation.program`): that there is no better solution below the node, that the goal is at least
 so much, that a column stays at its bound in every better solution. Where its point lies within what is left
 of the domains it is followed without solving again; elsewhere a column that is fractional there is decided.
+Without an objective, nodes whose program has no point fail, and the points lead to a first solution.
 """
 
 from __future__ import annotations
@@ -61,25 +62,29 @@ class RelaxedRun(DepthFirstRun):
     Attributes:
         allowed: Units of work after which `next` pauses, or None; a little more may be spent.
         bound: The relaxation's bound of the goal at the root, or None.
-        may_give_up: Whether to give up if that is no more than propagation proves.
+        may_give_up: Whether to give up if that is no more than propagation proves; without a goal, if few
+            programs of many refute their node.
     """
 
     def __init__(self, task: SearchTask, relaxation: Relaxation) -> None:
         goal = task.goal
-        assert goal is not None
         self.allowed: int | None = None
         self.bound: int | None = None
         self.may_give_up = False
         self._gives_up = False
         super().__init__(task)
         self._state.scalar[ASKED_FROM] = 0
-        self._goal = goal[0]
-        self._sign = 1 if goal[1] == "min" else -1
-        self._known = self._sign * known_bound(task.prepared, task.root, goal)
         columns = relaxation.columns
+        self._goal: int | None = None
+        self._cost: int | None = None
+        self._sign, self._known = 1, 0
+        if goal is not None:
+            self._goal = goal[0]
+            self._cost = next(iter(columns.of(goal[0]).terms))
+            self._sign = 1 if goal[1] == "min" else -1
+            self._known = self._sign * known_bound(task.prepared, task.root, goal)
         self._relaxation = relaxation
         self._bounds = ColumnBounds(columns, self._state)
-        self._cost = next(iter(columns.of(goal[0]).terms))
         self._program = RelaxationProgram(relaxation.rows, len(columns.variable), self._cost, self._sign)
         self._column = {
             v: i for i, (v, x) in enumerate(zip(columns.variable, columns.value, strict=True)) if x is None
@@ -91,6 +96,8 @@ class RelaxedRun(DepthFirstRun):
         self._value_before = -math.inf
         self._optimum: NDArray[np.float64] | None = None  # the last one, at any node
         self._has_point = False
+        self._is_stated = False  # whether the program of the root is solved
+        self._solved = self._refuted = 0  # programs of nodes
         self._least = 0
         count = len(columns.variable)
         self._gain = np.ones((2, count))  # of the bound by a unit, when a column goes down, and up
@@ -99,8 +106,8 @@ class RelaxedRun(DepthFirstRun):
 
     @property
     def stated(self) -> tuple[Relaxation, Sequence[LpRow]] | None:
-        """The relaxation, and its rows with all cuts, which hold in every solution; None before a bound."""
-        return None if self.bound is None else (self._relaxation, self._program.rows)
+        """The relaxation, and its rows with all cuts, which hold in every solution; None before a point."""
+        return (self._relaxation, self._program.rows) if self._is_stated else None
 
     @property
     def point(self) -> Point | None:
@@ -133,7 +140,7 @@ class RelaxedRun(DepthFirstRun):
 
     def _demand(self, state: State) -> bool:
         """Require a better value than the best solution's; False where the node has none."""
-        if not state.scalar[HAS_BOUND]:
+        if not state.scalar[HAS_BOUND] or self._goal is None:
             return True
         bound = int(state.scalar[BOUND])
         if self._sign > 0:
@@ -166,8 +173,12 @@ class RelaxedRun(DepthFirstRun):
                 self.allowed -= (
                     rules.cost_of_program + len(lower) // 2 + program.iterations * (8 + len(lower) // 100)
                 )
+            self._solved += 1
             if outcome == INFEASIBLE:
                 proof = program.refutation(lower, upper)
+                self._refuted += proof is not None
+                if is_root and proof is not None and self.allowed is not None:
+                    self.allowed = max(1, self.allowed)  # the end needs no further turn
                 return None if proof is None else False
             if outcome != OPTIMAL:
                 return None
@@ -180,13 +191,17 @@ class RelaxedRun(DepthFirstRun):
             rounds -= 1
         self._has_point = True
         self._optimum = program.point
+        if self._goal is None:
+            self._is_stated = True
+            self._gives_up = self.may_give_up and self._is_idle()
+            return None
         proof = program.bound(lower, upper)
         if proof is None:
             return None
         least = -(-proof.least // proof.scale)
         self._note_gain(least)
         if is_root:
-            self.bound = self._sign * least
+            self.bound, self._is_stated = self._sign * least, True
             if self.may_give_up and least <= self._known:
                 self._gives_up = True  # cuts are separated at the root: below it, few new ones are violated
                 return True
@@ -194,13 +209,13 @@ class RelaxedRun(DepthFirstRun):
 
     def _rounded(self) -> list[LpRow]:
         """Cuts by rounding at the root; none once they raise the bound too little."""
-        if self._rounds_left == 0:
+        if self._rounds_left == 0 or self._cost is None:
             return []
         self._rounds_left -= 1
         point = self._program.point
         if not (np.abs(point - np.rint(point)) > NEAR)[~self._free_columns].any():
             return []
-        value = self._sign * float(self._program.point[self._cost])
+        value = self._sign * float(point[self._cost])
         if value - self._value_before < self._relaxation.rules.worth_a_round * max(1.0, abs(value)):
             self._rounds_left = 0
             return []
@@ -212,6 +227,11 @@ class RelaxedRun(DepthFirstRun):
         if self.allowed is not None:
             self.allowed -= self._rounding.work - before
         return found
+
+    def _is_idle(self) -> bool:
+        """Whether few of many programs refute their node, so that search does better without them."""
+        rules = self._relaxation.rules
+        return self._solved >= rules.trial_of_points and self._refuted < rules.share_of_refuted * self._solved
 
     def _note_gain(self, least: int) -> None:
         """Record how much the last decision improved the bound."""
@@ -225,6 +245,7 @@ class RelaxedRun(DepthFirstRun):
     def _narrow(self, state: State, proof: DualProof, least: int, lower: Ints, upper: Ints) -> bool | None:
         """Narrow the goal by its bound, and columns by their reduced costs; returns as `_solve`."""
         goal = self._goal
+        assert goal is not None
         low = max(int(state.lo[goal]), least) if self._sign > 0 else int(state.lo[goal])
         high = int(state.hi[goal]) if self._sign > 0 else min(int(state.hi[goal]), -least)
         if low > high:
@@ -277,7 +298,8 @@ class RelaxedRun(DepthFirstRun):
         away = np.abs(point - np.rint(point))
         away[self._free_columns] = 0
         fractional = np.flatnonzero((away > NEAR) & (upper > lower))
-        fractional = fractional[fractional != self._cost]
+        if self._cost is not None:
+            fractional = fractional[fractional != self._cost]
         level = int(state.scalar[LEVEL])
         if len(fractional):
             below = point[fractional] - np.floor(point[fractional])
@@ -340,15 +362,13 @@ def _write(state: State, level: int, v: int, decision: int, value: int) -> bool:
 
 
 def relaxed_run(task: SearchTask) -> RelaxedRun | str:
-    """A search guided by a relaxation; a text says why there is none that bounds the goal."""
-    if task.goal is None:
-        return "there is no objective"
+    """A search guided by a relaxation; a text says why there is none, or none that bounds the goal."""
     if not has_highs():
         return "HiGHS is not installed, or in a version that clashes with OR-Tools"
     relaxation = relaxed_or_reason(task.root)
     if isinstance(relaxation, str):
         return relaxation
-    if not relaxation.is_about(task.goal[0]):
+    if task.goal is not None and not relaxation.is_about(task.goal[0]):
         return f"none of {len(relaxation.rows):,} linear rows is about what is optimised"
     options = replace(task.options, brancher=PLAIN, restarts=None, lns=False)
     return RelaxedRun(task._replace(options=options), relaxation)

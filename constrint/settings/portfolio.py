@@ -67,6 +67,13 @@ class PortfolioSettings(Record):
     least_equations: int = 3
     share_of_equations: float = 0.25
 
+    # Its weight where any solution of sums is wanted, and units after which that is half: a program may
+    # refute at once what search does not, or lead to a solution; otherwise it takes time. Units that come
+    # before it for each term of a sum: about what making the relaxation takes.
+    on_sums: float = 1.0
+    half_of_sums: int = 10_000_000
+    before_each_term: int = 100
+
     # Large neighbourhoods of the best solution; their weight fades while they find nothing.
     weight_of_lns: float = 1.0
     lns_fades: float = 0.8  # factor with each turn that finds nothing

@@ -51,5 +51,14 @@ class RelaxationSettings(Record):
     exact_pivots: int = 300
     least_gain: float = 1e-6  # of the objective's bound: a row that gives less only takes time
 
+    # Without an objective: sums that the constraints must have, and the part of the variables in constraints
+    # that is in sums, before a relaxation is made.
+    least_sums: int = 2
+    share_of_sums: float = 0.1
+    # Its programs of nodes before they are judged, and the least part that refutes its node: a dive to a
+    # first solution takes some tens.
+    trial_of_points: int = 200
+    share_of_refuted: float = 0.05
+
     # What a program counts, beside its pivots: measured, 0.5 ms a node.
     cost_of_program: int = 800

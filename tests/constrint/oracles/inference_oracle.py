@@ -250,8 +250,7 @@ def check_model(
             continue
         watch_learning(ready.prepared, root, extended, rng, step)
     watch_branching(ready.prepared, *rng.choice(roots), rng)
-    if ready.goal is not None:
-        watch_relaxation(ready.prepared, ready.root, ready.known, rng)
+    watch_relaxation(ready.prepared, ready.root, ready.known, rng)
 
 
 def _same(found: np.ndarray[Any, Any], wanted: np.ndarray[Any, Any], what: str) -> None:

@@ -13,6 +13,7 @@ HASTY: dict[str, dict[str, Any]] = {
         "nodes_of_turn": 1,
         "least_turn": 1,
         "alone": 0,
+        "before_each_term": 0,
         "before_each_part": 0,
         "before_each_part_of_schedules": 0,
     },
@@ -71,6 +72,8 @@ LOWERED = hasty(least_turn=20).with_fields(
         "least_depth": 1e-3,
         "least_violation": 1e-3,
         "worth_a_round": 0.0,
+        "least_sums": 0,
+        "share_of_sums": 0.0,
     },
     search={
         "nodes_of_descent": 1,
