@@ -254,6 +254,11 @@ class LearningRun(Stoppable):
         self._pace.end(done)
         return outcome
 
+    @property
+    def consults(self) -> bool:
+        """Whether it consults a relaxation."""
+        return self._duals is not None
+
     def consult(self, relaxation: Relaxation, rows: Sequence[RelaxedRow]) -> None:
         """Consult a relaxation of the same constraints at nodes from now on.
 

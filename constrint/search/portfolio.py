@@ -158,6 +158,7 @@ class Portfolio(Stoppable):
             member.over()
         self._ask_bound()
         self._join(self._maker)
+        self._tell_rows()
         self._playing = sorted(self._members, key=lambda member: member.claim)[: self.workers]
         rules = self._rules
         work = max(rules.least_turn, int(self._spent) // rules.turn_of_all)
@@ -233,6 +234,14 @@ class Portfolio(Stoppable):
                     continue
                 reason = made
             self.absent[row.member] = reason
+
+    def _tell_rows(self) -> None:
+        """Let learning ask the relaxation, which proves its use late where nothing is optimised."""
+        if self._goal is not None or (rows := self._rows()) is None:
+            return
+        for learner in self._learners:
+            if not learner.run.consults:
+                learner.run.consult(*rows)
 
     def _standing(self) -> Standing:
         from constrint.search.admission import Standing

@@ -106,8 +106,14 @@ class RelaxedRun(DepthFirstRun):
 
     @property
     def stated(self) -> tuple[Relaxation, Sequence[LpRow]] | None:
-        """The relaxation, and its rows with all cuts, which hold in every solution; None before a point."""
-        return (self._relaxation, self._program.rows) if self._is_stated else None
+        """The relaxation, and its rows with all cuts, which hold in every solution; None before a bound.
+
+        Without an objective, None until many of many programs have refuted their node: elsewhere its rows
+        have led learning away from first solutions.
+        """
+        if not self._is_stated or (self._goal is None and not self._is_judged(True)):
+            return None
+        return self._relaxation, self._program.rows
 
     @property
     def point(self) -> Point | None:
@@ -193,7 +199,7 @@ class RelaxedRun(DepthFirstRun):
         self._optimum = program.point
         if self._goal is None:
             self._is_stated = True
-            self._gives_up = self.may_give_up and self._is_idle()
+            self._gives_up = self.may_give_up and self._is_judged(False)
             return None
         proof = program.bound(lower, upper)
         if proof is None:
@@ -228,10 +234,11 @@ class RelaxedRun(DepthFirstRun):
             self.allowed -= self._rounding.work - before
         return found
 
-    def _is_idle(self) -> bool:
-        """Whether few of many programs refute their node, so that search does better without them."""
+    def _is_judged(self, refutes: bool) -> bool:
+        """Whether many programs are solved, and whether many of them refuted their node is as said."""
         rules = self._relaxation.rules
-        return self._solved >= rules.trial_of_points and self._refuted < rules.share_of_refuted * self._solved
+        has_refuted = self._refuted >= rules.share_of_refuted * self._solved
+        return self._solved >= rules.trial_of_points and has_refuted == refutes
 
     def _note_gain(self, least: int) -> None:
         """Record how much the last decision improved the bound."""

@@ -74,6 +74,8 @@ LOWERED = hasty(least_turn=20).with_fields(
         "worth_a_round": 0.0,
         "least_sums": 0,
         "share_of_sums": 0.0,
+        "trial_of_points": 1,
+        "share_of_refuted": 0.0,
     },
     search={
         "nodes_of_descent": 1,

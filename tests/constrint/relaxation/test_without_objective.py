@@ -90,7 +90,8 @@ def test_drawn_sums_against_brute_force(monkeypatch, learn):
 
     monkeypatch.setattr(RelaxationProgram, "solve", counted)
     eager = {"before_programs": 0, "free": 1 << 60, "longest_interval": 1}
-    settings = hasty(20, learning=eager, relaxation={"least_sums": 0, "share_of_sums": 0.0})
+    always = {"least_sums": 0, "share_of_sums": 0.0, "trial_of_points": 1, "share_of_refuted": 0.0}
+    settings = hasty(20, learning=eager, relaxation=always)
     for seed in range(300):
         with using(settings.with_fields(presolve={"most_postponed": 0})):
             m, highs, rows = draw(seed)
