@@ -372,7 +372,7 @@ class Model(ImportExport, Alternatives):
         assumed = self.copy()
         if assumed.assume(assumptions):
             return assumed.explain(time_limit=max(0.0, deadline.left))
-        result = Solver(self, options_of(time_limit=deadline.rest)).best([], [])
+        result = Solver(self, options_of(time_limit=deadline.rest, learn="auto")).best([], [])
         if result:
             return None
         if result.status is Status.UNKNOWN:

@@ -6,15 +6,16 @@ small conflict among many constraints takes few solves. Domains are always part 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 
+from constrint.answers.linear_conflicts import linear_conflicts
 from constrint.answers.search_arguments import options_of
 from constrint.errors import UnboundedError
 from constrint.modelling.conflict import Conflict
 from constrint.modelling.declarations import Declarations
 from constrint.modelling.result import Status
 from constrint.search.solver import Solver
+from constrint.support.deadline import Deadline
 
 
 def find_conflict(
@@ -31,28 +32,43 @@ def find_conflict(
     empty = tuple(name for name, variable in model.variables.items() if variable.domain.is_empty)
     if empty:
         return Conflict((), empty)
-    search = _ConflictSearch(model, time.monotonic() + time_limit)
+    search = _ConflictSearch(model, time_limit)
     given = sorted(set(background))
     numbers = sorted(set(range(len(model.constraints))).difference(given))
+    core = search.linear_core(given + numbers)
+    if core is not None:
+        numbers = [number for number in numbers if number in core]
     guilty = [] if search.infeasible(given) else search.needed(given, numbers, changed=False)
     blamed = tuple(model.constraints[i] for i in sorted(guilty))
-    return Conflict(blamed, minimal=not search.cut_short, beside=len(numbers) < len(model.constraints))
+    return Conflict(blamed, minimal=not search.cut_short, beside=bool(background))
 
 
 class _ConflictSearch:
     """QuickXplain's recursion over constraint numbers."""
 
-    def __init__(self, model: Declarations, deadline: float) -> None:
+    def __init__(self, model: Declarations, time_limit: float) -> None:
         self.model = model
-        self.deadline = deadline
+        self.deadline = Deadline(time_limit)
         self.cut_short = False
+        self._linear = linear_conflicts(model, self.deadline)
+
+    def linear_core(self, numbers: Sequence[int]) -> frozenset[int] | None:
+        """A few of these constraints that contradict each other linearly; None if that is not proven."""
+        if self._linear is None:
+            return None
+        found = self._linear.shrunk(numbers)
+        return None if found is None else frozenset(found)
 
     def infeasible(self, numbers: Sequence[int]) -> bool:
         """Whether the solver proves that these constraints contradict each other."""
-        remaining = self.deadline - time.monotonic()
+        remaining = self.deadline.left
         if remaining <= 0:
             self.cut_short = True
             return False
+        if self._linear is not None:
+            is_feasible = self._linear.is_feasible(numbers)
+            if is_feasible is not None:
+                return not is_feasible
         part = Declarations(self.model.name)
         part.settings = self.model.settings
         part.variables = self.model.variables

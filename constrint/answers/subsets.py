@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeAlias, TypeVar, overload
 
+from constrint.answers.linear_conflicts import linear_conflicts
 from constrint.answers.search_arguments import options_of
 from constrint.errors import UnboundedError
 from constrint.expr import BoolVar, Comparison, IntExpr, Not, Or, Sum, definedness
@@ -133,6 +134,10 @@ class _Marco:
         given = set(candidates)
         self._background = [one for one in model.constraints if one not in given]
         self._model = model
+        self._linear = linear_conflicts(model, deadline)
+        place = {one: number for number, one in enumerate(model.constraints)}
+        self._number = [place[one] for one in candidates]
+        self._given = [place[one] for one in self._background]
         self._map = Declarations("map")
         self._chosen: list[BoolVar] = [self._map.bool_var(str(i)) for i in range(len(candidates))]
         self.complete = False
@@ -157,6 +162,7 @@ class _Marco:
             return _Chosen(frozenset(numbers), True)
         if feasible is None:
             return None
+        numbers = self._shrunk(numbers)
         for number in list(numbers):
             without = [i for i in numbers if i != number]
             feasible = self._feasible(without)
@@ -167,8 +173,19 @@ class _Marco:
         self._map.add(Or(tuple(Not(self._chosen[i]) for i in numbers)))
         return _Chosen(frozenset(numbers), False)
 
+    def _shrunk(self, numbers: list[int]) -> list[int]:
+        """As few as possible of some candidates that contradict each other linearly; else all of them."""
+        if self._linear is None:
+            return numbers
+        core = self._linear.shrunk([*self._given, *(self._number[i] for i in numbers)])
+        return numbers if core is None else [i for i in numbers if self._number[i] in set(core)]
+
     def _feasible(self, numbers: Sequence[int]) -> bool | None:
         """Whether constraints have a solution beside the background; None if that is not decided in time."""
+        if self._linear is not None:
+            known = self._linear.is_feasible([*self._given, *(self._number[i] for i in numbers)])
+            if known is not None:
+                return known
         part = Declarations(self._model.name)
         part.settings = self._model.settings
         part.variables, part.lets = self._model.variables, self._model.lets

@@ -58,6 +58,7 @@ class RelaxationProgram:
         point: The last optimum.
         dual: Its multipliers by row, positive where the least value binds; or a ray of them.
         rows: All its rows.
+        used: The rows that have a multiplier in the last bound or refutation.
         iterations: Of the simplex method in the last call.
     """
 
@@ -78,6 +79,8 @@ class RelaxationProgram:
         self.point: Floats = np.zeros(columns)
         self.dual: Floats = np.zeros(0)
         self.iterations = 0
+        self.used: Ints = np.zeros(0, np.int64)
+        self._has_low = self._has_high = np.zeros(0, bool)
         for _ in range(columns):
             self._highs.addVar(-self._infinite, self._infinite)
         if cost is not None:
@@ -107,6 +110,17 @@ class RelaxationProgram:
         )
         self.rows += rows
         self._index()
+
+    def keep(self, chosen: NDArray[np.bool_]) -> None:
+        """Let only the chosen rows hold from now on."""
+        infinite = self._infinite
+        has_low = chosen & np.array([row.low is not None for row in self.rows], bool)
+        has_high = chosen & np.array([row.high is not None for row in self.rows], bool)
+        for i in np.flatnonzero((has_low != self._has_low) | (has_high != self._has_high)).tolist():
+            low = float(self._low[i]) if has_low[i] else -infinite
+            high = float(self._high[i]) if has_high[i] else infinite
+            self._highs.changeRowBounds(i, low, high)
+        self._has_low, self._has_high = has_low, has_high
 
     def _index(self) -> None:
         """The rows as entries in the order of their columns."""
@@ -190,6 +204,7 @@ class RelaxationProgram:
         if not np.isfinite(multipliers).all() or np.abs(multipliers).max(initial=0.0) > SAFE:
             return None
         y = multipliers.astype(np.int64)
+        self.used = np.flatnonzero(y)
         sides = np.where(y > 0, self._low, self._high)
         sizes = np.abs(costs).astype(np.float64)
         products = np.abs(multipliers[self._entry_row] * self._entry_factor)

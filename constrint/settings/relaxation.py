@@ -60,5 +60,10 @@ class RelaxationSettings(Record):
     trial_of_points: int = 200
     share_of_refuted: float = 0.05
 
+    # Constraints among which conflicts and corrections are looked for by linear programs: fewer take no
+    # longer than loading HiGHS, and lowering more one by one takes seconds.
+    least_blamed: int = 12
+    most_blamed: int = 20_000
+
     # What a program counts, beside its pivots: measured, 0.5 ms a node.
     cost_of_program: int = 800

@@ -67,7 +67,6 @@ def clock(monkeypatch):
     for name, module in list(sys.modules.items()):
         if name.startswith("constrint.") and hasattr(module, "perf_counter"):
             monkeypatch.setattr(module, "perf_counter", CLOCK)
-    monkeypatch.setattr("constrint.answers.conflict.time.monotonic", CLOCK)
     # These models are small: without this, no search would be shared, dived for or left to tables.
     search = {"small": 1, "work_alone": 50, "work_of_share": 100}
     with using(DEFAULT.with_fields(search=search, enumeration={"least_combinations": 1})):
