@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, pairwise
 
+from constrint.engine.encoding import Encoding, encoded
 from constrint.engine.select import BY_DEGREE, VALUE_RULES, VARIABLE_RULES
 from constrint.errors import InternalError
 from constrint.settings import DEFAULT
@@ -39,7 +40,6 @@ from constrint.store.state import (
     StateScalar,
     write,
 )
-from constrint.support.deadline import check_deadline
 
 # The widest domain with a bitset, in steps. Propagators walk through bitsets; a Member propagator keeps the
 # inner holes of wider domains.
@@ -116,7 +116,13 @@ def _bitset(values: tuple[int, ...] | None, lo: int, hi: int, step: int, words: 
     return place
 
 
-def build(box: Box, propagators: Sequence[Propagator], branch: Branch, huge: int = LIMIT) -> State:
+def build(
+    box: Box,
+    propagators: Sequence[Propagator],
+    branch: Branch,
+    huge: int = LIMIT,
+    encoding: Encoding | None = None,
+) -> State:
     """Make the state of a search that starts at the root with every propagator queued.
 
     Args:
@@ -124,30 +130,26 @@ def build(box: Box, propagators: Sequence[Propagator], branch: Branch, huge: int
         propagators: The propagators.
         branch: Decision variables and rules.
         huge: The bound that means "no bound"; its square root already counts as one.
+        encoding: The encoding of the propagators, if it is known.
     """
+    known = encoded(len(box.lo), propagators) if encoding is None else encoding
     words: Cells = []
     hole = [
         _bitset(values, lo, hi, step, words) if lo < hi else -1
         for lo, hi, step, values in zip(box.lo, box.hi, box.step, box.values, strict=True)
     ]
-    watch_start, watch_constraint, watch_mask = _watches(len(box.lo), propagators)
-    start = [0]
-    args: Cells = []
-    for node in propagators:
-        check_deadline()
-        args += node.encode()
-        if node.trailed:
-            args.append(len(words))
-            words.extend([0] * node.trailed)
-        start.append(len(args))
+    args = list(known.args)  # constraints keep notes there
+    for place, number in known.trailed:
+        args[place] = len(words)
+        words.extend([0] * number)
     state = State(
-        watch_start=watch_start,
-        watch_constraint=watch_constraint,
-        watch_mask=watch_mask,
-        kind=[node.kind for node in propagators],
-        start=start,
-        priority=[node.priority for node in propagators],
-        idempotent=[int(node.idempotent) for node in propagators],
+        watch_start=known.watches[0],
+        watch_constraint=known.watches[1],
+        watch_mask=known.watches[2],
+        kind=known.kind,
+        start=known.start,
+        priority=known.priority,
+        idempotent=known.idempotent,
         args=args,
         **_fresh(box, hole, words, len(propagators)),
         **_decisions(len(box.lo), len(propagators), branch, huge),
@@ -304,22 +306,6 @@ def _entries(n: int, branch: Branch) -> Cells:
     for place, v in enumerate(branch.variables):
         entry[v] = place
     return entry
-
-
-def _watches(n: int, propagators: Sequence[Propagator]) -> tuple[Cells, Cells, Cells]:
-    """The watch lists of all variables, one after the other."""
-    watching: list[Cells] = [[] for _ in range(n)]  # constraint and mask alternate
-    for c, node in enumerate(propagators):
-        check_deadline()
-        for v, mask in node.watches():
-            own = watching[v]
-            if own and own[-2] == c:
-                own[-1] |= mask
-            else:
-                own += (c, mask)
-    start = [0, *accumulate([len(own) // 2 for own in watching])]
-    flat = list(chain.from_iterable(watching))
-    return start, flat[::2], flat[1::2]
 
 
 DOMAIN_TRAIL = ("trail_variable", "trail_lo", "trail_hi", "trail_step", "trail_holes", "trail_stamp")

@@ -24,10 +24,10 @@ from constrint.preparing.branching import (
     ValueSelector,
     credits_of,
     directions,
-    reached_by,
 )
 from constrint.preparing.checks import Assignment, check
 from constrint.preparing.options import Options
+from constrint.preparing.structure import Structure
 from constrint.presolve import OutOfRange, Root, presolve, untouched
 from constrint.store.state import COUNT_FAILURES
 from constrint.support.deadline import NEVER, Deadline
@@ -56,6 +56,7 @@ class Prepared:
         scales: (factor, constant) of each goal's expression over the variable that stands for it.
         targets: The expressions to optimise or preferred, in order.
         inputs: What each function is a function of.
+        structure: What follows from the constraints of its roots alone.
         root: What presolve left; None where it proved that there is no solution.
     """
 
@@ -101,6 +102,7 @@ class Prepared:
         self.scales: dict[int, tuple[int, int]] = {}
         self._factors: list[tuple[int, int]] = []
         self.inputs: Inputs = {}
+        self.structure = Structure(self.inputs)
         self.root: Root | None = None
         while True:
             self.bits = bits
@@ -167,6 +169,7 @@ class Prepared:
                 first = i + 1
         self.goals, self.preferences = targets[:first], targets[first:]
         self.inputs = lowering.problem.inputs
+        self.structure = Structure(self.inputs)
         self._problem = lowering.problem
         if self._before_presolve is not None:
             unreasoned = untouched(self._problem, model.settings)
@@ -241,7 +244,7 @@ class Prepared:
         if phases and not options.is_solution:
             first = len(self.preferences)
             entries[first:] = [(v, AS_BEST if v in phases else rule) for v, rule in entries[first:]]
-        reached = reached_by(len(root.box.lo), root.propagators, self.inputs)
+        reached = self.structure.reached(root)
         variables = [v for v, _ in entries]
         weighing = brancher.weighing
         return Branch(

@@ -46,16 +46,19 @@ def rows_of(propagators: Iterable[c.Propagator], lo: Sequence[int], hi: Sequence
 
 def connected(rows: list[Row], wanted: set[int]) -> list[Row]:
     """The rows that are connected with the wanted variables."""
-    reached = set(wanted)
-    left = rows
+    of: dict[int, list[int]] = {}
+    for number, (terms, _, _) in enumerate(rows):
+        for _, v in terms:
+            of.setdefault(v, []).append(number)
+    taken: set[int] = set()
     chosen: list[Row] = []
-    while True:
-        near = [row for row in left if any(v in reached for _, v in row[0])]
-        if not near:
-            return chosen
-        chosen += near
-        left = [row for row in left if not any(v in reached for _, v in row[0])]
-        reached.update(v for terms, _, _ in near for _, v in terms)
+    fresh = set(wanted)
+    while fresh:  # ring by ring; variables whose rows are taken leave the index
+        near = sorted({number for v in fresh for number in of.pop(v, ())} - taken)
+        taken.update(near)
+        chosen += [rows[number] for number in near]
+        fresh = {v for number in near for _, v in rows[number][0] if v in of}
+    return chosen
 
 
 def system(rows: Sequence[Row], lo: Sequence[int], hi: Sequence[int], finite: int, pivots: int) -> Simplex:

@@ -10,6 +10,7 @@ from operator import eq, sub
 from typing import TYPE_CHECKING
 
 from constrint.engine.cache import is_loaded
+from constrint.engine.encoding import Encoding
 from constrint.engine.fixpoint import FAILED, INTERRUPTED, fixpoint
 from constrint.engine.state_arrays import LIMIT, Box, Branch, build, can_resume, decided
 from constrint.lowering.problem import Infeasible, NeedsWiderBounds, Problem
@@ -82,8 +83,16 @@ class Root:
     postponed: bool = False
     settings: Settings = DEFAULT
 
-    def begin(self, branch: Branch, may_compile: bool) -> tuple[State, CompiledSearch | None]:
-        """The state of a search, and its session if it runs in the compiled engine already."""
+    def begin(
+        self, branch: Branch, may_compile: bool, encoding: Callable[[Root], Encoding] | None = None
+    ) -> tuple[State, CompiledSearch | None]:
+        """The state of a search, and its session if it runs in the compiled engine already.
+
+        Args:
+            branch: The decisions.
+            may_compile: Whether it may run there.
+            encoding: Gives the encoding of the constraints, if it may be known.
+        """
         settled = self.settled
         # A root that was narrowed since has other domains than the state.
         if (
@@ -93,7 +102,8 @@ class Root:
             or settled.box is not self.box
             or settled.propagators is not self.propagators
         ):
-            return build(self.box, self.propagators, branch, self.huge), None
+            known = None if encoding is None else encoding(self)
+            return build(self.box, self.propagators, branch, self.huge, known), None
         settled.is_taken = True
         fields = decided(settled.state, branch, self.huge)
         if settled.session is not None:
@@ -345,7 +355,7 @@ def _root(
     outcome: int,
     settings: Settings,
 ) -> Root:
-    propagators = problem.propagators
+    propagators = list(problem.propagators)  # what is kept of a root's constraints is found by their list
     if outcome != INTERRUPTED:
         are_fixed = sum(map(eq, box.lo, box.hi)) > 1  # more than the constant 1 is fixed
         propagators = [

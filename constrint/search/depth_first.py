@@ -55,7 +55,9 @@ class DepthFirstRun(Stoppable, Stepper):
         self.prepared = prepared
         self._options = options
         branch = prepared.branch(root, options, goal)
-        state, session = root.begin(branch, not root.exact and options.engine != "interpreted")
+        state, session = root.begin(
+            branch, not root.exact and options.engine != "interpreted", prepared.structure.encoding
+        )
         if most_work is not None and any(is_unbounded(state, v) for v in state.branch):
             most_work = None  # interruptions are handled by the whole search, not a share of it
         limits = SearchLimits(task.deadline, most_nodes, most_work, most_failures, root.settings)

@@ -7,28 +7,31 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from constrint.engine.select import BY_SCORE
-from constrint.preparing.branching import Inputs, credits_of, reached_by
+from constrint.preparing.branching import credits_of
 from constrint.store.state import COUNT_FAILURES, FAILURE_LIMIT, WEIGHING, State
 
 if TYPE_CHECKING:
+    from constrint.preparing.structure import Structure
     from constrint.presolve import Root
 
 
 class LateWeights:
     """Starts the failure weighting of one search after a number of failures."""
 
-    def __init__(self, variables: Sequence[int], root: Root, inputs: Inputs, groups: Sequence[int]) -> None:
+    def __init__(
+        self, variables: Sequence[int], root: Root, structure: Structure, groups: Sequence[int]
+    ) -> None:
         """Make the steering.
 
         Args:
             variables: The decision variables.
             root: The root of the search.
-            inputs: The argument variables of each function.
+            structure: The structure of the root's constraints.
             groups: Numbers of the groups that change to failure weighting.
         """
         self._variables = variables
         self._root = root
-        self._inputs = inputs
+        self._structure = structure
         self._groups = groups
 
     def begin(self, state: State) -> State:
@@ -42,7 +45,7 @@ class LateWeights:
     def cut(self, state: State) -> State:
         """Turn failure weighting on."""
         propagators = self._root.propagators
-        reached = reached_by(len(self._root.box.lo), propagators, self._inputs)
+        reached = self._structure.reached(self._root)
         credits = credits_of(self._variables, reached, len(propagators))
         for group in self._groups:
             state.group_rule[group] = BY_SCORE

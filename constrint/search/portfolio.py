@@ -201,7 +201,7 @@ class Portfolio(Stoppable):
         Remove the member if it proves no more than the root.
         """
         member = self._relaxed
-        if member is None or self._goal is None or member.spent == 0:
+        if member is None or self._goal is None or member.spent == 0 or member.run.is_root_open:
             return
         from constrint.search.relaxed import known_bound
 

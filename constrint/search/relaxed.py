@@ -27,8 +27,9 @@ from constrint.relaxation.cuts import cuts
 from constrint.relaxation.highs import has_highs
 from constrint.relaxation.lp_rows import LpRow, Relaxation, relaxed_or_reason
 from constrint.relaxation.point import Point
-from constrint.relaxation.program import INFEASIBLE, OPTIMAL, DualProof, RelaxationProgram
+from constrint.relaxation.program import EVER, INFEASIBLE, INTERRUPTED, OPTIMAL, DualProof, RelaxationProgram
 from constrint.relaxation.rounding import Rounding
+from constrint.search.decisions import write_decision
 from constrint.search.depth_first import DepthFirstRun
 from constrint.store.domains import contains, fix, remove, set_hi, set_lo
 from constrint.store.state import (
@@ -62,6 +63,7 @@ class RelaxedRun(DepthFirstRun):
     Attributes:
         allowed: Units of work after which `next` pauses, or None; a little more may be spent.
         bound: The relaxation's bound of the goal at the root, or None.
+        is_root_open: Whether the relaxation of the root is not solved yet, with its cuts.
         may_give_up: Whether to give up if that is no more than propagation proves; without a goal, if few
             programs of many refute their node.
     """
@@ -93,6 +95,8 @@ class RelaxedRun(DepthFirstRun):
         self._free_columns = np.array([v < 0 for v in columns.variable], bool)
         self._rounding: Rounding | None = None
         self._rounds_left = self._relaxation.rules.rounding_rounds
+        self._rounds_of_root = self._relaxation.rules.cut_rounds_of_root
+        self.is_root_open = True
         self._value_before = -math.inf
         self._optimum: NDArray[np.float64] | None = None  # the last one, at any node
         self._has_point = False
@@ -167,26 +171,32 @@ class RelaxedRun(DepthFirstRun):
         return bool(((point >= lower - NEAR) & (point <= upper + NEAR)).all())
 
     def _solve(self, state: State, lower: Ints, upper: Ints) -> bool | None:
-        """Solve here: None to decide next, True where domains were narrowed, False where nothing is left."""
+        """Solve here: None to decide next, False where nothing is left.
+
+        True where domains were narrowed, or where the turn is over before the program is solved.
+        """
         program = self._program
         self._has_point = False
         is_root = int(state.scalar[LEVEL]) == 0
         rules = self._relaxation.rules
-        rounds = rules.cut_rounds_of_root if is_root else rules.cut_rounds
+        rounds = self._rounds_of_root if is_root else rules.cut_rounds
         while True:
-            outcome = program.solve(lower, upper)
+            outcome = program.solve(lower, upper, most=self._most_pivots())
             if self.allowed is not None:
-                self.allowed -= (
-                    rules.cost_of_program + len(lower) // 2 + program.iterations * (8 + len(lower) // 100)
-                )
+                pivots = program.iterations * program.cost_of_pivot
+                self.allowed -= rules.cost_of_program + len(lower) // 2 + pivots
+            if outcome == INTERRUPTED:
+                return True  # it goes on in the next turn
             self._solved += 1
             if outcome == INFEASIBLE:
+                self.is_root_open = False
                 proof = program.refutation(lower, upper)
                 self._refuted += proof is not None
                 if is_root and proof is not None and self.allowed is not None:
                     self.allowed = max(1, self.allowed)  # the end needs no further turn
                 return None if proof is None else False
             if outcome != OPTIMAL:
+                self.is_root_open = False
                 return None
             added = cuts(self._relaxation, program.point) if rounds > 0 else []
             if not added and is_root:
@@ -195,6 +205,11 @@ class RelaxedRun(DepthFirstRun):
                 break
             program.add(added)
             rounds -= 1
+            if is_root:
+                self._rounds_of_root = rounds
+                if self.allowed is not None and self.allowed <= -rules.overdraft:
+                    return True
+        self.is_root_open = False
         self._has_point = True
         self._optimum = program.point
         if self._goal is None:
@@ -212,6 +227,13 @@ class RelaxedRun(DepthFirstRun):
                 self._gives_up = True  # cuts are separated at the root: below it, few new ones are violated
                 return True
         return self._narrow(state, proof, least, lower, upper)
+
+    def _most_pivots(self) -> int:
+        """The pivots that the next program may take."""
+        if self.allowed is None:
+            return EVER
+        rules = self._relaxation.rules
+        return max(rules.least_pivots, (self.allowed + rules.overdraft) // self._program.cost_of_pivot)
 
     def _rounded(self) -> list[LpRow]:
         """Cuts by rounding at the root; none once they raise the bound too little."""
@@ -330,42 +352,26 @@ class RelaxedRun(DepthFirstRun):
         below = int(np.floor(at))
         if at - below > 0.5:
             self._pending = column, 1, below + 1 - at, self._least
-            return _write(state, level, v, AT_LEAST, below + 1)
+            return write_decision(state, level, v, AT_LEAST, below + 1)
         self._pending = column, 0, at - below, self._least
-        return _write(state, level, v, AT_MOST, below)
+        return write_decision(state, level, v, AT_MOST, below)
 
     def _approach(self, state: State, level: int, v: int, value: int) -> bool:
         """Decide that a variable has a value, or lies on its side."""
         low, high = int(state.lo[v]), int(state.hi[v])
         if value <= low:
-            return _write(state, level, v, AT_MOST, low)
+            return write_decision(state, level, v, AT_MOST, low)
         if value >= high:
-            return _write(state, level, v, AT_LEAST, high)
+            return write_decision(state, level, v, AT_LEAST, high)
         if state.hole[v] >= 0 and contains(state, v, value):
-            return _write(state, level, v, EQUAL, value)
-        return _write(state, level, v, AT_LEAST, value)
+            return write_decision(state, level, v, EQUAL, value)
+        return write_decision(state, level, v, AT_LEAST, value)
 
 
 def known_bound(prepared: Prepared, root: Root, goal: tuple[int, str]) -> int:
     """The bound of a goal by propagation alone; a relaxation may have narrowed the root since."""
     box = root.box if prepared.root is None else prepared.root.box
     return box.lo[goal[0]] if goal[1] == "min" else box.hi[goal[0]]
-
-
-def _write(state: State, level: int, v: int, decision: int, value: int) -> bool:
-    """Write a decision into the level, for the engine to take; False where it does not divide the domain."""
-    low, high = int(state.lo[v]), int(state.hi[v])
-    if (
-        low == high
-        or (decision == AT_MOST and not low <= value < high)
-        or (decision == AT_LEAST and not low < value <= high)
-    ):
-        return False
-    state.level_variable[level] = v
-    state.level_decision[level] = decision
-    state.level_value[level] = value
-    state.scalar[PHASE] = DESCEND
-    return True
 
 
 def relaxed_run(task: SearchTask) -> RelaxedRun | str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from constrint.preparing.branching import directions, reached_by
+from constrint.preparing.branching import directions
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
 from constrint.presolve import Root
@@ -35,7 +35,7 @@ def steering_of(
     if options.lns and goal is not None:
         from constrint.search.lns import Neighbourhoods
 
-        reached = reached_by(len(root.box.lo), root.propagators, prepared.inputs)
+        reached = prepared.structure.reached(root)
         sign = 1 if goal[1] == "min" else -1
         better = directions(goal[0], prepared.inputs)
         return Neighbourhoods(
@@ -54,5 +54,5 @@ def steering_of(
         named = [*(group.variables for group in options.brancher.groups), options.brancher.variables]
         first = 1 if prepared.preferences else 0
         learning = [number for number, selector in enumerate(named, first) if selector == "auto"]
-        return LateWeights(variables, root, prepared.inputs, learning)
+        return LateWeights(variables, root, prepared.structure, learning)
     return None

@@ -55,6 +55,9 @@ class SearchSettings(Record):
     # Decision variables that are ranked in a tree, so that a node need not scan all; fewer are scanned.
     least_ranked: int = 512
 
+    # Lists of constraints whose structure is kept: the root's, that without symmetries, that with a dual row.
+    most_structures: int = 3
+
     # Workers that may end before their answer in one call; after that, the work itself is taken to end them.
     most_losses: int = 3
 

@@ -73,6 +73,8 @@ LOWERED = hasty(least_turn=20).with_fields(
         "least_violation": 1e-3,
         "worth_a_round": 0.0,
         "least_blamed": 0,
+        "overdraft": 0,
+        "least_pivots": 1,
         "least_sums": 0,
         "share_of_sums": 0.0,
         "trial_of_points": 1,

@@ -83,10 +83,10 @@ def test_drawn_sums_against_brute_force(monkeypatch, learn):
     programs = infeasible = 0
     solve = RelaxationProgram.solve
 
-    def counted(self: RelaxationProgram, *args: Any) -> int:
+    def counted(self: RelaxationProgram, *args: Any, **named: Any) -> int:
         nonlocal programs
         programs += 1
-        return solve(self, *args)
+        return solve(self, *args, **named)
 
     monkeypatch.setattr(RelaxationProgram, "solve", counted)
     eager = {"before_programs": 0, "free": 1 << 60, "longest_interval": 1}
