@@ -43,4 +43,19 @@ struct BackwardArguments {
   int step;
 };
 
+// The same for cells with weights of single units, P of them: [H, P, D].
+struct WeightedForwardArguments : ForwardArguments {
+  const void* weights;
+};
+struct WeightedBackwardArguments : BackwardArguments {
+  const void* weights;
+};
+
+__device__ __forceinline__ const WeightedForwardArguments& with_weights(const ForwardArguments& arguments) {
+  return static_cast<const WeightedForwardArguments&>(arguments);
+}
+__device__ __forceinline__ const WeightedBackwardArguments& with_weights(const BackwardArguments& arguments) {
+  return static_cast<const WeightedBackwardArguments&>(arguments);
+}
+
 }  // namespace kerneltune

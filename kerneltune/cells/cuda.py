@@ -28,6 +28,8 @@ def _constants(derivation: Derivation) -> list[str]:
         "carried": len(derivation.equations.states),
         "hidden_read": derivation.saved.hidden,
     }
+    if derivation.equations.weights:
+        numbers["weights"] = len(derivation.equations.weights)
     separate = str(derivation.separate_gradients).lower()
     found = [f"static constexpr int {name} = {value};" for name, value in numbers.items()]
     return [*found, f"static constexpr bool separate_gradients = {separate};", ""]
@@ -89,10 +91,15 @@ def _step(derivation: Derivation) -> list[str]:
     parameters = [
         "const float (&sum)[gates]",
         "const float (&input)[gates]",
+        *_weights(derivation),
         "float (&state)[states]",
         f"float (&saved)[{_sized(len(saved.values))}]",
     ]
     return _function("step", parameters, lines, "class Math")
+
+
+def _weights(derivation: Derivation) -> list[str]:
+    return ["const float (&weight)[weights]"] if derivation.equations.weights else []
 
 
 def _as_number(terms: Terms, node: Node) -> str:
@@ -145,6 +152,7 @@ def _backward(derivation: Derivation) -> list[str]:
         "float hidden_gradient",
         "const Record& record",
         f"const float (&after)[{_sized(derivation.saved.states)}]",
+        *_weights(derivation),
         "float (&carried)[states]",
         "float (&input_gradient)[gates]",
         "float (&recurrent_gradient)[gates]",

@@ -10,6 +10,7 @@ from kerneltune.cells.equations import Equations
 from kerneltune.cells.gradients import by_gate, gradients, value_of
 from kerneltune.cells.graph import Node, behind
 from kerneltune.cells.saving import Saved, choose_saved
+from kerneltune.cells.weights import WeightSum, weight_sums
 
 
 @dataclass(frozen=True)
@@ -59,10 +60,25 @@ class Derivation:
             of("weight", len(equations.weights)),
         )
 
+    @property
+    def computed(self) -> tuple[Node, ...]:
+        """The gradients that a recurrent cell's kernel computes: not those by weights, which are sums."""
+        backward = self.backward
+        return (*backward.input, *backward.product, *backward.before)
+
+    @cached_property
+    def weight_sums(self) -> tuple[WeightSum, ...]:
+        """How the gradient by each weight follows from those by the gates.
+
+        Raises:
+            InputError: A weight is not multiplied with a state in the sum of one gate.
+        """
+        return weight_sums(self.equations)
+
     @cached_property
     def ahead(self) -> tuple[Node, ...]:
         """What gradients are multiplied with or chosen by: known before them."""
-        results = self.backward.results
+        results = self.computed
         late: set[Node] = set()
         found: dict[Node, None] = {}
         for node in behind(results):
@@ -75,7 +91,8 @@ class Derivation:
     @cached_property
     def saved(self) -> Saved:
         """What training saves of each step."""
-        return choose_saved(self.equations.after, self.ahead)
+        least = max((one.state for one in self.weight_sums), default=0)
+        return choose_saved(self.equations.after, self.ahead, least)
 
     @property
     def separate_gradients(self) -> bool:

@@ -20,6 +20,7 @@ from kerneltune.cells.recurrence import (
     bounded,
     recurrent_products,
 )
+from kerneltune.cells.weights import summed_gradients
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,15 @@ class DerivedReference:
     """`forward`, `saved` and `backward` of a cell; arguments are those of a cell's `reference.py`."""
 
     derivation: Derivation
+    weights: Array | None = None  # of each unit, `[H, P, D]`
+
+    def with_weights(self, weights: Array) -> DerivedReference:
+        """The reference with the weights of the units, `[H, P, D]`."""
+        return DerivedReference(self.derivation, weights)
+
+    def summed(self, by_product: Array, states: Array) -> Array:
+        """The gradients by the weights, `[H, P, D]`, from those by R h + b and all states."""
+        return summed_gradients(self.derivation.weight_sums, by_product, states)
 
     def forward(self, wx: Array, r: Array, bias: Array, initial: Array, forward_clip: float = 0.0) -> Array:
         """All states, `[S, T + 1, B, H, D]`; index 0 of time holds `initial`."""
@@ -73,8 +83,8 @@ class DerivedReference:
         for step in reversed(range(len(wx))):
             known = {node: _at(values[node], step) for node in ahead}
             carried[0] = options.before_clip(carried[0] + output_gradient[step], states[0, step + 1])
-            known |= {seed: carried[int(seed.value)] for seed in self._seeds}
-            now = computed(found.results, known)
+            known |= self._units | {seed: carried[int(seed.value)] for seed in self._seeds}
+            now = computed(self.derivation.computed, known)
             for gate, (one, other) in enumerate(zip(found.input, found.product, strict=True)):
                 by_input[step, ..., gate], by_product[step, ..., gate] = now[one], now[other]
             by_input[step] = options.clipped(by_input[step])
@@ -82,6 +92,13 @@ class DerivedReference:
             carried = [np.broadcast_to(now[node], wx.shape[1:4]) for node in found.before]
             carried[0] = carried[0] + options.pulled_back(r, by_product[step])
         return Gradients(by_input, by_product, np.stack(carried))
+
+    @cached_property
+    def _units(self) -> dict[Node, Any]:
+        """The weights by their values in the graph."""
+        nodes = self.derivation.equations.graph.nodes
+        weights = self.weights
+        return {} if weights is None else {n: weights[:, int(n.value)] for n in nodes if n.op == "weight"}
 
     @cached_property
     def _seeds(self) -> tuple[Node, ...]:
@@ -95,12 +112,15 @@ class DerivedReference:
 
     def _leaves(self, wx: Array, product: Array, states: Array) -> dict[Node, Any]:
         of: dict[str, Any] = {"total": wx + product, "input": wx, "product": product}
-        return {
-            node: states[int(node.value)] if node.op == "before" else of[node.op][..., int(node.value)]
-            for node in self.derivation.equations.graph.nodes
-            if node.op in of or node.op == "before"
-        }
+        found = {}
+        for node in self.derivation.equations.graph.nodes:
+            number = int(node.value)
+            if node.op in of:
+                found[node] = of[node.op][..., number]
+            elif node.op == "before":
+                found[node] = states[number]
+        return found | self._units
 
 
 def _at(value: Any, step: int) -> Any:
-    return value[step] if np.ndim(value) else value
+    return value[step] if np.ndim(value) == 4 else value  # what is the same in all steps has no axis of time

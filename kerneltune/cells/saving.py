@@ -42,34 +42,38 @@ class Saved:
     computed: tuple[Node, ...]
 
 
-def choose_saved(after: Sequence[Node], needed: Sequence[Node]) -> Saved:
+def choose_saved(after: Sequence[Node], needed: Sequence[Node], least_states: int = 0) -> Saved:
     """Choose what to save.
 
     Args:
         after: The states after a step.
         needed: The values that gradients are multiplied with or chosen by.
+        least_states: The number of states after h that are saved in any case.
     """
     nodes = [node for node in behind(needed) if node.op not in ("constant", "weight")]
     if len(nodes) > MOST_NODES:
         raise InputError(f"the cell is too large: it has {len(nodes)} values, more than {MOST_NODES}")
     if not nodes:
-        return Saved((), 0, -1, ())
-    choice = _Choice(after, nodes)
+        return Saved((), least_states, -1, ())
+    choice = _Choice(after, nodes, least_states)
     return choice.made([node for node in needed if node in set(nodes)])
 
 
 class _Choice:
     """The model: which nodes are saved, computed or given, and which of them are exact."""
 
-    def __init__(self, after: Sequence[Node], nodes: Sequence[Node]) -> None:
+    def __init__(self, after: Sequence[Node], nodes: Sequence[Node], least_states: int) -> None:
         self.model = Model("saved")
         self.first = after[0]
         self.of_states = {node: _states_of(node, after) for node in nodes}
-        most = max((number for numbers in self.of_states.values() for number in numbers), default=0)
+        most = max((n for numbers in self.of_states.values() for n in numbers), default=0)
+        most = max(most, least_states)
         model = self.model
         self.states = [model.bool_var(f"state_{number}") for number in range(1, most + 1)]
         self.before, self.behind_step = model.bool_var("before"), model.bool_var("after")
         model.add(~(self.before & self.behind_step))
+        for state in self.states[:least_states]:
+            model.add(state)
         for smaller, larger in zip(self.states, self.states[1:], strict=False):
             model.add(larger.implies(smaller))
         self.save: dict[Node, Any] = {}

@@ -28,6 +28,14 @@ FIELDS = {
 }
 
 
+FIELDS |= {f"Weighted{name}": (*fields, "weights") for name, fields in FIELDS.items()}
+
+
+def struct_of(direction: str, weighted: bool) -> str:
+    """The struct of a pass, of a cell with weights of single units or without."""
+    return f"Weighted{STRUCTS[direction]}" if weighted else STRUCTS[direction]
+
+
 def layout(struct: str) -> np.dtype[np.void]:
     """The memory layout of a struct, by the C++ alignment rules."""
     fields = [(name, np.int32 if name in SIZES else np.uint64) for name in FIELDS[struct]]
@@ -42,7 +50,7 @@ def packed(
     """The struct of the problem's pass; arrays without an address are null. Strides are of a scan's."""
     if isinstance(problem, ScanProblem):
         return packed_scan(problem, addresses, strides)
-    struct = STRUCTS[problem.direction]
+    struct = struct_of(problem.direction, "weights" in addresses)
     values = np.zeros(1, layout(struct))
     for name in FIELDS[struct]:
         values[name] = getattr(problem, name, 0) if name in SIZES else addresses.get(name, 0)

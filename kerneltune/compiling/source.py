@@ -7,10 +7,10 @@ from importlib.resources import files
 from typing import Any
 
 from kerneltune.compiling import scan_arguments
-from kerneltune.compiling.arguments import STRUCTS
+from kerneltune.compiling.arguments import struct_of
 from kerneltune.compiling.halffloat import stored_forward_clip
 from kerneltune.errors import InputError
-from kerneltune.inputs.descriptions import RESULT_NAMES, Kernels
+from kerneltune.inputs.descriptions import RESULT_NAMES, Cell, Kernels
 from kerneltune.inputs.hardware import HardwareProfile
 from kerneltune.inputs.request import Request
 from kerneltune.inputs.scan_problem import ScanProblem
@@ -42,19 +42,19 @@ def translation_unit(candidate: Candidate, kernels: Kernels, profile: HardwarePr
         constants=constants,
         portable_cluster=profile.cluster_max_portable,
         kernel_name=KERNEL_NAME,
-        **_of_family(problem),
+        **_of_family(problem, cell),
     )
     return text
 
 
-def _of_family(problem: Request) -> dict[str, object]:
+def _of_family(problem: Request, cell: Cell) -> dict[str, object]:
     """The template's values that differ between scans and recurrent layers."""
     if isinstance(problem, ScanProblem):
         return {"scan": True, "header": scan_arguments.HEADER, "arguments": scan_arguments.STRUCT}
     return {
         "scan": False,
         "header": "common/arguments.cuh",
-        "arguments": STRUCTS[problem.direction],
+        "arguments": struct_of(problem.direction, bool(cell.spec.weights)),
         "forward_clip": stored_forward_clip(problem),
     }
 

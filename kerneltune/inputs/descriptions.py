@@ -82,6 +82,7 @@ class CellSpec(Record, frozen=True, kw_only=True):
     backward_reads_hidden: bool = False
     separate_gradients: bool = False  # whether the gradients by W x and by R h + bias differ
     positive: tuple[str, ...] = ()  # states that must start above zero
+    weights: tuple[Identifier, ...] = ()  # of each unit; in CUDA, cells of scans alone have some
     recurrent_gain: Annotated[float, msgspec.Meta(gt=0)] = 1.0  # scale of the random R in verification
     cell_struct: Identifier
 

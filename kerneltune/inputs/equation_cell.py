@@ -16,7 +16,6 @@ from kerneltune.inputs.descriptions import Cell, CellSpec
 from kerneltune.inputs.files import text_of
 
 _NO_GATE = "no gate has R h, so this is no recurrent cell: name a gate, or R.GATE"
-_WEIGHTS = "the kernels of recurrent cells do not have weights of single units"
 MOST_BYTES = 100_000
 """The most bytes of a cell's file that are read; syntax.py limits the characters."""
 
@@ -102,8 +101,6 @@ class EquationCell(Cell):
         equations, saved = derivation.equations, derivation.saved
         if not equations.recurs:
             raise InputError(f"{self.text_source.name}: {_NO_GATE}")
-        if equations.weights:
-            raise InputError(f"{self.text_source.name}: {_WEIGHTS}")
         return CellSpec(
             name=self.name,
             summary=equations.summary,
@@ -114,6 +111,7 @@ class EquationCell(Cell):
             backward_reads_hidden=saved.hidden >= 0,
             separate_gradients=derivation.separate_gradients,
             positive=equations.positive,
+            weights=equations.weights,
             recurrent_gain=equations.gain,
             cell_struct=STRUCT,
         )

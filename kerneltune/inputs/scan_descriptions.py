@@ -14,7 +14,6 @@ from kerneltune.inputs.descriptions import (
     DESCRIPTIONS,
     Cell,
     CellSpec,
-    Identifier,
     Kernels,
     read_cells,
     read_strategies,
@@ -28,7 +27,6 @@ class ScanCellSpec(CellSpec, frozen=True, kw_only=True):
     """A scan's cell (``cell.yaml``): its gates are the arrays that it reads."""
 
     computes: bool = False  # whether coefficients are dear enough to keep them
-    weights: tuple[Identifier, ...] = ()  # of each channel; a cell that has some is not linear in its state
     chain: Annotated[int, Meta(ge=0)] = 0  # special functions one after the other from a state to the next
     widths: tuple[Annotated[int, Meta(ge=1, le=4)], ...] = ()  # numbers of a channel in each input; 1 of all
     state_width: Annotated[int, Meta(ge=1, le=2)] = 1  # numbers of a channel in h

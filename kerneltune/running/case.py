@@ -71,11 +71,24 @@ class LayerCase:
         """Compare the launch's results with the float64 reference."""
         dtype = self.problem.dtype
         if self.problem.direction == "backward":
-            return judged(_gradient_pairs(results, self.expected, dtype), GRADIENT_TOLERANCE[dtype])
+            pairs = [*_gradient_pairs(results, self.expected, dtype), *self._weight_pairs(results)]
+            return judged(iter(pairs), GRADIENT_TOLERANCE[dtype])
         verdict = judged(_state_pairs(results["states"], self.expected, dtype), TOLERANCE[dtype])
         if self.problem.direction == "training":
             return judged(self._saved_pairs(results), verdict.tolerance, verdict)
         return verdict
+
+    def _weight_pairs(self, results: Arrays) -> Iterator[Pair]:
+        """The gradients by weights of single units, from those by the gates that the kernel wrote."""
+        if "by_weights" in self.expected:
+            by_recurrent = results.get("recurrent_gradient", results["input_gradient"])
+            saved = self.inputs.get("saved_states")
+            kept = [] if saved is None else list(np.moveaxis(saved, -1, 0))
+            before = self.expected["hidden_before"]
+            hidden = np.concatenate([before, np.full_like(before[:1], np.nan)])  # none is read after a step
+            states = np.stack([hidden, *kept])
+            found = self.cell.reference_module().summed(_wide(by_recurrent, self.problem.dtype), states)
+            yield iter([(found, self.expected["by_weights"])])
 
     def _saved_pairs(self, results: Arrays) -> Iterator[Pair]:
         # If equal gates may be stored as different numbers, the gates that they stand for are compared.

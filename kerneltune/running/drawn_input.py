@@ -39,8 +39,9 @@ def random_arrays(
         part: Elements drawn from one generator; other parts, other numbers.
 
     Returns:
-        ``input`` (W x, unit variance), ``recurrent`` (R, variance 1 / head_dim), ``bias``, ``initial`` (the
-        states before the first step), and for the backward pass ``output_gradient`` and ``last_gradient``.
+        ``input`` (W x, unit variance), ``recurrent`` (R, variance 1 / head_dim), ``bias``, ``weights`` of
+        single units if the cell has some, ``initial`` (the states before the first step), and for the
+        backward pass ``output_gradient`` and ``last_gradient``.
     """
     heads, dim, gates = problem.heads, problem.head_dim, len(cell.spec.gates)
     states, row = len(cell.spec.states), (problem.batch, problem.heads, problem.head_dim)
@@ -49,6 +50,8 @@ def random_arrays(
         "recurrent": ((heads, gates, dim, dim), cell.spec.recurrent_gain * dim**-0.5),
         "bias": ((heads, gates, dim), 0.5),
     }
+    if cell.spec.weights:
+        shapes["weights"] = ((heads, len(cell.spec.weights), dim), 0.5)
     random, found = np.random.default_rng(seed), {}
     initial = random.standard_normal((states, *row), dtype=np.float32) * np.float32(0.5)
     for state, name in enumerate(cell.spec.states):

@@ -30,9 +30,11 @@ AXES: dict[str, tuple[int | None, int | None]] = {
     "states": (2, 3),
     "by_r": (None, 0),
     "by_bias": (None, 0),
+    "weights": (None, 0),
+    "by_weights": (None, 0),
 }
 ROWS_AND_HEADS = (1, 2)  # for every other array
-SUMS = ("by_r", "by_bias")  # sums over rows: the contributions of row blocks are added
+SUMS = ("by_r", "by_bias", "by_weights")  # sums over rows: the contributions of row blocks are added
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,8 @@ def expected_shapes(problem: Problem, cell: Cell) -> dict[str, Shape]:
         found = {"hidden_before": (problem.steps, *row), "input_gradient": by_gates}
         if spec.separate_gradients:
             found["recurrent_gradient"] = by_gates
+        if spec.weights:
+            found["by_weights"] = (problem.heads, len(spec.weights), problem.head_dim)
         return found | {
             "initial_gradient": (states, *row),
             "by_r": (problem.heads, gates, problem.head_dim, problem.head_dim),
@@ -143,6 +147,8 @@ class _Run:
     def __init__(self, problem: Problem, cell: Cell, arrays: Arrays, out: Arrays) -> None:
         self._problem, self._arrays, self._out = problem, arrays, out
         self._module = cell.reference_module()
+        if "weights" in arrays:
+            self._module = self._module.with_weights(self._wide(arrays["weights"]))
         self._clip = stored_forward_clip(problem)
         self._r, self._bias, self._initial = (
             self._wide(arrays[name]) for name in ("recurrent", "bias", "initial")
@@ -184,6 +190,8 @@ class _Run:
             by_r, by_bias = parameter_gradients(found.recurrent, made[0, :-1])
             out["by_r"][...] += by_r
             out["by_bias"][...] += by_bias
+            if "by_weights" in out:
+                out["by_weights"][...] += self._module.summed(found.recurrent, made)
         out["initial_gradient"][...] = carried
 
     def _forward(self) -> Iterator[tuple[slice, slice, Array, Array]]:

@@ -31,7 +31,7 @@ def main() -> None:
     block = Block(order.heads, order.rows)
     cell = discover(Path(order.kernels_root)).cell(problem.cell)
     own = block.of_problem(problem)
-    names = ["input", "recurrent", "bias", "initial"]
+    names = ["input", "recurrent", "bias", "initial", *(["weights"] if cell.spec.weights else [])]
     if problem.direction == "backward":
         names += ["output_gradient", "last_gradient"]
     arrays = {name: block.of(name, open_array(folder, name)) for name in names}

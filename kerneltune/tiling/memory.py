@@ -45,6 +45,8 @@ def arrays(problem: Problem, cell: Cell) -> dict[str, int]:
         "R [H,G,D,D]": units * gates * dim * size,
         "bias [H,G,D]": units * gates * size,
     }
+    weights = {"weights [H,P,D]": units * len(cell.spec.weights) * size} if cell.spec.weights else {}
+    of_forward |= weights
     if problem.direction == "forward":
         return of_forward
     saved = {
@@ -53,10 +55,17 @@ def arrays(problem: Problem, cell: Cell) -> dict[str, int]:
     }
     if problem.direction == "training":
         return of_forward | saved
-    return saved | {
-        "states [S,T+1,B,H,D]": of_forward["states [S,T+1,B,H,D]"],
-        "gradient by h [T,B,H,D]": elements * size,
-        "gradients by W x and R h [T,B,H,D,G]": elements * gates * size * (1 + cell.spec.separate_gradients),
-        "gradients by the last and first states [S,B,H,D]": 2 * states * row * size,
-        "R [H,G,D,D]": of_forward["R [H,G,D,D]"],
-    }
+    return (
+        saved
+        | weights
+        | {
+            "states [S,T+1,B,H,D]": of_forward["states [S,T+1,B,H,D]"],
+            "gradient by h [T,B,H,D]": elements * size,
+            "gradients by W x and R h [T,B,H,D,G]": elements
+            * gates
+            * size
+            * (1 + cell.spec.separate_gradients),
+            "gradients by the last and first states [S,B,H,D]": 2 * states * row * size,
+            "R [H,G,D,D]": of_forward["R [H,G,D,D]"],
+        }
+    )

@@ -54,3 +54,28 @@ def test_a_cell_of_three_saved_states(emulator: Emulator, strategy: str, directi
     kernels = with_cell(cell)
     problem = Problem("three", 1, 64, 5, "bf16", 3, direction)
     check_case(emulator, kernels, GPU, TilingSpace(problem, GPU, kernels, strategy).best(), [1, 2])
+
+
+PEEPHOLE = """
+    i = sigmoid(i + p_i * c)
+    f = sigmoid(f + p_f * c)
+    c' = f * c + i * tanh(z)
+    h' = sigmoid(o + p_o * c') * tanh(c')
+"""
+
+
+WITH_DTYPES = [
+    pytest.param(strategy, dtype, marks=[pytest.mark.slow] if dtype == "fp32" else [])
+    for strategy in STRATEGIES
+    for dtype in ("bf16", "fp32")
+    if dtype in KERNELS.strategies[strategy].spec.dtypes
+]
+
+
+@pytest.mark.parametrize("direction", PASSES)
+@pytest.mark.parametrize(("strategy", "dtype"), WITH_DTYPES)
+def test_weights_of_single_units(emulator: Emulator, strategy: str, direction: str, dtype: str) -> None:
+    cell = EquationCell("peephole", gates="i f z o", states="h c", weights="p_i p_f p_o", equations=PEEPHOLE)
+    kernels = with_cell(cell)
+    problem = Problem("peephole", 2, 64, 20, dtype, 3, direction)
+    check_case(emulator, kernels, GPU, TilingSpace(problem, GPU, kernels, strategy).best(), [1, 2])

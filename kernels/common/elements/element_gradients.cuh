@@ -2,6 +2,7 @@
 #pragma once
 #include "../numeric/activations.cuh"
 #include "../shape/product_shape.cuh"
+#include "unit_weights.cuh"
 
 namespace kerneltune {
 
@@ -25,6 +26,7 @@ __device__ __forceinline__ float recurrent_part(float through_recurrence) {
 template <class Cell, class Shape>
 __device__ __forceinline__ void element_gradients(float through_recurrence, const StepRecord<Cell>& record,
                                                   const float (&after)[at_least_one(Cell::saved_states)],
+                                                  const UnitWeights<Cell>& weights,
                                                   float (&carried)[Cell::carried],
                                                   float (&input_gradient)[Cell::gates],
                                                   float (&recurrent_gradient)[Cell::gates]) {
@@ -32,8 +34,13 @@ __device__ __forceinline__ void element_gradients(float through_recurrence, cons
   // Where h has reached the bound, no gradient passes through it.
   if constexpr (Shape::forward_clip > 0.0f)
     hidden_gradient = fabsf(record.output) >= Shape::forward_clip ? 0.0f : hidden_gradient;
-  Cell::template backward<Math<sizeof(typename Shape::Scalar) == 4>>(hidden_gradient, record, after, carried,
-                                                                     input_gradient, recurrent_gradient);
+  using Functions = Math<sizeof(typename Shape::Scalar) == 4>;
+  if constexpr (weights_of<Cell> > 0)
+    Cell::template backward<Functions>(hidden_gradient, record, after, weights.value, carried, input_gradient,
+                                       recurrent_gradient);
+  else
+    Cell::template backward<Functions>(hidden_gradient, record, after, carried, input_gradient,
+                                       recurrent_gradient);
   if constexpr (Shape::gate_gradient_clip > 0.0f) {
 #pragma unroll
     for (int gate = 0; gate < Cell::gates; gate++) {

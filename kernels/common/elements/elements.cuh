@@ -4,6 +4,7 @@
 #include "../arguments.cuh"
 #include "../shape/forward_shape.cuh"
 #include "saved_steps.cuh"
+#include "unit_weights.cuh"
 #include "../numeric/scalar.cuh"
 
 namespace kerneltune {
@@ -26,6 +27,7 @@ struct Elements {
 
   float state[Shape::warp_groups][Shape::states];
   float bias[unit_sets][Shape::gates];
+  UnitWeights<Cell> weights[unit_sets];
   SavedSteps<Cell, Shape> saved;
 
   // first_saved: the step that the first call of save finds.
@@ -53,6 +55,11 @@ struct Elements {
                 ? to_float(biases[(static_cast<size_t>(head) * Shape::gates + gate) * Shape::head_dim + unit])
                 : 0.0f;
       }
+    if constexpr (weights_of<Cell> > 0)
+#pragma unroll
+      for (int set = 0; set < unit_sets; set++)
+        weights[set].template load<Scalar>(arguments, head, Shape::head_dim,
+                                           first_unit + lane.unit(set * groups_per_unit), lane.finishes());
     if constexpr (Shape::saves) saved.begin(arguments, head, first_row, first_unit, state, lane, first_saved);
   }
 
@@ -76,8 +83,12 @@ struct Elements {
   // sum: W x + R h + bias of each gate, with W x only where adds_input is true. input: W x. Returns h.
   __device__ __forceinline__ float step(int group, const float (&sum)[Shape::gates],
                                         const float (&input)[Shape::gates]) {
-    Cell::template step<Math<sizeof(typename Shape::Scalar) == 4>>(sum, input, state[group],
-                                                                   saved.values[group]);
+    using Functions = Math<sizeof(typename Shape::Scalar) == 4>;
+    if constexpr (weights_of<Cell> > 0)
+      Cell::template step<Functions>(sum, input, weights[group / groups_per_unit].value, state[group],
+                                     saved.values[group]);
+    else
+      Cell::template step<Functions>(sum, input, state[group], saved.values[group]);
     if constexpr (Shape::forward_clip > 0.0f) state[group][0] = bounded(state[group][0], Shape::forward_clip);
     return state[group][0];
   }

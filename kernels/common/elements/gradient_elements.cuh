@@ -14,13 +14,17 @@ namespace kerneltune {
 template <class Cell, class Shape>
 struct GradientElements {
   using Scalar = typename Shape::Scalar;
+  static constexpr int groups_per_unit = Shape::n_tiles * Shape::columns_per_lane;
+  static constexpr int unit_sets =
+      Shape::warp_groups < groups_per_unit ? 1 : Shape::warp_groups / groups_per_unit;
   static constexpr size_t nothing = ~static_cast<size_t>(0);
 
   float carried[Shape::warp_groups][Cell::carried];                   // gradients that do not pass through R
   float after[Shape::warp_groups][at_least_one(Cell::saved_states)];  // states after h, after the step
-  GateWords<Shape> words[Shape::warp_groups];                         // of the step just computed
-  Scalar* target;        // gradients by W x or by R h + bias, as the lane's words are
-  Scalar* input_target;  // gradients by W x, where the lane has words of both
+  UnitWeights<Cell> weights[unit_sets];
+  GateWords<Shape> words[Shape::warp_groups];  // of the step just computed
+  Scalar* target;                              // gradients by W x or by R h + bias, as the lane's words are
+  Scalar* input_target;                        // gradients by W x, where the lane has words of both
   size_t step_elements;
   // Where the gradients of the coming step go, for lanes that write some. Addresses are kept and nothing
   // branches, so the compiler can place the instructions where a step waits.
@@ -54,6 +58,10 @@ struct GradientElements {
   }
   __device__ __forceinline__ size_t begin_group(int group, const BackwardArguments& arguments, int head,
                                                 int first_row, int first_unit, const Lane<Shape>& lane) {
+    if constexpr (weights_of<Cell> > 0)
+      if (group % groups_per_unit == 0)
+        weights[group / groups_per_unit].template load<Scalar>(
+            arguments, head, Shape::head_dim, first_unit + lane.unit(group), lane.finishes());
     const size_t here = first_element(arguments, group, head, first_row, first_unit, lane);
     const size_t plane = static_cast<size_t>(arguments.steps) * step_elements;
     float gradient[Shape::states];
@@ -76,8 +84,8 @@ struct GradientElements {
   __device__ __forceinline__ void step(int group, float through_recurrence, const StepRecord<Cell>& record,
                                        const Lane<Shape>& lane) {
     float input_gradient[Shape::gates], recurrent_gradient[Shape::gates];
-    element_gradients<Cell, Shape>(through_recurrence, record, after[group], carried[group], input_gradient,
-                                   recurrent_gradient);
+    element_gradients<Cell, Shape>(through_recurrence, record, after[group], weights[group / groups_per_unit],
+                                   carried[group], input_gradient, recurrent_gradient);
     words[group].pack(input_gradient, recurrent_gradient, lane);
 #pragma unroll
     for (int s = 0; s < Cell::saved_states; s++) after[group][s] = record.before[s];

@@ -85,7 +85,8 @@ struct GradientPairs {
   PairRecord<Cell, Shape> record[2][Shape::n_tiles];              // of the coming step
   float carried[2][Shape::n_tiles][2][Cell::carried];             // gradients that do not pass through R
   float after[2][Shape::n_tiles][2][at_least_one(saved_states)];  // states after h, after the step
-  unsigned word[2][Shape::n_tiles][gates];                        // gradients by R h + bias
+  UnitWeights<Cell> weights[Shape::n_tiles][2];
+  unsigned word[2][Shape::n_tiles][gates];                                        // gradients by R h + bias
   unsigned input_word[2][Shape::separate_gradients ? Shape::n_tiles : 1][gates];  // by W x, where they differ
 
   // Loads what is known after the last step.
@@ -95,6 +96,10 @@ struct GradientPairs {
 #pragma unroll
     for (int i = 0; i < 4 * Shape::n_tiles; i++) {
       const int half = i % 2, unit = i / 2 % 2, n = i / 4;
+      if constexpr (weights_of<Cell> > 0)
+        if (half == 0)
+          weights[n][unit].template load<Scalar>(arguments, head, Shape::head_dim,
+                                                 first_unit + 2 * lane.quad + n * 8 + unit, true);
       const bool present = exists(half);
       const size_t here = index(half) + n * 8 + unit;
       float gradient[Shape::states];
@@ -135,7 +140,8 @@ struct GradientPairs {
         for (int unit = 0; unit < 2; unit++) {
           const StepRecord<Cell> here = record[half][n].of_unit(unit);
           element_gradients<Cell, Shape>(sums[n][2 * half + unit], here, after[half][n][unit],
-                                         carried[half][n][unit], by_input[unit], by_recurrent[unit]);
+                                         weights[n][unit], carried[half][n][unit], by_input[unit],
+                                         by_recurrent[unit]);
 #pragma unroll
           for (int s = 0; s < saved_states; s++) after[half][n][unit][s] = here.before[s];
         }

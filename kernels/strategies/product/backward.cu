@@ -115,7 +115,9 @@ __device__ __forceinline__ void product_backward(const BackwardArguments& argume
     record.hidden = hidden[i], record.output = output[i], record.output_gradient = by_output[i];
 #pragma unroll
     for (int c = 0; c < Cell::carried; c++) own[c] = carried[c][i];
-    element_gradients<Cell, Tiling>(through[i], record, later, own, input_part, recurrent_part);
+    UnitWeights<Cell> weights;
+    weights.template load<Scalar>(arguments, mine.head, dim, mine.unit + i, true);
+    element_gradients<Cell, Tiling>(through[i], record, later, weights, own, input_part, recurrent_part);
 #pragma unroll
     for (int c = 0; c < Cell::carried; c++) carried[c][i] = own[c];
 #pragma unroll

@@ -2,6 +2,7 @@
 // Each step is a library's matrix product, R h of each head, and one launch of this kernel for its elements.
 // The workspace has the library's part, R h [H, B, G, D] in storage type, and what elements carry in float32
 // from step to step: the states after h, and h itself for cells that read it, each [B, H, D].
+#include "../../common/elements/unit_weights.cuh"
 #include "../../common/shape/product_shape.cuh"
 #include "pieces.cuh"
 
@@ -52,7 +53,13 @@ __device__ __forceinline__ void product_forward(const ForwardArguments& argument
 #pragma unroll
       for (int s = 0; s < Cell::saved_states; s++) kept[i * Cell::saved_states + s] = own[s + 1];
     }
-    Cell::template step<Math<sizeof(Scalar) == 4>>(total, from_input, own, value);
+    if constexpr (weights_of<Cell> > 0) {
+      UnitWeights<Cell> weights;
+      weights.template load<Scalar>(arguments, mine.head, dim, mine.unit + i, true);
+      Cell::template step<Math<sizeof(Scalar) == 4>>(total, from_input, weights.value, own, value);
+    } else {
+      Cell::template step<Math<sizeof(Scalar) == 4>>(total, from_input, own, value);
+    }
     if constexpr (Tiling::forward_clip > 0.0f) own[0] = bounded(own[0], Tiling::forward_clip);
 #pragma unroll
     for (int s = 0; s < Cell::states; s++) state[s][i] = own[s];

@@ -14,9 +14,13 @@ SCALARS = {"int": np.int32, "float": np.float32, "Stride": np.int64}
 def struct_layout(header: Path, name: str) -> np.dtype:
     """The layout of ``struct name`` in ``header``: pointers are 8-byte numbers."""
     text = header.read_text(encoding="utf-8")
-    found = re.search(rf"struct {name} {{(.*?)\n}};", text, re.DOTALL)
+    return np.dtype(_fields(text, header, name), align=True)
+
+
+def _fields(text: str, header: Path, name: str) -> list[tuple[str, type[np.generic]]]:
+    """The fields of a struct, after those of the one that it extends."""
+    found = re.search(rf"struct {name}(?: : (\w+))? {{(.*?)\n}};", text, re.DOTALL)
     assert found, f"{header} has no struct {name}"
-    fields = [
-        (field, np.uint64 if star else SCALARS[kind]) for kind, star, field in FIELD.findall(found.group(1))
-    ]
-    return np.dtype(fields, align=True)
+    first = _fields(text, header, found.group(1)) if found.group(1) else []
+    own = FIELD.findall(found.group(2))
+    return [*first, *((field, np.uint64 if star else SCALARS[kind]) for kind, star, field in own)]

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from kerneltune.compiling.arguments import STRUCTS
+from kerneltune.compiling.arguments import struct_of
 from kerneltune.compiling.source import KERNEL_NAME, translation_unit
 from kerneltune.inputs.descriptions import Kernels
 from kerneltune.inputs.hardware import HardwareProfile
@@ -44,7 +44,8 @@ def run_case(
         buffers.append(Buffer(name, array, written=True))
     workspace = np.full(max(candidate.workspace, 16), candidate.workspace_fill, np.uint8)
     launch = launch_of(candidate, kernels.for_pass(problem.direction), blocks)
-    layout = struct_layout(kernels.root / "common" / "arguments.cuh", STRUCTS[problem.direction])
+    struct = struct_of(problem.direction, "weights" in case.inputs)
+    layout = struct_layout(kernels.root / "common" / "arguments.cuh", struct)
     sizes = {"steps": problem.steps, "batch": problem.batch, "heads": problem.heads}
     buffers.append(Buffer("workspace", workspace, written=True))
     if candidate.stepwise:

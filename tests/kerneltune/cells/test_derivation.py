@@ -14,8 +14,10 @@ from kerneltune.cells.equations import read_equations
 from kerneltune.cells.gradients import gradients, value_of
 from kerneltune.cells.graph import Node, behind
 from kerneltune.cells.numbers import computed
+from kerneltune.cells.saving import choose_saved
 from kerneltune.cells.symbolic import expressions, symbols
 from kerneltune.cells.syntax import Source
+from kerneltune.cells.weights import WeightSum
 from kerneltune.errors import InputError
 from kerneltune.inputs.descriptions import discover
 
@@ -119,7 +121,7 @@ def check_against_differences(derivation: Derivation, seed: int) -> None:
 def check_saved(derivation: Derivation, seed: int) -> None:
     """The backward pass finds all it needs among what is saved."""
     known = drawn_leaves(derivation, seed)
-    equations, saved = derivation.equations, derivation.saved
+    equations, saved = derivation.equations, choose_saved(derivation.equations.after, derivation.ahead)
     values = computed([*equations.after, *saved.values, *derivation.ahead], known)
     given = {node: values[node] for node in saved.values}
     for node in values:
@@ -131,7 +133,7 @@ def check_saved(derivation: Derivation, seed: int) -> None:
         if node.op == "not_above_zero" and node.args[0] is equations.after[0] and saved.hidden == 1:
             given[node] = values[node]
     given |= {node: values[node] for node in equations.after[1 : saved.states + 1]}
-    results = derivation.backward.results
+    results = derivation.computed
     expected = computed(results, known)
     found = computed(results, given)  # a leaf that is missing is a KeyError
     for node in results:
@@ -218,3 +220,37 @@ def test_a_cell_that_is_too_large_is_an_error() -> None:
     text = "\n".join(["gates a0 f", "states h", *lines, "h' = a240 * h"])
     with pytest.raises(InputError, match="the cell is too large"):
         derived("large", text).saved  # noqa: B018
+
+
+def test_gradients_by_peepholes_are_sums() -> None:
+    derivation = derived("peephole", KNOWN["peephole"])
+    assert derivation.weight_sums == (WeightSum(0, 1, False), WeightSum(1, 1, False), WeightSum(3, 1, True))
+    known = drawn_leaves(derivation, 4)
+    values = computed([*derivation.backward.results, *derivation.equations.after], known)
+    before = next(known[n] for n in known if n.op == "before" and n.value == 1)
+    for one, by_weight in zip(derivation.weight_sums, derivation.backward.weight, strict=True):
+        state = values[derivation.equations.after[1]] if one.is_after else before
+        expected = values[derivation.backward.product[one.gate]] * state
+        np.testing.assert_allclose(values[by_weight], expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "equation",
+    [
+        "h' = p * tanh(a)",
+        "h' = tanh(a + p)",
+        "h' = tanh(a + p * h + p * h * h)",
+        "h' = tanh(a) + p * h",
+        "h' = tanh(a + p * h)\nc' = tanh(f + p * c)",
+        "h' = tanh(a + p * f)",
+        "c' = tanh(f)\nh' = tanh(a + 2 * p * c')",
+    ],
+)
+def test_other_weights_have_no_kernels(equation: str) -> None:
+    """The gradient by a weight that stands elsewhere does not follow from what the kernels write."""
+    rest = "" if "c'" in equation else "\nc' = f + c"
+    derivation = derived("mine", f"gates a f\nstates h c\nweights p\n{equation} {rest}\n")
+    with pytest.raises(
+        InputError, match="the weight 'p' is not multiplied with a state in the sum of a gate"
+    ):
+        derivation.weight_sums  # noqa: B018

@@ -98,7 +98,9 @@ def test_structs_of_arguments_are_for_the_compiler_what_is_packed(fake_kernels: 
     for root in (data_folder("kernels"), fake_kernels.root):
         header = root / "common" / "arguments.cuh"
         lines = [f'#include "{header}"', "using namespace kerneltune;"]
-        for struct in re.findall(r"^struct (\w+) {", header.read_text(encoding="utf-8"), re.MULTILINE):
+        for struct in re.findall(
+            r"^struct (\w+)(?: : \w+)? {", header.read_text(encoding="utf-8"), re.MULTILINE
+        ):
             expected = layout(struct)
             assert expected.fields is not None
             lines.append(f"static_assert(sizeof({struct}) == {expected.itemsize});")
