@@ -27,7 +27,7 @@ from kerneltune.running.diagonal_cpu import CpuInputs, backward, forward
 from kerneltune.running.diagonal_reference import CHECKPOINT_STEPS
 from kerneltune.torch.fitting import Fixed
 from kerneltune.torch.newton import newton
-from kerneltune.torch.placed import are_placed, over_mesh
+from kerneltune.torch.placed import are_placed, mapped, over_mesh
 from kerneltune.torch.scan import check_tensors
 from kerneltune.torch.scan_direct import is_direct, run
 from kerneltune.torch.scan_launching import named, run_kernel
@@ -320,7 +320,7 @@ class _Diagonal(Fixed, torch.nn.Module):  # type: ignore[misc] # torch has no ty
         self, x: torch.Tensor, initial: torch.Tensor | None = None, **options: Any
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """H after each step, `[B, T, hidden_size]`, and the last states, from x `[B, T, input_size]`."""
-        parts = self.projection(x).chunk(self.gates, dim=-1)
+        parts = mapped(self.projection, x).chunk(self.gates, dim=-1)
         given = {"parallel": self.parallel, **options}
         found: tuple[torch.Tensor, torch.Tensor] = diagonal(
             self.cell, *parts, weights=self.recurrent, initial=initial, **given

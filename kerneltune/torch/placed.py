@@ -53,10 +53,34 @@ def over_mesh(call: Callable[..., Any], inputs: Sequence[Any], options: dict[str
     hidden, last, *others = call(*parts, **{**given, "group": group})
     final = 0 if options.get("reverse") else mesh.size(along) - 1
     last = _Final.apply(last, group, final)
-    shape = torch.Size((hidden.shape[0], first.shape[1], *hidden.shape[2:]))
+    return _of_parts(hidden, first), DTensor.from_local(last, mesh, whole, run_check=False), *others
+
+
+def mapped(module: torch.nn.Module, x: Any) -> Any:
+    """The results of a module that takes each step by itself, for x `[B, T, …]`.
+
+    Of a DTensor that is sharded along time each rank's part is mapped: torch's linear maps would join batch
+    and time, which DTensors refuse.
+    """
+    if not are_placed([x]) or not any(one.is_shard(1) for one in x.placements):
+        return module(x)
+    from torch.distributed.tensor import Partial, Replicate
+
+    mesh, along = x.device_mesh, _time_of(x)
+    whole = [Replicate()] * mesh.ndim
+    by_whole = [Partial() if k == along else Replicate() for k in range(mesh.ndim)]  # ranks add up gradients
+    parameters = {name: _part(name, one, mesh, whole, by_whole) for name, one in module.named_parameters()}
+    return _of_parts(torch.func.functional_call(module, parameters, (x.to_local(),)), x)
+
+
+def _of_parts(part: torch.Tensor, like: Any) -> Any:
+    """The DTensor of which this is the rank's part, placed as another one with as many steps."""
+    from torch.distributed.tensor import DTensor
+
+    shape = torch.Size((part.shape[0], like.shape[1], *part.shape[2:]))
     stride = torch.empty(shape, device="meta").stride()
-    placed = DTensor.from_local(hidden, mesh, placements, run_check=False, shape=shape, stride=stride)
-    return placed, DTensor.from_local(last, mesh, whole, run_check=False), *others
+    placed = like.device_mesh, like.placements
+    return DTensor.from_local(part, *placed, run_check=False, shape=shape, stride=stride)
 
 
 def _time_of(tensor: Any) -> int:

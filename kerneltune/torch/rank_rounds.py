@@ -55,7 +55,7 @@ class PartProduct(NamedTuple):
         return (self.dropped | (self.matrix.flatten(1).abs().amax(1) <= FORGOTTEN)).all()
 
 
-class Answer:
+class PendingFlag:
     """A truth value on its way to the host, which reads it once it needs it."""
 
     def __init__(self, value: torch.Tensor) -> None:
@@ -120,7 +120,7 @@ class Reach:
         self._work = work
         self.end = min(GROWTH * work.chunks.first, work.steps)
         self.product = work.product(0, self.end)
-        self._answer = Answer(self.product.forgets())
+        self._answer = PendingFlag(self.product.forgets())
         self._is_over: bool | None = None
 
     def forgets(self) -> bool:
@@ -132,7 +132,7 @@ class Reach:
                 size = min(GROWTH * size, self._work.chunks.most, steps - self.end)
                 self.product = self._work.product(self.end, size).behind(self.product)
                 self.end += size
-                self._is_over = Answer(self.product.forgets()).read()
+                self._is_over = PendingFlag(self.product.forgets()).read()
         return self._is_over
 
 
@@ -184,7 +184,7 @@ def corrected(
         extra: By how much that is more than what the part was computed from.
         leaving: What left then.
     """
-    usual = Answer((extra.abs() <= USUAL).all())
+    usual = PendingFlag((extra.abs() <= USUAL).all())
     begin = work.end_of(0, reach.end)
     states = work.again(0, begin, entering, keeps=True)
     if reach.forgets() and usual.read():

@@ -16,6 +16,7 @@ from torch.nn import functional
 from kerneltune.errors import InputError
 from kerneltune.inputs.scan_descriptions import discover_scans
 from kerneltune.torch.fitting import Fixed
+from kerneltune.torch.placed import mapped
 from kerneltune.torch.scan import scan
 
 
@@ -48,7 +49,7 @@ class _Projected(Fixed, torch.nn.Module):  # type: ignore[misc] # torch has no t
         self, x: torch.Tensor, initial: torch.Tensor | None = None, **options: Any
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """H after each step, `[B, T, hidden_size]`, and after the last, from x `[B, T, input_size]`."""
-        parts = self.projection(x).chunk(self.gates, dim=-1)
+        parts = mapped(self.projection, x).chunk(self.gates, dim=-1)
         return scan(self.cell, *self.inputs(parts), initial=initial, **options)
 
     def inputs(self, parts: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:

@@ -50,10 +50,10 @@ def distances(device: str, count: int) -> list[tuple[str, float]]:
         turn = torch.polar(a, b)
         options = {"initial": initial * turn[:, 0]}
         found.append(("complex", compared(mesh, recurrence(False), [turn, turn * by], options, by * turn)))
-    for layer in (MinGRU(SIZE, SIZE), DiagonalGRU(SIZE, SIZE)):
+    for layer in (MinGRU(SIZE, SIZE), MinGRU(SIZE, SIZE, heads=2, bias=False), DiagonalGRU(SIZE, SIZE)):
         layer = layer.to(device)
         alone = [parameter.detach().clone().requires_grad_() for parameter in layer.parameters()]
-        found.append((type(layer).__name__, of_layer(mesh, layer, alone, b, by)))
+        found.append((repr(layer), of_layer(mesh, layer, alone, b, by)))
     refusals(mesh, a, b)
     return found
 
