@@ -30,6 +30,8 @@ FileName = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$(?
 DESCRIPTIONS = {"forward": "kernel.yaml", "backward": "backward.yaml"}
 # The ending of a file of equations.
 ENDING = ".cell"
+# What separates, in the name of a cell that is not below the folder, its name from the hash of its text.
+MARK = "@"
 # Aliases of strategies.
 FORMER_NAMES = {"alternating": "streamed"}
 # Values that every strategy's constraint file must define.
@@ -83,6 +85,8 @@ class CellSpec(Record, frozen=True, kw_only=True):
     separate_gradients: bool = False  # whether the gradients by W x and by R h + bias differ
     positive: tuple[str, ...] = ()  # states that must start above zero
     weights: tuple[Identifier, ...] = ()  # of each unit; in CUDA, cells of scans alone have some
+    # Of each weight the gate in whose sum it is multiplied with a state; the state; whether after the step.
+    weight_sums: tuple[tuple[int, int, bool], ...] = ()
     recurrent_gain: Annotated[float, msgspec.Meta(gt=0)] = 1.0  # scale of the random R in verification
     cell_struct: Identifier
 
@@ -216,6 +220,11 @@ class Kernels:
         """The cell of that name, or in the file of that path; raises `InputError` if there is none."""
         if name.endswith(ENDING):
             return _cell_of_file(Path(name))
+        if MARK in name:
+            from kerneltune.inputs.equation_cell import KNOWN
+
+            if name in KNOWN:
+                return KNOWN[name]
         if name not in self.cells:
             raise InputError(f"unknown cell '{name}': {nearest(name, self.cells)}")
         return self.cells[name]

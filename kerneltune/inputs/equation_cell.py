@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping
 from functools import cached_property
@@ -12,12 +13,16 @@ from kerneltune.cells.derivation import Derivation
 from kerneltune.cells.equations import read_equations
 from kerneltune.cells.syntax import Source
 from kerneltune.errors import InputError
-from kerneltune.inputs.descriptions import Cell, CellSpec
+from kerneltune.inputs.descriptions import MARK, Cell, CellSpec
 from kerneltune.inputs.files import text_of
 
 _NO_GATE = "no gate has R h, so this is no recurrent cell: name a gate, or R.GATE"
 MOST_BYTES = 100_000
 """The most bytes of a cell's file that are read; syntax.py limits the characters."""
+
+
+KNOWN: dict[str, EquationCell] = {}
+"""The cells of this process that were read from files or written in Python, by their keys."""
 
 
 class EquationCell(Cell):
@@ -36,6 +41,8 @@ class EquationCell(Cell):
     """
 
     text_source: Source
+    key: str
+    """A name that no other text has."""
 
     def __init__(
         self,
@@ -58,6 +65,7 @@ class EquationCell(Cell):
         text = "\n".join([*lines, equations])
         self._begin(name, Source(f"cell '{name}'", text, 1 - len(lines)), Path())
         self.derivation  # noqa: B018  # what is wrong is said where the cell is written
+        KNOWN[self.key] = self
 
     @classmethod
     def of_text(cls, name: str, text: str, source: str, folder: Path = Path()) -> EquationCell:
@@ -68,13 +76,19 @@ class EquationCell(Cell):
 
     @classmethod
     def of_file(cls, path: Path) -> EquationCell:
-        """The cell in a file; its name is the file's."""
-        return cls.of_text(path.stem, text_of(path, most=MOST_BYTES), str(path), path.parent)
+        """The cell in a file; its name is the file's. For the same content it is the same object."""
+        made = cls.of_text(path.stem, text_of(path, most=MOST_BYTES), str(path), path.parent)
+        found = KNOWN.get(made.key)
+        if found is None or found.text_source != made.text_source:  # messages name the file
+            found = KNOWN[made.key] = made
+        return found
 
     def _begin(self, name: str, source: Source, folder: Path) -> None:
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
             raise InputError(f"{source.name}: '{name}' is no name of a cell: letters, digits and underscores")
         self.__dict__.update(_name=name, text_source=source, folder=folder)
+        digest = hashlib.sha256(source.text.encode()).hexdigest()[:16]
+        self.__dict__["key"] = f"{name}{MARK}{digest}"
 
     @property
     def name(self) -> str:
@@ -112,6 +126,7 @@ class EquationCell(Cell):
             separate_gradients=derivation.separate_gradients,
             positive=equations.positive,
             weights=equations.weights,
+            weight_sums=tuple((one.gate, one.state, one.is_after) for one in derivation.weight_sums),
             recurrent_gain=equations.gain,
             cell_struct=STRUCT,
         )

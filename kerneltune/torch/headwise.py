@@ -11,6 +11,8 @@ from torch.nn import functional
 
 from kerneltune.errors import InputError, nearest
 from kerneltune.inputs.descriptions import discover
+from kerneltune.inputs.equation_cell import EquationCell
+from kerneltune.torch.equations import named
 from kerneltune.torch.fitting import Fixed
 from kerneltune.torch.launching import Launcher
 from kerneltune.torch.rnn import recurrence
@@ -22,7 +24,8 @@ class HeadwiseRNN(Fixed, torch.nn.Module):  # type: ignore[misc] # torch has no 
     """A recurrent layer with its input projection.
 
     Args:
-        cell: Name of the cell, such as "lstm", "gru", "slstm", "elman".
+        cell: Name of the cell, such as "lstm", "gru", "slstm", "elman"; the file of its equations, or a
+            `kerneltune.Cell`.
         input_size: Features of x.
         heads: Heads, which recur apart from one another.
         head_dim: Units of a head, a multiple of 8.
@@ -34,13 +37,14 @@ class HeadwiseRNN(Fixed, torch.nn.Module):  # type: ignore[misc] # torch has no 
         input_bias: Added to W x, `[H * D * G]`.
         recurrent: R, `[H, G, D, D]`.
         bias: Added to R h, `[H, G, D]`; for most cells the two biases act alike.
+        unit_weights: Weights of single units, `[H, P, D]`; None for cells without.
     """
 
     FIXED = frozenset(("cell", "spec", "input_size", "heads", "head_dim"))
 
     def __init__(
         self,
-        cell: str,
+        cell: str | EquationCell,
         input_size: int,
         heads: int,
         head_dim: int,
@@ -49,8 +53,8 @@ class HeadwiseRNN(Fixed, torch.nn.Module):  # type: ignore[misc] # torch has no 
         runs_on: Launcher | None = None,
     ) -> None:
         super().__init__()
-        self.cell = cell
-        self.spec = discover().cell(cell).spec
+        self.cell = named(cell)
+        self.spec = discover().cell(self.cell).spec
         self.input_size, self.heads, self.head_dim = input_size, heads, head_dim
         self.options = dict(options or {})
         for name in self.options:
@@ -59,12 +63,16 @@ class HeadwiseRNN(Fixed, torch.nn.Module):  # type: ignore[misc] # torch has no 
         self._runs_on = runs_on
         gates = len(self.spec.gates)
         bound = 1 / math.sqrt(head_dim)
-        for name, shape in (
+        self.register_parameter("unit_weights", None)
+        shapes = [
             ("weight", (heads * head_dim * gates, input_size)),
             ("input_bias", (heads * head_dim * gates,)),
             ("recurrent", (heads, gates, head_dim, head_dim)),
             ("bias", (heads, gates, head_dim)),
-        ):
+        ]
+        if self.spec.weights:
+            shapes.append(("unit_weights", (heads, len(self.spec.weights), head_dim)))
+        for name, shape in shapes:
             values = torch.empty(shape).uniform_(-bound, bound)
             self.register_parameter(name, torch.nn.Parameter(values))
 
@@ -101,6 +109,7 @@ class HeadwiseRNN(Fixed, torch.nn.Module):  # type: ignore[misc] # torch has no 
         output, last = recurrence(
             *(self.cell, product(), self.recurrent, self.bias, start),
             **self.options,
+            weights=self.unit_weights,
             runs_on=self._runs_on,
             again=product,
         )

@@ -19,7 +19,7 @@ from typing import Any, Protocol
 
 import torch
 
-from kerneltune.compiling.arguments import FIELDS, SIZES, STRUCTS
+from kerneltune.compiling.arguments import FIELDS, SIZES, struct_of
 from kerneltune.compiling.ready import Supply, supply_of
 from kerneltune.errors import InfeasibleError, InputError
 from kerneltune.inputs.descriptions import CellSpec, Kernels, discover
@@ -105,7 +105,7 @@ class _Loaded:
         self, problem: Problem, spec: CellSpec, kernel: ExtendedKernel, candidate: Candidate
     ) -> None:
         self._arrays = arrays_of(problem, spec)
-        names = FIELDS[STRUCTS[problem.direction]]
+        names = FIELDS[struct_of(problem.direction, bool(spec.weights))]
         pointers = [name for name in names if name not in SIZES]
         self.names = tuple(pointers)
         self.sizes_at = names.index(SIZES[0])  # among the pointers, they lie together
@@ -141,6 +141,7 @@ def arrays_of(problem: Problem, spec: CellSpec) -> dict[str, tuple[torch.dtype, 
         **dict.fromkeys(("last_gradient", "initial_gradient"), (dtype, row * states, 0)),
         "recurrent": (dtype, heads * gates * dim * dim, 0),
         "bias": (dtype, heads * gates * dim, 0),
+        "weights": (dtype, heads * len(spec.weights) * dim, 0),
         "states": (dtype, row * states, row * states),
         "output_gradient": (dtype, 0, row),
         "saved_values": (dtype, 0, row * spec.saved_values),

@@ -16,6 +16,7 @@ import torch
 from torch.nn import functional
 
 from kerneltune.errors import InputError, nearest
+from kerneltune.torch.equations import step_of
 
 States = tuple[torch.Tensor, ...]
 _FORCED: ContextVar[bool] = ContextVar("native", default=False)
@@ -122,15 +123,17 @@ def native_recurrence(
     extras: Extras = _PLAIN,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Run a recurrent layer step by step; arguments and results are `kerneltune.torch.recurrence`'s."""
-    if cell not in _STEPS:
+    step, weights = _step_of(cell), None
+    if step is None:
         raise InputError(f"cell '{cell}' runs on a GPU alone: {nearest(cell, list(_STEPS))}")
     kept = input_product.dtype
     wide = torch.float32 if kept in (torch.float16, torch.bfloat16) else kept
     product, start = input_product.to(wide), initial.to(wide)
     heads, gates, dim, _ = recurrent.shape
+    if bias.shape[1] > gates:  # the weights of single units stand behind the biases
+        bias, weights = bias[:, :gates], bias[:, gates:].to(wide)
     stacked = recurrent.to(wide).permute(0, 3, 2, 1).reshape(heads, dim, dim * gates)
     added = bias.to(wide).transpose(1, 2)  # [H, D, G]
-    step = _STEPS[cell]
     states: States = tuple(start)
     outputs = []
     for x in product.unbind(0):
@@ -138,7 +141,8 @@ def native_recurrence(
         raw = torch.bmm(before.transpose(0, 1), stacked).transpose(0, 1).reshape(x.shape)
         if extras.norms:
             raw = _normalised(raw, *extras.norms.recurrent)
-        states = _after(states, step(x, _clipped(raw + added, extras), states, extras), extras)
+        gated = _clipped(raw + added, extras)
+        states = _after(states, step(x, gated, weights, states, extras), extras)
         if kept != wide:
             states = (states[0].to(kept).to(wide), *states[1:])
         outputs.append(states[0])
@@ -211,4 +215,18 @@ _STEPS: dict[str, Callable[[object, object, States, Extras], States]] = {
     "elman": _elman,
     "elman_relu": _elman_relu,
 }
-NATIVE = frozenset(_STEPS)  # the cells that run natively
+
+
+def _step_of(cell: str) -> Callable[..., States] | None:
+    if cell in _STEPS:
+        own = _STEPS[cell]
+        return lambda x, gated, _weights, states, extras: own(x, gated, states, extras)
+    derived = step_of(cell)
+    if derived is None:
+        return None
+    return lambda x, gated, weights, states, _extras: derived(x, gated, weights, states)
+
+
+def has_native(cell: str) -> bool:
+    """Whether a cell runs natively."""
+    return cell in _STEPS or step_of(cell) is not None

@@ -89,7 +89,7 @@ def check(
         raise InputError(f"there must be at least one step, head and unit, not {list(input_product.shape)}")
     for name, tensor, shape in (
         ("recurrent", recurrent, (heads, gates, dim, dim)),
-        ("bias", bias, (heads, gates, dim)),
+        ("bias", bias, (heads, gates + len(spec.weights), dim)),
         ("initial", initial, (states, batch, heads, dim)),
     ):
         if tensor.shape != shape:
@@ -130,8 +130,15 @@ def launch_forward(
     states[:, 0] = initial
     saved = saved_of(spec, states) if problem.direction == "training" else {}
     given = {"input": product, "recurrent": recurrent, "bias": bias, "states": states}
+    if spec.weights:
+        given |= {"bias": readable(bias[:, : len(spec.gates)]), **weights_of(spec, bias)}
     runs_on.launch(problem, {**given, **saved})
     return states, saved
+
+
+def weights_of(spec: CellSpec, bias: torch.Tensor) -> dict[str, torch.Tensor]:
+    """The weights of single units, which stand behind the biases."""
+    return {"weights": readable(bias[:, len(spec.gates) :])} if spec.weights else {}
 
 
 def saved_of(spec: CellSpec, states: torch.Tensor) -> dict[str, torch.Tensor]:
@@ -176,6 +183,8 @@ def launch_backward(
     }
     runs_on.launch(problem, tensors)
     by_r, by_bias = parameter_gradients(by_recurrent, states[0, :-1])
+    if spec.weights:
+        by_bias = torch.cat([by_bias, weight_gradients(spec, by_recurrent, given)], dim=1)
     return by_input, by_r, by_bias, by_initial
 
 
@@ -197,6 +206,18 @@ def parameter_gradients(
     by_r = torch.bmm(left, right).reshape(heads, dim, gates, dim).transpose(1, 2).contiguous()
     by_bias = recurrent_gradient.sum(dim=(0, 1), dtype=torch.float32).transpose(1, 2)
     return by_r, by_bias.to(recurrent_gradient.dtype).contiguous()
+
+
+def weight_gradients(
+    spec: CellSpec, recurrent_gradient: torch.Tensor, given: dict[str, torch.Tensor]
+) -> torch.Tensor:
+    """Gradients by weights of single units, `[H, P, D]`: sums of a gate's gradients times a state."""
+    found = []
+    for gate, state, is_after in spec.weight_sums:
+        kept = given["saved_states"][..., state - 1] if state else given["states"][0]
+        times = kept[1:] if is_after else kept[:-1]
+        found.append((recurrent_gradient[..., gate].float() * times.float()).sum(dim=(0, 1)))
+    return torch.stack(found, dim=1).to(recurrent_gradient.dtype)
 
 
 def _extras(options: tuple[Any, ...]) -> Extras:
@@ -273,6 +294,7 @@ def _backward(
     spec = spec_of(options[0])
     problem = problem_of("backward", by_output.shape, states.dtype, options)
     given = {"recurrent": readable(recurrent), "states": readable(states)}  # vmap gives views
+    given |= weights_of(spec, bias)
     if spec.saved_values:
         given["saved_values"] = readable(values)
     if spec.saved_states:

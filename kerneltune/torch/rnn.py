@@ -15,13 +15,15 @@ from torch.autograd.function import FunctionCtx
 
 from kerneltune.errors import InputError
 from kerneltune.inputs.descriptions import CellSpec, Kernels, discover
+from kerneltune.inputs.equation_cell import EquationCell
 from kerneltune.inputs.problem import Problem
+from kerneltune.torch.equations import named
 from kerneltune.torch.launching import Launcher, launcher
 from kerneltune.torch.native import (
-    NATIVE,
     Extras,
     differentiable_gradients,
     differentiates_twice,
+    has_native,
     native_recurrence,
 )
 from kerneltune.torch.operators import (
@@ -34,6 +36,7 @@ from kerneltune.torch.operators import (
     readable,
     spec_of,
     takes_kernels,
+    weights_of,
 )
 from kerneltune.torch.precision import autocast_of_cell
 from kerneltune.torch.transforms import Transformed
@@ -42,12 +45,13 @@ __all__ = ["parameter_gradients", "recurrence"]
 
 
 def recurrence(
-    cell: str,
+    cell: str | EquationCell,
     input_product: torch.Tensor,
     recurrent: torch.Tensor,
     bias: torch.Tensor,
     initial: torch.Tensor,
     *,
+    weights: torch.Tensor | None = None,
     forward_clip: float = 0.0,
     gate_gradient_clip: float = 0.0,
     cut_recurrent_gradient: bool = False,
@@ -55,14 +59,15 @@ def recurrence(
     runs_on: Launcher | None = None,
     again: Callable[[], torch.Tensor] | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Run a recurrent layer over all steps; gradients flow to all four tensors.
+    """Run a recurrent layer over all steps; gradients flow to all tensors.
 
     Args:
-        cell: Name of the cell, such as "lstm".
+        cell: Name of the cell, such as "lstm"; the file of its equations, or a `kerneltune.Cell`.
         input_product: W x, `[T, B, H, D, G]`: the gates of a unit side by side.
         recurrent: R, `[H, G, D, D]`; row = output unit.
         bias: `[H, G, D]`, added to R h.
         initial: The states before the first step, `[S, B, H, D]`.
+        weights: Of cells with weights of single units, such as peepholes, those: `[H, P, D]`.
         forward_clip: Bound of h after each step, rounded to the dtype; 0 for none. No gradient passes through
             an h that reached it.
         gate_gradient_clip: Bound of each gate's gradient; 0 for none.
@@ -76,6 +81,9 @@ def recurrence(
         h after each step, `[T, B, H, D]`, and the states after the last step, `[S, B, H, D]`, in the dtype of
         the inputs; under autocast in autocast's. Raises `InputError` for tensors that do not fit each other.
     """
+    cell = named(cell)
+    if weights is not None:  # operators take both as one tensor
+        bias = torch.cat([bias, weights], dim=1)
     tensors = _as_autocast(cell, input_product, recurrent, bias, initial)
     options = (cell, forward_clip, gate_gradient_clip, cut_recurrent_gradient, tf32)
     # Within the operation this cannot be asked: gradients are always off there.
@@ -148,7 +156,7 @@ class _Recurrence(torch.autograd.Function):  # type: ignore[misc] # torch has no
         if torch.is_grad_enabled():  # what follows is differentiated, too
             by = output_gradient, last_gradient
             return (*[None] * 5, *_differentiable(ctx, (recurrent, bias, initial), by))
-        given = {"recurrent": recurrent, "states": states}
+        given = {"recurrent": recurrent, "states": states, **weights_of(ctx.spec, bias)}
         given.update(zip(ctx.saved_names, values, strict=True))
         gradients = output_gradient, last_gradient
         found = launch_backward(ctx.problem, ctx.spec, ctx.runs_on, gradients, given)
@@ -159,7 +167,7 @@ def _differentiable(
     ctx: FunctionCtx, rest: tuple[torch.Tensor, ...], by: tuple[torch.Tensor, ...]
 ) -> list[Any]:
     """Gradients by all four tensors that can be differentiated once more."""
-    if ctx.again is None or ctx.options[0] not in NATIVE:
+    if ctx.again is None or not has_native(ctx.options[0]):
         raise InputError(
             "kernels give no gradients of gradients: leave create_graph=True out, or run the layer "
             "within kerneltune.torch.native()"

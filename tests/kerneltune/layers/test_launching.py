@@ -14,6 +14,7 @@ from fake_driver import CpuDevice, FakeLibrary
 from kerneltune.compiling.arguments import packed
 from kerneltune.errors import InputError
 from kerneltune.inputs.descriptions import discover
+from kerneltune.inputs.equation_cell import EquationCell
 from kerneltune.inputs.hardware import load_profile
 from kerneltune.inputs.problem import Problem
 from kerneltune.running import driver
@@ -53,6 +54,7 @@ def tensors_of(problem: Problem) -> dict[str, Any]:
 
     arrays = arrays_of(problem, discover().cell(problem.cell).spec)
     names = ["input", "recurrent", "bias", "states"]
+    names += ["weights"] if discover().cell(problem.cell).spec.weights else []
     if problem.direction == "training":
         names += ["saved_values", "saved_states"]
     found = {}
@@ -66,10 +68,14 @@ def addresses(tensors: dict[str, Any]) -> dict[str, int]:
     return {name: tensor.data_ptr() for name, tensor in tensors.items()}
 
 
+WEIGHTED = EquationCell("own", gates="a", states="h", weights="u", equations="h' = tanh(a + u * h)")
+
+
+@pytest.mark.parametrize("cell", ["elman", WEIGHTED.key])
 @pytest.mark.parametrize("direction", ["forward", "training"])
-def test_arguments_are_the_struct(launcher: Any, library: FakeLibrary, direction: str) -> None:
+def test_arguments_are_the_struct(launcher: Any, library: FakeLibrary, direction: str, cell: str) -> None:
     for steps in (3, 70_000):
-        asked = Problem("elman", 2, 16, 4, "bf16", steps, direction)
+        asked = Problem(cell, 2, 16, 4, "bf16", steps, direction)
         tensors = tensors_of(asked)
         launcher.launch(asked, tensors)
         wanted = packed(asked, addresses(tensors))

@@ -2,14 +2,36 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
+from kerneltune.cells.numbers import computed
 from kerneltune.cells.recurrence import GradientOptions
+from kerneltune.cells.reference import DerivedReference
 from kerneltune.inputs.descriptions import discover
 from kerneltune.inputs.problem import Problem
+
+
+@dataclass(frozen=True)
+class FromSaved(DerivedReference):
+    """The reference of a cell of equations, with what kernels saved."""
+
+    values: Any = None
+
+    def _known(self, wanted: Any, wx: Any, r: Any, bias: Any, states: Any) -> Any:
+        saved, after = self.derivation.saved, self.derivation.equations.after
+        known = {node: self.values[..., number] for number, node in enumerate(saved.values)}
+        for node in self.derivation.equations.graph.nodes:
+            number = int(node.value)
+            if node.op == "before" and number <= saved.states and (number or saved.hidden == 0):
+                known[node] = states[number, :-1]
+            if node.op == "not_above_zero" and node.args[0] is after[0] and saved.hidden == 1:
+                known[node] = states[0, 1:] <= 0
+        known |= {node: states[1 + number, 1:] for number, node in enumerate(after[1 : 1 + saved.states])}
+        return computed(wanted, known | self._units)
 
 
 class ReferenceLauncher:
@@ -44,6 +66,7 @@ class ReferenceLauncher:
             **dict.fromkeys(("last_gradient", "initial_gradient"), ends),
             "recurrent": (heads, gates, dim, dim),
             "bias": (heads, gates, dim),
+            "weights": (heads, len(spec.weights), dim),
             "states": (count, problem.steps + 1, *row),
             "output_gradient": hidden,
             "saved_values": (*hidden, spec.saved_values),
@@ -51,7 +74,7 @@ class ReferenceLauncher:
         }
 
     def _forward(self, problem: Problem, tensors: Any, arrays: dict[str, Any]) -> None:
-        module = self.kernels.cell(problem.cell).reference_module()
+        module = self._module(problem, arrays)
         parts = [arrays[name] for name in ("input", "recurrent", "bias")]
         states = module.forward(*parts, arrays["states"][:, 0], problem.forward_clip)
         _put(tensors["states"], states)
@@ -61,9 +84,13 @@ class ReferenceLauncher:
                 if name in tensors:
                     _put(tensors[name], found)
 
+    def _module(self, problem: Problem, arrays: dict[str, Any]) -> Any:
+        module = self.kernels.cell(problem.cell).reference_module()
+        return module.with_weights(arrays["weights"]) if "weights" in arrays else module
+
     def _backward(self, problem: Problem, tensors: Any, arrays: dict[str, Any]) -> None:
         spec = self.kernels.cell(problem.cell).spec
-        module = self.kernels.cell(problem.cell).reference_module()
+        module = self._module(problem, arrays)
         values, floats = arrays.get("saved_values"), arrays.get("saved_states")
         states = np.full_like(arrays["states"], np.nan)  # kernels read h there, others where they were saved
         states[0] = arrays["states"][0]
@@ -71,8 +98,11 @@ class ReferenceLauncher:
             states[1 : 1 + spec.saved_states] = np.moveaxis(floats, -1, 0)
         shape = (*states[0, 1:].shape, len(spec.gates))
         # The reference takes what the forward pass saved from its inputs, which kernels do not get.
-        names = {**vars(module), "saved": lambda *_: (values, floats)}
-        backward = FunctionType(module.backward.__code__, names, argdefs=module.backward.__defaults__)
+        if isinstance(module, DerivedReference):
+            backward = FromSaved(module.derivation, module.weights, values).backward
+        else:
+            names = {**vars(module), "saved": lambda *_: (values, floats)}
+            backward = FunctionType(module.backward.__code__, names, argdefs=module.backward.__defaults__)
         options = GradientOptions(
             problem.gate_gradient_clip, problem.cut_recurrent_gradient, problem.forward_clip
         )

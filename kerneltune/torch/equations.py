@@ -1,0 +1,98 @@
+"""Cells of equations in torch's own operations, and their names in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from kerneltune.cells.graph import Node
+from kerneltune.cells.numbers import computed
+from kerneltune.inputs.descriptions import ENDING, discover
+from kerneltune.inputs.equation_cell import EquationCell
+
+States = tuple[torch.Tensor, ...]
+Step = Callable[[torch.Tensor, torch.Tensor, torch.Tensor | None, States], States]
+
+
+def named(cell: str | EquationCell) -> str:
+    """The name under which this process knows a cell: of a file, one for its present content."""
+    if isinstance(cell, EquationCell):
+        return cell.key
+    return EquationCell.of_file(Path(cell)).key if cell.endswith(ENDING) else cell
+
+
+@cache
+def step_of(cell: str) -> Step | None:
+    """A step of a cell of equations; None for any other cell.
+
+    Its arguments are W x and R h + b, each `[B, H, D, G]`, the weights of the units, `[H, P, D]` or None, and
+    the states before the step.
+    """
+    found = discover().cell(cell)
+    if not isinstance(found, EquationCell):
+        return None
+    equations = found.derivation.equations
+    leaves = [node for node in equations.graph.nodes if not node.args and node.op != "seed"]
+
+    def step(x: torch.Tensor, product: torch.Tensor, weights: torch.Tensor | None, states: States) -> States:
+        known = {node: _leaf(node, x, product, weights, states) for node in leaves}
+        values = computed(equations.after, known, _OPERATIONS)
+        return tuple(values[node].expand_as(states[0]) for node in equations.after)
+
+    return step
+
+
+def _leaf(
+    node: Node, x: torch.Tensor, product: torch.Tensor, weights: torch.Tensor | None, states: States
+) -> torch.Tensor:
+    number = int(node.value)
+    if node.op == "total":
+        return x[..., number] + product[..., number]
+    if node.op == "weight":
+        assert weights is not None
+        return weights[:, number]
+    if node.op == "constant":
+        return x.new_tensor(node.value)
+    return states[number] if node.op == "before" else (x if node.op == "input" else product)[..., number]
+
+
+def _larger(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """As the kernels have it: of equal ones the first has the gradient, and a NaN is kept."""
+    return torch.where((a >= b) | (a != a), a, b)
+
+
+def _smaller(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    return torch.where((a <= b) | (a != a), a, b)
+
+
+def _surrogate(value: torch.Tensor, argument: torch.Tensor, slope: torch.Tensor) -> torch.Tensor:
+    return value.detach() + slope * (argument - argument.detach())
+
+
+_OPERATIONS: dict[str, Callable[..., Any]] = {
+    "add": torch.add,
+    "sub": torch.sub,
+    "mul": torch.mul,
+    "div": torch.div,
+    "neg": torch.neg,
+    "tanh": torch.tanh,
+    "sigmoid": torch.sigmoid,
+    "exp": torch.exp,
+    "log": torch.log,
+    "sqrt": torch.sqrt,
+    "softplus": lambda x: -torch.nn.functional.logsigmoid(-x),
+    "erf": torch.erf,
+    "abs": torch.abs,
+    "sign": torch.sign,
+    "relu": torch.relu,
+    "max": _larger,
+    "min": _smaller,
+    "at_least": torch.ge,
+    "greater": torch.gt,
+    "select": torch.where,
+    "surrogate": _surrogate,
+}

@@ -1,0 +1,148 @@
+"""Cells of equations in PyTorch: natively, and by what kernels would give."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from drawn_cells import DrawnCell
+from reference_launcher import ReferenceLauncher
+
+import kerneltune
+from kerneltune.errors import InputError
+from kerneltune.inputs.descriptions import discover
+from kerneltune.inputs.equation_cell import EquationCell
+from kerneltune.torch import HeadwiseRNN, recurrence
+
+PEEPHOLE = """
+    i = sigmoid(i + p_i * c)
+    f = sigmoid(f + p_f * c)
+    c' = f * c + i * tanh(z)
+    h' = sigmoid(o + p_o * c') * tanh(c')
+"""
+SHIPPED = sorted(path.stem for path in (discover().root / "cells").glob("*.cell"))
+STEPS, BATCH, HEADS, DIM = 4, 3, 2, 8
+
+
+def peephole() -> EquationCell:
+    return EquationCell("peephole", gates="i f z o", states="h c", weights="p_i p_f p_o", equations=PEEPHOLE)
+
+
+def tensors(cell: EquationCell, seed: int = 0) -> list[torch.Tensor]:
+    torch.manual_seed(seed)
+    spec, row = cell.spec, (BATCH, HEADS, DIM)
+    shapes = [
+        (STEPS, *row, len(spec.gates)),
+        (HEADS, len(spec.gates), DIM, DIM),
+        (HEADS, len(spec.gates), DIM),
+        (len(spec.states), *row),
+        (HEADS, len(spec.weights), DIM),
+    ]
+    found = [0.5 * torch.randn(shape, dtype=torch.float64) for shape in shapes if 0 not in shape]
+    for number, state in enumerate(spec.states):
+        if state in spec.positive:
+            found[3][number] = 0.5 + found[3][number].abs()
+    return [one.requires_grad_() for one in found]
+
+
+def run(cell: EquationCell | str, given: list[torch.Tensor], **options: object) -> tuple[torch.Tensor, ...]:
+    return recurrence(cell, *given[:4], weights=given[4] if len(given) > 4 else None, **options)
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_the_equations_of_shipped_cells_are_those_that_layers_run(name: str) -> None:
+    path = discover().root / "cells" / f"{name}.cell"
+    cell = EquationCell.of_file(path)
+    given = tensors(cell)
+    for found, expected in zip(run(str(path), given), run(name, given), strict=True):
+        torch.testing.assert_close(found, expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("number", range(12))
+def test_drawn_cells_agree_with_the_reference(number: int) -> None:
+    cell = EquationCell.of_text("drawn", DrawnCell(number, weights=False).text, "drawn.cell")
+    kerneltune.inputs.equation_cell.KNOWN[cell.key] = cell
+    given = tensors(cell, number)
+    output, last = run(cell, given)
+    by = torch.randn_like(output), torch.randn_like(last)
+    found = torch.autograd.grad((output, last), given, by, allow_unused=True)
+    wx, r, bias, initial = (one.detach().numpy() for one in given)
+    reference = cell.reference_module()
+    states = reference.forward(wx, r, bias, initial)
+    np.testing.assert_allclose(output.detach(), states[0, 1:], rtol=1e-9, atol=1e-12)
+    expected = reference.backward(wx, r, bias, states, *(one.numpy() for one in by))
+    for gradient, wanted in ((found[0], expected.input), (found[3], expected.initial)):
+        given_or_zero = np.zeros_like(wanted) if gradient is None else gradient.numpy()
+        np.testing.assert_allclose(given_or_zero, wanted, rtol=1e-8, atol=1e-11)
+
+
+def test_a_peephole_lstm_passes_gradcheck() -> None:
+    cell = peephole()
+    given = tensors(cell)
+    assert torch.autograd.gradcheck(lambda *parts: run(cell, list(parts)), given)
+
+
+def test_kernels_and_torch_give_the_same_gradients() -> None:
+    """The stand-in for kernels computes by the reference; gradients by weights are summed outside."""
+    cell = peephole()
+    given = [one.detach().float().requires_grad_() for one in tensors(cell)]
+    by = torch.randn(STEPS, BATCH, HEADS, DIM)
+    results = []
+    for options in ({}, {"runs_on": ReferenceLauncher()}):
+        output, last = run(cell, given, **options)
+        gradients = torch.autograd.grad((output, last), given, (by, torch.ones_like(last)))
+        results.append((output, last, *gradients))
+    for native, launched in zip(*results, strict=True):
+        torch.testing.assert_close(launched, native, rtol=2e-4, atol=2e-5)
+
+
+def test_a_layer_of_a_cell_with_weights() -> None:
+    layer = HeadwiseRNN(peephole(), 5, HEADS, DIM)
+    assert layer.unit_weights.shape == (HEADS, 3, DIM)
+    output, last = layer(torch.randn(STEPS, BATCH, 5))
+    (output.sum() + last.sum()).backward()
+    assert all(torch.isfinite(one.grad).all() and one.grad.abs().sum() > 0 for one in layer.parameters())
+    other = HeadwiseRNN(peephole(), 5, HEADS, DIM)
+    other.load_state_dict(layer.state_dict())
+    assert HeadwiseRNN("lstm", 5, HEADS, DIM).unit_weights is None
+
+
+def test_weights_are_checked() -> None:
+    cell = peephole()
+    *given, weights = tensors(cell)
+    with pytest.raises(InputError, match=r"bias of peephole is \[2, 7, 8\] here"):
+        recurrence(cell, *given)
+    with pytest.raises(InputError, match="bias of lstm"):
+        recurrence("lstm", *given, weights=weights)
+
+
+def test_a_file_that_changes_is_another_cell(tmp_path: Path) -> None:
+    path = tmp_path / "mine.cell"
+    path.write_text("gates a\nstates h\nh' = tanh(a)\n")
+    given = tensors(EquationCell.of_file(path))
+    first, _ = run(str(path), given)
+    path.write_text("gates a\nstates h\nh' = 0.5 * tanh(a)\n")
+    second, _ = run(str(path), given)
+    torch.testing.assert_close(second[0], 0.5 * first[0])
+
+
+def test_a_surrogate_slope_is_followed() -> None:
+    equations = """
+        u = 0.9 * v + a
+        s = where(u > 0.2, 1, 0) slope 1 / (1 + abs(u))**2
+        v' = u - s
+        h' = s
+    """
+    cell = EquationCell("spiking", gates="a", states="h v", equations=equations)
+    given = tensors(cell)
+    output, last = run(cell, given)
+    assert set(output.unique().tolist()) == {0.0, 1.0}
+    by = torch.randn_like(output), torch.randn_like(last)
+    found = torch.autograd.grad((output, last), given, by)
+    wx, r, bias, initial = (one.detach().numpy() for one in given)
+    reference = cell.reference_module()
+    states = reference.forward(wx, r, bias, initial)
+    expected = reference.backward(wx, r, bias, states, *(one.numpy() for one in by))
+    np.testing.assert_allclose(found[0], expected.input, rtol=1e-9, atol=1e-12)
