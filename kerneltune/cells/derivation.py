@@ -91,7 +91,8 @@ class Derivation:
     @cached_property
     def saved(self) -> Saved:
         """What training saves of each step."""
-        least = max((one.state for one in self.weight_sums), default=0)
+        sums = self.weight_sums if self.equations.recurs else ()
+        least = max((one.state for one in sums), default=0)
         return choose_saved(self.equations.after, self.ahead, least)
 
     @property

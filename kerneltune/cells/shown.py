@@ -63,11 +63,15 @@ class Shown:
 
     def special_functions(self) -> dict[str, int]:
         """Special functions of a unit's step, by pass."""
-        derivation = self.derivation
-        steps = [derivation.equations.after, (*derivation.equations.after, *derivation.saved.values)]
-        counts = [sum(node.op in SPECIAL for node in behind(results)) for results in steps]
-        computed = sum(node.op in SPECIAL for node in derivation.saved.computed)
-        return dict(zip(("forward", "training", "backward"), (*counts, computed), strict=True))
+        after = self.derivation.equations.after
+        if self.structure.kind != "recurrent":  # what a scan's backward pass computes is up to its kernel
+            return {"forward": _special(behind(after))}
+        saved = self.derivation.saved
+        return {
+            "forward": _special(behind(after)),
+            "training": _special(behind((*after, *saved.values))),
+            "backward": _special(saved.computed),
+        }
 
     def described(self, nodes: Iterable[Node]) -> list[str]:
         """Values in LaTeX, of the names that equations give."""
@@ -109,6 +113,10 @@ class Shown:
     def _latex(self, results: Sequence[Node], known: dict[Node, Any]) -> list[str]:
         sympy = sympy_module()
         return [sympy.latex(one) for one in expressions(results, known, plain=True)]
+
+
+def _special(nodes: Iterable[Node]) -> int:
+    return sum(node.op in SPECIAL for node in nodes)
 
 
 def _name(name: str) -> str:

@@ -15,6 +15,8 @@ from kerneltune.cells.slopes import DIFFERENTIATED, slopes
 Kind = Literal["linear", "diagonal", "recurrent"]
 RECURRENT = ("block", "cluster", "grid", "warpgroup", "streamed", "product")
 SCANS = ("look_back", "sequential", "overlap")
+WARPGROUP_GATES = (1, 3, 4)
+"""The numbers of gates that the strategy "warpgroup" is written for (`rows_fit` in its constraints)."""
 _ADDITIVE = ("add", "sub", "neg")
 
 
@@ -82,7 +84,10 @@ class Structure:
         if kind == "recurrent":
             gates = ", ".join(self.gates_with_product)
             reason = f"h passes through R ({gates}), so that units depend on each other"
-            return dict.fromkeys(SCANS, reason)
+            found = dict.fromkeys(SCANS, reason)
+            if len(self.equations.gates) not in WARPGROUP_GATES:
+                found["warpgroup"] = "its products have rows for 1, 3 or 4 gates"
+            return found
         found = dict.fromkeys(RECURRENT, "no gate has R h: there is no product to share")
         if kind == "diagonal":
             found["look_back"] = "; ".join(f"{state}' {reason}" for state, reason in self.nonlinear.items())

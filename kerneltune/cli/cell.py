@@ -66,7 +66,7 @@ def described(cell: EquationCell) -> dict[str, Any]:
         "kind": structure.kind,
         "equations": shown.equations(),
         "jacobian": shown.jacobian(),
-        "saved": shown.saved(),
+        **({"saved": shown.saved()} if structure.kind == "recurrent" else {}),
         "special_functions": shown.special_functions(),
         "strategies": dict.fromkeys(structure.strategies) | structure.refusals,
     }
@@ -74,7 +74,7 @@ def described(cell: EquationCell) -> dict[str, Any]:
 
 def lines(about: dict[str, Any]) -> list[str]:
     """The same as text."""
-    saved, states = about["saved"], about["states"]
+    states = about["states"]
     found = [f"{about['name']}: {about['summary']}" if about["summary"] else about["name"]]
     found += [f"  {kind} {' '.join(about[kind])}" for kind in ("gates", "states", "weights") if about[kind]]
     found += [f"  {KINDS[about['kind']]}", "", "Equations"]
@@ -83,13 +83,18 @@ def lines(about: dict[str, Any]) -> list[str]:
     for after, row in zip(states, about["jacobian"], strict=True):
         shown = [f"by {before}: {one}" for before, one in zip(states, row, strict=True) if one != "0"]
         found.append(f"  {after}'  {',  '.join(shown) or 'none'}")
-    found += ["", "Training saves of each unit and step"]
+    found += _saved_lines(about["saved"]) if "saved" in about else []
+    counts = [f"{count} {name}" for name, count in about["special_functions"].items()]
+    found += ["", f"Special functions of each unit and step: {', '.join(counts)}", "", "Strategies"]
+    found += [f"  {name:11} {reason or 'exact'}" for name, reason in about["strategies"].items()]
+    return found
+
+
+def _saved_lines(saved: dict[str, Any]) -> list[str]:
+    found = ["", "Training saves of each unit and step"]
     found.append(f"  in the storage type: {', '.join(saved['values']) or 'nothing'}")
     found.append(f"  in float32: {', '.join(saved['states']) or 'nothing'}")
     if saved["reads_hidden"]:
         found.append(f"  h {saved['reads_hidden']} is read")
     found.append(f"  computed again: {', '.join(saved['computed_again']) or 'no special function'}")
-    counts = [f"{count} {name}" for name, count in about["special_functions"].items()]
-    found += ["", f"Special functions of each unit and step: {', '.join(counts)}", "", "Strategies"]
-    found += [f"  {name:11} {reason or 'exact'}" for name, reason in about["strategies"].items()]
     return found

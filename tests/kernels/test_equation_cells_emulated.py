@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from drawn_cells import DrawnCell
@@ -78,4 +79,35 @@ def test_weights_of_single_units(emulator: Emulator, strategy: str, direction: s
     cell = EquationCell("peephole", gates="i f z o", states="h c", weights="p_i p_f p_o", equations=PEEPHOLE)
     kernels = with_cell(cell)
     problem = Problem("peephole", 2, 64, 20, dtype, 3, direction)
+    check_case(emulator, kernels, GPU, TilingSpace(problem, GPU, kernels, strategy).best(), [1, 2])
+
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples" / "cells").glob("*.cell"))
+RECURRENT = [path for path in EXAMPLES if EquationCell.of_file(path).derivation.equations.recurs]
+
+
+@pytest.mark.parametrize("direction", PASSES)
+@pytest.mark.parametrize("path", RECURRENT, ids=lambda path: path.stem)
+def test_example_cells(emulator: Emulator, path: Path, direction: str) -> None:
+    problem = Problem(str(path), 2, 16, 5, "bf16", 4, direction)
+    check_case(emulator, KERNELS, GPU, TilingSpace(problem, GPU, KERNELS, "block").best(), [3, 4])
+
+
+NUMBERS = [pytest.param(gates, marks=[] if gates == 5 else [pytest.mark.slow]) for gates in (2, 5, 6)]
+
+
+@pytest.mark.parametrize("gates", NUMBERS)
+@pytest.mark.parametrize("direction", PASSES)
+@pytest.mark.parametrize("strategy", [name for name in STRATEGIES if name != "warpgroup"])
+def test_any_number_of_gates(emulator: Emulator, strategy: str, direction: str, gates: int) -> None:
+    """With both kinds of gradients, which in 16 bits are packed otherwise for even numbers."""
+    names = [f"g{number}" for number in range(gates)]
+    more_gates = "".join(f" * sigmoid({name})" for name in names[2:])
+    equations = f"""
+        r = sigmoid(g0)
+        c' = r * c + tanh(W.g1 + r * R.g1){more_gates}
+        h' = tanh(c') * r
+    """
+    kernels = with_cell(EquationCell("many", gates=" ".join(names), states="h c", equations=equations))
+    problem = Problem("many", 1, 64, 5, "bf16", 3, direction)
     check_case(emulator, kernels, GPU, TilingSpace(problem, GPU, kernels, strategy).best(), [1, 2])

@@ -23,7 +23,8 @@ from kerneltune.inputs.descriptions import discover
 
 POINTS = 7
 SHIFT = 1e-6
-SHIPPED = sorted((discover().root / "cells").glob("*.cell"))
+EXAMPLES = Path(__file__).parents[3] / "examples" / "cells"
+SHIPPED = [*sorted((discover().root / "cells").glob("*.cell")), *sorted(EXAMPLES.glob("*.cell"))]
 DRAWN = 150
 
 KNOWN = {
@@ -64,6 +65,7 @@ f = sigmoid(f + p_f * c)
 c' = f * c + i * tanh(z)
 h' = sigmoid(o + p_o * c') * tanh(c')""",
     "delayed": "gates a\nstates h c n\nc' = h\nn' = c\nh' = tanh(a + 0.3 * n * c)",
+    "mixed": "gates a\nstates h\nh' = tanh(a) * W.a + 0.5 * R.a",
     "copied": "gates a f\nstates h c\nc' = sigmoid(f) * c + a\nh' = c'",
 }
 
@@ -155,9 +157,13 @@ def test_gradients_of_drawn_cells_are_differences(number: int) -> None:
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_gradients_of_shipped_cells_are_differences(path: Path) -> None:
-    derivation = derived(path.stem, path.read_text(encoding="utf-8"))
+    text = path.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 13
+    derivation = derived(path.stem, text)
+    assert derivation.equations.summary
     check_saved(derivation, 2)
-    check_against_differences(derivation, 1)
+    if not any(node.op == "surrogate" for node in derivation.equations.graph.nodes):
+        check_against_differences(derivation, 1)
 
 
 @pytest.mark.parametrize("name", KNOWN)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,14 @@ from kerneltune.cells.graph import Node, behind
 from kerneltune.cells.numbers import computed
 from kerneltune.cells.structure import RECURRENT, SCANS, Structure
 from kerneltune.cells.syntax import Source
+from kerneltune.cli.cell import described, lines
+from kerneltune.inputs.descriptions import discover
+from kerneltune.inputs.equation_cell import EquationCell
+from kerneltune.inputs.hardware import load_profile
+from kerneltune.inputs.problem import Problem
+from kerneltune.tiling.space import TilingSpace
+
+EXAMPLES = Path(__file__).parents[3] / "examples" / "cells"
 
 CELLS = {
     "mingru": ("linear", "gates k n\nstates h\nz = sigmoid(W.k)\nh' = (1 - z) * h + z * tanh(W.n)"),
@@ -98,7 +107,31 @@ def test_reasons() -> None:
     assert structure.refusals["look_back"] == "h' has sigmoid(…) of a value that depends on a state"
     assert structure.refusals["block"] == "no gate has R h: there is no product to share"
     recurrent = structure_of(CELLS["gru"][1])
-    assert recurrent.strategies == list(RECURRENT)
-    assert recurrent.refusals.keys() == set(SCANS)
+    assert recurrent.strategies == [name for name in RECURRENT if name != "warpgroup"]
+    assert recurrent.refusals.keys() == {*SCANS, "warpgroup"}
+    assert recurrent.refusals["warpgroup"] == "its products have rows for 1, 3 or 4 gates"
     assert "passes through R (n)" in recurrent.refusals["overlap"]
     assert structure_of(CELLS["mingru"][1]).strategies == ["look_back", "sequential"]
+
+
+@pytest.mark.parametrize("gates", range(1, 7))
+def test_the_gates_that_warpgroup_takes(gates: int) -> None:
+    names = [f"g{number}" for number in range(gates)]
+    cell = EquationCell(
+        "mine", gates=" ".join(names), states="h", equations=f"h' = tanh({' * '.join(names)})"
+    )
+    problem = Problem(cell.key, 1, 256, 256, "bf16")
+    space = TilingSpace(problem, load_profile("h100_sxm"), discover(), "warpgroup")
+    assert ("warpgroup" in Structure(cell.derivation.equations).refusals) == (space.candidates() == [])
+
+
+KINDS = {"linear": {"lru", "qrnn", "rg_lru"}, "diagonal": {"indrnn", "sru", "wkv"}}
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.cell")), ids=lambda path: path.stem)
+def test_the_kinds_of_the_examples(path: Path) -> None:
+    kind = next((kind for kind, names in KINDS.items() if path.stem in names), "recurrent")
+    assert Structure(EquationCell.of_file(path).derivation.equations).kind == kind
+    about = described(EquationCell.of_file(path))
+    assert ("saved" in about) == (kind == "recurrent")
+    assert lines(about)
