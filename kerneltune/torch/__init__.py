@@ -10,6 +10,7 @@ Tilings are solved and kernels compiled at the first call with a new shape, and 
 current stream, on torch's memory.
 """
 
+from kerneltune.torch.any_cell import Recurrent
 from kerneltune.torch.convert import convert
 from kerneltune.torch.diagonal import DiagonalGRU, DiagonalLSTM, DiagonalSLSTM, diagonal
 from kerneltune.torch.headwise import HeadwiseRNN
@@ -34,6 +35,7 @@ __all__ = [
     "MinGRU",
     "MinLSTM",
     "MinimalBlock",
+    "Recurrent",
     "convert",
     "diagonal",
     "launcher",

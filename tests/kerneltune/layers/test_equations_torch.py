@@ -14,7 +14,7 @@ import kerneltune
 from kerneltune.errors import InputError
 from kerneltune.inputs.descriptions import discover
 from kerneltune.inputs.equation_cell import EquationCell
-from kerneltune.torch import HeadwiseRNN, recurrence
+from kerneltune.torch import HeadwiseRNN, Recurrent, recurrence
 
 PEEPHOLE = """
     i = sigmoid(i + p_i * c)
@@ -146,3 +146,65 @@ def test_a_surrogate_slope_is_followed() -> None:
     states = reference.forward(wx, r, bias, initial)
     expected = reference.backward(wx, r, bias, states, *(one.numpy() for one in by))
     np.testing.assert_allclose(found[0], expected.input, rtol=1e-9, atol=1e-12)
+
+
+def torchs_weights(stack: Recurrent, layer: torch.nn.LSTM) -> None:
+    """The parameters of an LSTM of torch, in a stack of one head."""
+    with torch.no_grad():
+        for number, mine in enumerate(stack.layers):
+            end = f"_l{number // 2}{'_reverse' if number % 2 else ''}"
+            made = torch.nn.LSTM(mine.input_size, mine.head_dim, dtype=torch.float64)
+            names = [name for name, _ in layer.named_parameters() if name.endswith(end)]
+            made.load_state_dict({f"{n.rpartition('_l')[0]}_l0": getattr(layer, n) for n in names})
+            mine.load_state_dict(HeadwiseRNN.from_torch(made).state_dict())
+
+
+@pytest.mark.parametrize("batch_first", [False, True])
+def test_a_stack_is_torchs(batch_first: bool) -> None:
+    options = {"batch_first": batch_first, "bidirectional": True, "dtype": torch.float64}
+    layer = torch.nn.LSTM(5, 16, 2, **options)
+    stack = Recurrent(str(discover().root / "cells" / "lstm.cell"), 5, 16, 2, **options)
+    torchs_weights(stack, layer)
+    x = torch.randn((3, 4, 5) if batch_first else (4, 3, 5), dtype=torch.float64)
+    hx = [torch.randn(4, 3, 16, dtype=torch.float64) for _ in range(2)]
+    for given in (None, hx):
+        found, expected = stack(x, given), layer(x, given and tuple(given))
+        torch.testing.assert_close(found[0], expected[0])
+        for mine, theirs in zip(found[1], expected[1], strict=True):
+            torch.testing.assert_close(mine, theirs)
+
+
+def test_a_stack_of_peepholes_learns() -> None:
+    torch.manual_seed(0)
+    stack, readout = Recurrent(peephole(), 2, 16, heads=2, num_layers=2, dropout=0.1), torch.nn.Linear(16, 1)
+    parameters = [*stack.parameters(), *readout.parameters()]
+    optimiser = torch.optim.Adam(parameters, lr=0.01)
+    x = torch.randn(8, 32, 2)
+    target = (x[..., 0].cumsum(0)[-1] > 0).float()
+    losses = []
+    for _ in range(60):
+        loss = torch.nn.functional.binary_cross_entropy_with_logits(readout(stack(x)[0][-1])[:, 0], target)
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        losses.append(loss.item())
+    assert losses[-1] < 0.5 * losses[0]
+    assert stack.layers[1].unit_weights.grad.abs().sum() > 0
+
+
+def test_what_a_stack_refuses() -> None:
+    with pytest.raises(InputError, match="a head has 5 units"):
+        Recurrent(peephole(), 2, 10, heads=2)
+    with pytest.raises(InputError, match="unknown option 'proj_size'"):
+        Recurrent(peephole(), 2, 16, proj_size=4)
+    with pytest.raises(InputError, match="num_layers is 0"):
+        Recurrent(peephole(), 2, 16, 0)
+    stack = Recurrent(peephole(), 2, 16)
+    with pytest.raises(InputError, match=r"\[T, B, input_size\]"):
+        stack(torch.randn(4, 2))
+    with pytest.raises(InputError, match=r"x is \[T, B, 2\]"):
+        stack(torch.randn(4, 3, 5))
+    with pytest.raises(InputError, match=r"hx is \(h, c\), not 1 tensors"):
+        stack(torch.randn(4, 3, 2), torch.zeros(1, 3, 16))
+    with pytest.raises(InputError, match=r"h of hx is \[1, 3, 16\] here"):
+        stack(torch.randn(4, 3, 2), (torch.zeros(2, 3, 16), torch.zeros(1, 3, 16)))
