@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import ceil
 from typing import Any
 
@@ -13,10 +13,17 @@ from constrint.presolve import Root
 from constrint.propagators.handlers import Handlers
 from constrint.settings.portfolio import Kind
 
+
+def _is_order(terms: Sequence[tuple[int, int]]) -> bool:
+    """Whether a sum that is bounded under a condition orders two tasks, perhaps of an open length."""
+    signs = sorted(a for a, _ in terms)
+    return len(terms) in (2, 3) and (signs[0], signs[-1]) == (-1, 1) and {*signs} == {-1, 1}
+
+
 _SCHEDULING: Handlers[Callable[[Any], tuple[int, int]]] = Handlers(
     "portfolio",
     {
-        c.LinearLeIf: lambda node: (len(node.terms) > 1, 0),
+        c.LinearLeIf: lambda node: (_is_order(node.terms), 0),
         (c.NoOverlap, c.NoOverlapOptional, c.Cumulative): lambda node: (len(node.starts), 0),
         c.Rectangles: lambda node: (len(node.xs), 0),
         (c.Product, c.DivMod, c.Power): lambda node: (0, 1),
@@ -30,8 +37,8 @@ _SCHEDULING: Handlers[Callable[[Any], tuple[int, int]]] = Handlers(
 def kind_of(propagators: list[c.Propagator]) -> Kind:
     """The kind of most constraints, which decides how well learning suits them.
 
-    Learning suits orders of tasks and positions of boxes (conditional sums over two or more variables). It
-    does not suit constraints that it explains by all bounds, such as products.
+    Learning suits orders of tasks and positions of boxes (conditional differences of two variables, perhaps
+    with a length). It does not suit constraints that it explains by all bounds, such as products.
     """
     orders, others = map(
         sum, zip((0, 0), *[_SCHEDULING[type(node)](node) for node in propagators], strict=True)
