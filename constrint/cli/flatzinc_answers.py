@@ -182,7 +182,7 @@ def brancher(flat: FlatModel, options: MiniZincOptions) -> Brancher | None:
 
 
 def restarts(flat: FlatModel, options: MiniZincOptions) -> Restarts | None:
-    """The restarts that an annotation of the solve item asks for."""
+    """The restarts that an annotation of the solve item asks for; other searches go on beside them."""
     if options.free or options.workers > 1:
         return None
     for annotation in flat.document.search:
@@ -190,9 +190,9 @@ def restarts(flat: FlatModel, options: MiniZincOptions) -> Restarts | None:
             numbers = [number for value in annotation.args if (number := _number(value)) is not None]
             unit = max(1, int(numbers[-1])) if numbers else 100
             if annotation.name == "restart_luby":
-                return Restarts("luby", unit)
+                return Restarts("luby", unit, alone=False)
             if numbers:
-                return Restarts("geometric", unit, max(1.001, numbers[0]))
+                return Restarts("geometric", unit, max(1.001, numbers[0]), alone=False)
     return None
 
 

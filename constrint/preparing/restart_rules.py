@@ -22,11 +22,13 @@ class Restarts:
             last.
         unit: Failures before the first restart.
         factor: Growth of the "geometric" limits.
+        alone: Whether this search is the only one; otherwise it is the tree search of a portfolio.
     """
 
     rule: RestartRule = "luby"
     unit: int = 100
     factor: float = 1.5
+    alone: bool = True
     _internal = ("limits",)
     __dir__ = public_names
 

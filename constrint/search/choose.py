@@ -142,8 +142,8 @@ def obstacles(case: Case) -> Iterator[str]:
         yield f"learn={options.learn}" + (", and that search gave up" if case.learning_gave_up else "")
     if options.brancher.decide is not None:
         yield "branching= is a function of the caller's"
-    if options.restarts is not None:
-        yield f"restarts= or a restart annotation asks for {options.restarts.rule!r} restarts"
+    if options.restarts is not None and options.restarts.alone:
+        yield f"restarts= asks for {options.restarts.rule!r} restarts"
     if options.lns:
         yield "lns=True"
     if case.prepared.preferences:

@@ -226,8 +226,8 @@ def test_value_selectors_of_annotations(selector, first):
 
 def test_restarts_of_annotations():
     text = "var 0..9: x; solve :: restart_luby(50) maximize x;"
-    assert restarts(read_flatzinc(text), MiniZincOptions()) == Restarts("luby", 50)
-    assert restarts(read_flatzinc(LADDER), MiniZincOptions()) == Restarts("geometric", 100, 1.5)
+    assert restarts(read_flatzinc(text), MiniZincOptions()) == Restarts("luby", 50, alone=False)
+    assert restarts(read_flatzinc(LADDER), MiniZincOptions()) == Restarts("geometric", 100, 1.5, alone=False)
     assert restarts(read_flatzinc(SEND), MiniZincOptions()) is None
 
 

@@ -212,7 +212,7 @@ def test_statistics_say_why_there_is_no_portfolio():
     work = m.solve(minimize=goal, learn=False).statistics
     assert work.absent == {"portfolio": "learn=False"}
     work = m.solve(minimize=goal, restarts="luby").statistics
-    assert work.absent == {"portfolio": "restarts= or a restart annotation asks for 'luby' restarts"}
+    assert work.absent == {"portfolio": "restarts= asks for 'luby' restarts"}
     assert "portfolio" not in m.solve(minimize=goal).statistics.absent
 
 

@@ -7,7 +7,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from constrint import Brancher, Model
+from constrint import Brancher, Model, Restarts
 from constrint.answers.plan import explain_methods
 from constrint.answers.search_arguments import options_of
 from constrint.cli.flatzinc import app as flatzinc
@@ -56,8 +56,8 @@ def test_the_last_method_is_that_of_the_options(how, expected):
     [
         ({"learn": False}, "learn=False"),
         ({"learn": "auto", "branching": lambda domains: None}, "branching= is a function of the caller's"),
-        ({"learn": "auto", "restarts": "luby"}, "restarts= or a restart annotation asks for 'luby' restarts"),
-        ({"learn": False, "restarts": "geometric"}, "learn=False; restarts= or a restart annotation"),
+        ({"learn": "auto", "restarts": "luby"}, "restarts= asks for 'luby' restarts"),
+        ({"learn": False, "restarts": "geometric"}, "learn=False; restarts= asks"),
         ({"learn": False, "workers": 2}, "searches side by side do not suit: learn=False"),
         ({"learn": "auto", "workers": 2, "engine": "interpreted"}, 'engine="interpreted" is given'),
     ],
@@ -130,7 +130,7 @@ def test_the_command_says_what_took_no_part(tmp_path):
     said = CliRunner().invoke(app, ["solve", "--explain", "--no-learn", "--restarts", "luby", str(file)])
     assert said.exit_code == 0
     assert "# method: branching" in said.stdout
-    assert "# took no part: portfolio: learn=False; restarts= or a restart annotation" in said.stdout
+    assert "# took no part: portfolio: learn=False; restarts= asks" in said.stdout
     said = CliRunner().invoke(app, ["solve", "--json", "--restarts", "luby", str(file)])
     assert "luby" in json.loads(said.stdout)["statistics"]["absent"]["portfolio"]
     assert "took no part" not in CliRunner().invoke(app, ["solve", "--restarts", "luby", str(file)]).stdout
@@ -139,7 +139,7 @@ def test_the_command_says_what_took_no_part(tmp_path):
     assert "--explain" in said.stderr
 
 
-def test_a_restart_annotation_is_named_with_the_statistics(tmp_path):
+def test_a_restart_annotation_leaves_the_portfolio(tmp_path):
     file = tmp_path / "model.fzn"
     file.write_text(
         "var 1..9: x :: output_var;\nvar 1..9: y :: output_var;\n"
@@ -147,8 +147,11 @@ def test_a_restart_annotation_is_named_with_the_statistics(tmp_path):
         "solve :: restart_luby(50) minimize y;\n"
     )
     said = CliRunner().invoke(flatzinc, ["-s", str(file)]).stdout
-    assert "% took no part: portfolio: restarts= or a restart annotation asks for 'luby' restarts" in said
-    assert "took no part" not in CliRunner().invoke(flatzinc, ["-s", "-f", str(file)]).stdout
+    assert "y = 2;" in said
+    assert "took no part: portfolio" not in said
+    m = Model()
+    m.minimize(m.int_var("y", 0, 9))
+    assert methods(m, restarts=Restarts("luby", 50, alone=False), learn="auto")[-1] == "portfolio"
 
 
 def test_an_infeasible_root_is_said():

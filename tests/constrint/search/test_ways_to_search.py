@@ -26,6 +26,7 @@ WAYS = [
     {},
     {"restarts": ci.Restarts("luby", 1)},
     {"restarts": ci.Restarts("geometric", 2, 1.2)},
+    {"restarts": ci.Restarts("luby", 1, alone=False)},
     {"lns": True},
 ]
 
