@@ -1,5 +1,7 @@
 """Every example of the manual and the README runs and prints what it shows; the manual builds cleanly."""
 
+from __future__ import annotations
+
 import ast
 import doctest
 import json
@@ -9,6 +11,7 @@ import sys
 import zlib
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
 from chromium import chromium, needs_chromium
@@ -23,14 +26,14 @@ PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rgl
 WITH_EXAMPLES = [page for page in PAGES if ">>> " in (ROOT / page).read_text(encoding="utf-8")]
 
 
-def test_there_are_examples():
+def test_there_are_examples() -> None:
     assert len(WITH_EXAMPLES) >= 12
 
 
 class Unechoed(ast.NodeTransformer):
     """Assigns what `add` and `assume` return, which a session would show: pages leave that out."""
 
-    def visit_Expr(self, statement):
+    def visit_Expr(self, statement: Any) -> Any:
         call = statement.value
         if isinstance(call, ast.Call) and getattr(call.func, "attr", "") in ("add", "assume"):
             return ast.Assign([ast.Name("_", ast.Store())], call)
@@ -38,7 +41,7 @@ class Unechoed(ast.NodeTransformer):
 
 
 class PageParser(doctest.DocTestParser):
-    def get_examples(self, string, name="<string>"):
+    def get_examples(self, string: Any, name: str = "<string>") -> Any:
         examples = super().get_examples(string, name)
         for example in examples:
             if not (example.want and example.source.count("\n") == 1):
@@ -48,7 +51,7 @@ class PageParser(doctest.DocTestParser):
 
 
 @pytest.mark.parametrize("page", WITH_EXAMPLES)
-def test_the_examples_of_a_page(page):
+def test_the_examples_of_a_page(page: Any) -> None:
     result = doctest.testfile(
         str(ROOT / page),
         module_relative=False,
@@ -80,14 +83,14 @@ WIDER = """
 """
 
 
-def blocks(page):
+def blocks(page: Any) -> Any:
     """The programs of a page, which are no sessions, each with the output that is stated below it."""
     found = PROGRAM.findall((ROOT / page).read_text(encoding="utf-8"))
     return [(program, output) for program, output in found if ">>>" not in program]
 
 
 @pytest.mark.parametrize("page", [page for page in ["README.md", *PAGES] if blocks(page)])
-def test_the_programs_of_a_page_print_what_it_states(page, tmp_path):
+def test_the_programs_of_a_page_print_what_it_states(page: Any, tmp_path: Path) -> None:
     programs, stated = zip(*blocks(page), strict=True)
     answer = subprocess.run(
         [sys.executable, "-c", RUNNER],
@@ -101,7 +104,7 @@ def test_the_programs_of_a_page_print_what_it_states(page, tmp_path):
     assert json.loads(answer.stdout) == list(stated)
 
 
-def test_every_program_prints_something():
+def test_every_program_prints_something() -> None:
     """What prints nothing, or an empty answer, shows nothing."""
     empty = [
         page
@@ -112,7 +115,7 @@ def test_every_program_prints_something():
     assert empty == []
 
 
-def lines_outside_code(page):
+def lines_outside_code(page: Any) -> Any:
     """The lines of a page that are neither in fences nor indented code, with their numbers."""
     fenced = False
     for number, line in enumerate((ROOT / page).read_text(encoding="utf-8").splitlines(), 1):
@@ -122,7 +125,7 @@ def lines_outside_code(page):
             yield number, line
 
 
-def anchors(page):
+def anchors(page: Any) -> Any:
     """The anchors of a page's headings, as the manual and GitHub make them."""
     headings = [line.lstrip("# ") for _, line in lines_outside_code(page) if line.startswith("#")]
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
@@ -132,7 +135,7 @@ OTHERS = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SE
 
 
 @pytest.mark.parametrize("page", [*OTHERS, "changelog.d/README.md", *PAGES])
-def test_links_lead_to_files_and_headings(page):
+def test_links_lead_to_files_and_headings(page: Any) -> None:
     wrong = []
     for number, line in lines_outside_code(page):
         for target in re.findall(r"\]\(([^)\s]+)\)", line):
@@ -146,7 +149,7 @@ def test_links_lead_to_files_and_headings(page):
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_source_files_named_in_a_page_exist(page):
+def test_source_files_named_in_a_page_exist(page: Any) -> None:
     sources = {
         "/" + path.relative_to(ROOT).as_posix()
         for folder in ("constrint", "kerneltune", "kernels", "tests", "benchmarks", "examples")
@@ -158,7 +161,7 @@ def test_source_files_named_in_a_page_exist(page):
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_prose_wraps_at_110_columns(page):
+def test_prose_wraps_at_110_columns(page: Any) -> None:
     long = [
         f"{page}:{number}"
         for number, line in lines_outside_code(page)
@@ -168,7 +171,7 @@ def test_prose_wraps_at_110_columns(page):
 
 
 @pytest.fixture(scope="module")
-def manual(tmp_path_factory):
+def manual(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """The built manual, without the pages of source code, which take as long as all others."""
     folder = tmp_path_factory.mktemp("manual")
     extensions = "myst_parser,sphinx.ext.autodoc,sphinx.ext.napoleon,sphinx_copybutton"
@@ -184,23 +187,23 @@ def manual(tmp_path_factory):
     return folder / "html"
 
 
-def test_the_manual_builds_without_a_warning(manual):
+def test_the_manual_builds_without_a_warning(manual: Any) -> None:
     assert (manual / "tutorial.html").is_file()
     assert len(list((manual / "_images").glob("*.svg"))) >= 20
 
 
-def names_in(manual):
+def names_in(manual: Any) -> Any:
     """The names that the reference documents, without modules."""
     lines = zlib.decompress((manual / "objects.inv").read_bytes().split(b"\n", 4)[4]).decode().splitlines()
     return {line.split(" ")[0] for line in lines if " py:" in line and " py:module " not in line}
 
 
-def letters(text):
+def letters(text: str) -> Any:
     """A text without white space and markup, with straight quotation marks."""
     return re.sub(r"[\s`*\\]+", "", text.translate(str.maketrans("“”‘’", "\"\"''")))
 
 
-def test_docstrings_are_shown_as_written(manual):
+def test_docstrings_are_shown_as_written(manual: Any) -> None:
     """Each line of a docstring is in the reference: no part of it is taken for a type, or for markup."""
     pages = [path.read_text(encoding="utf-8") for path in (manual / "reference").glob("*.html")]
     shown = "".join(letters(unescape(re.sub(r"<[^>]*>", "", page))) for page in pages)
@@ -216,7 +219,7 @@ def test_docstrings_are_shown_as_written(manual):
     assert [f"{name}: {line}" for name, line in checked if letters(line) not in shown] == []
 
 
-def test_every_public_name_is_in_the_reference(manual):
+def test_every_public_name_is_in_the_reference(manual: Any) -> None:
     """And so is what completion offers for an object; what it leaves out is left out there, too."""
     known = names_in(manual)
     last = {name.rpartition(".")[2] for name in known}
@@ -233,7 +236,7 @@ def test_every_public_name_is_in_the_reference(manual):
 
 
 @needs_chromium
-def test_pages_at_400_pixels(manual):
+def test_pages_at_400_pixels(manual: Any) -> None:
     pages = sorted(manual.rglob("*.html"))
     assert len(pages) > 40
     wide = {}

@@ -1,10 +1,13 @@
 """The tables of the manual that the code determines, and what they are made of."""
 
+from __future__ import annotations
+
 import ast
 import re
 import runpy
+from collections.abc import Iterator
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
@@ -22,12 +25,12 @@ MOST_ASKED = 9
 
 
 @pytest.mark.parametrize("page", list(TABLES["pages"]()), ids=lambda page: page.name)
-def test_tables_are_up_to_date(page):
+def test_tables_are_up_to_date(page: Any) -> None:
     text = page.read_text(encoding="utf-8")
     assert text == TABLES["current"](text), "run python docs/generated_tables.py"
 
 
-def test_every_layer_has_a_cell_for_every_propagator():
+def test_every_layer_has_a_cell_for_every_propagator() -> None:
     layers = [one for some in TABLES["layers"]().values() for one in some]
     text = (ROOT / "docs" / "constrint-propagators.md").read_text(encoding="utf-8")
     heads = {
@@ -42,7 +45,7 @@ def test_every_layer_has_a_cell_for_every_propagator():
     )
 
 
-def test_propagators_are_told_apart_in_registries():
+def test_propagators_are_told_apart_in_registries() -> None:
     """A module that asks for the classes of many propagators has them in a registry."""
     told_apart = {}
     for path in sorted((ROOT / "constrint").rglob("*.py")):
@@ -55,16 +58,16 @@ def test_propagators_are_told_apart_in_registries():
     assert {path: number for path, number in told_apart.items() if number > MOST_ASKED} == {}
 
 
-def is_instance(call):
+def is_instance(call: Any) -> Any:
     return isinstance(call.func, ast.Name) and call.func.id == "isinstance"
 
 
-def names_in(tree):
+def names_in(tree: Any) -> Iterator[object]:
     for one in ast.walk(tree):
         yield getattr(one, "id", getattr(one, "attr", ""))
 
 
-def test_every_global_constraint_has_a_row_without_empty_cells():
+def test_every_global_constraint_has_a_row_without_empty_cells() -> None:
     assert set(NAMES) == {*GLOBALS, "table"}
     empty = [
         (name, column) for name, row in NAMES.items() for column in row._fields if not getattr(row, column)
@@ -72,7 +75,7 @@ def test_every_global_constraint_has_a_row_without_empty_cells():
     assert empty == []
 
 
-def test_every_name_has_its_reader():
+def test_every_name_has_its_reader() -> None:
     names = {source: {one.name for one in signatures(source)} for source in get_args(Format)}
     assert names["flatzinc"] == set(FLATZINC)
     assert names["cpmpy"] <= {*RELATIONS, *NUMBERS}
@@ -86,7 +89,7 @@ def test_every_name_has_its_reader():
 
 
 @pytest.mark.parametrize("source", ["flatzinc", "cpmpy"])
-def test_signatures_take_the_fields_of_definitions(source):
+def test_signatures_take_the_fields_of_definitions(source: Any) -> None:
     for one in signatures(source):
         definition = GLOBALS.get(one.constraint)
         if one.arguments and definition is not None:

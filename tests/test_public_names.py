@@ -58,7 +58,7 @@ def described(cls: type, name: str) -> bool:
 
 
 def test_dir_of_the_packages() -> None:
-    assert dir(constrint) == sorted([*constrint.__all__, "__version__"])
+    assert dir(constrint) == sorted([*constrint.__all__, "__version__"])  # type: ignore[attr-defined]
     assert dir(kerneltune) == sorted(kerneltune.__all__)
     assert {"In", "Out", "tune"} <= {*dir(kerneltune)}
     for package in (constrint, kerneltune):
@@ -95,7 +95,7 @@ def test_completion_leaves_internals_out() -> None:
 
 
 def test_help_opens_with_an_example() -> None:
-    shown = pydoc.render_doc(Model, renderer=pydoc.plaintext)
+    shown = pydoc.render_doc(Model, renderer=pydoc.plaintext)  # type: ignore[attr-defined]
     assert shown.index(">>> m = Model(") < 600
     before, _, chain = shown.partition("Method resolution order:")
     named = re.findall(r"constrint\.[\w.]+\.([A-Z]\w+)", chain.partition("Methods")[0])

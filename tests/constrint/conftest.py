@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from stepping_clock import Clock
 
 from constrint.engine import cache
 
@@ -19,19 +20,8 @@ def filled() -> None:
         assert cache.is_filled(part)
 
 
-class Clock:
-    """Moves on by a second whenever it is looked at."""
-
-    def __init__(self) -> None:
-        self.looks = 0
-
-    def __call__(self) -> float:
-        self.looks += 1
-        return float(self.looks)
-
-
 @pytest.fixture
-def clock(monkeypatch):
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
     for module in ("support.deadline", "search.call"):
         monkeypatch.setattr(f"constrint.{module}.perf_counter", clock)

@@ -52,7 +52,7 @@ def drawn(kernels: Kernels, direction: str, *, split: bool) -> Candidate:
 
 
 def runs(emulator: Emulator, kernels: Kernels, tiling: Candidate, seed: int) -> bool:
-    case = random_case(tiling.problem, kernels.cell("gru"), seed=3)
+    case = random_case(tiling.problem, kernels.cell("gru"), seed=3)  # type: ignore[arg-type]
     return case.judge(run_case(emulator, kernels, PROFILE, tiling, case, seed)).right
 
 

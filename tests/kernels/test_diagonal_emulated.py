@@ -45,7 +45,7 @@ def test_diagonal_cells_are_right_in_every_order_of_threads(
     for number in range(DRAWN):
         gpu = draw.choice(["h100_sxm", "t4"])
         candidate = drawn_candidate(draw, cell, strategy, direction, gpu)
-        check(emulator, candidate, 10 * number, gpu, row_gap=draw.choice([0, candidate.problem.channels]))
+        check(emulator, candidate, 10 * number, gpu, row_gap=draw.choice([0, candidate.problem.channels]))  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("direction", ["forward", "backward"])
@@ -56,7 +56,7 @@ def test_linear_cells_in_order_are_right(emulator: Emulator, cell: str, directio
     for number in range(DRAWN):
         gpu = draw.choice(["h100_sxm", "t4"])
         candidate = drawn_candidate(draw, cell, "sequential", direction, gpu)
-        check(emulator, candidate, 10 * number, gpu, row_gap=draw.choice([0, candidate.problem.channels]))
+        check(emulator, candidate, 10 * number, gpu, row_gap=draw.choice([0, candidate.problem.channels]))  # type: ignore[union-attr]
 
 
 def overlapping(problem: ScanProblem, bulk: int = 0) -> Candidate:

@@ -63,7 +63,7 @@ def launches(
             [*buffers, Buffer("workspace", workspace, written=True)],
             seed + number,
         )
-        workspace = results.pop("workspace")
+        workspace = results.pop("workspace")  # type: ignore[assignment]
         for name, array in results.items():
             if name in ARRAYS and row_gap:
                 gap = np.ascontiguousarray(array[..., arrays[name].shape[-1] :])
@@ -86,7 +86,7 @@ def check(
 ) -> None:
     """Right; right again with other input and what the first launch left behind; and then the same bits."""
     cell = SCANS.cell(candidate.problem.cell)
-    case, other = (random_scan(candidate.problem, cell, number) for number in (seed, seed + 1))
+    case, other = (random_scan(candidate.problem, cell, number) for number in (seed, seed + 1))  # type: ignore[arg-type]
     first, second, third = launches(emulator, candidate, [case, other, case], seed, gpu, row_gap)
     for results, judged in ((first, case), (second, other)):
         verdict = judged.judge(results)

@@ -20,8 +20,8 @@ def test_drawn_cases_are_verified(
 ) -> None:
     monkeypatch.setenv("KERNELTUNE_CACHE_DIR", str(tmp_path / "cache"))
     options = {"seconds": 3000, "cases": 4, "seed": 3, "work": 60_000, "runs": 2}
-    options |= {"workers": 2, "lanes": 1, "sample": 0, "out": tmp_path / "verified.json"}
-    options |= {"emulated": emulator.folder}
+    options |= {"workers": 2, "lanes": 1, "sample": 0, "out": tmp_path / "verified.json"}  # type: ignore[dict-item]
+    options |= {"emulated": emulator.folder}  # type: ignore[dict-item]
     words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
     assert verify.main(words) == 0
     found = json.loads((tmp_path / "verified.json").read_text())

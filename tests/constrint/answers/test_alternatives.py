@@ -1,5 +1,6 @@
 """The k best and diverse solutions, all conflicts and corrections, and relaxations, against brute force."""
 
+# mypy: disable-error-code="arg-type"
 from __future__ import annotations
 
 import itertools
@@ -7,6 +8,7 @@ import json
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -45,7 +47,7 @@ def test_the_best_solutions_of_drawn_models(seed: int) -> None:
             key = tuple(one[name] for name in variables or data.domains)
             best[key] = min(best.get(key, sign * value), sign * value)
     for number in (1, 4, 1000):
-        found = model.best_solutions(number, minimize=[(goal, direction)], variables=variables)
+        found = model.best_solutions(number, minimize=[(goal, direction)], variables=variables)  # type: ignore[list-item]
         assert found.complete
         assert [sign * value for (value,) in found.objectives] == sorted(best.values())[:number], seed
         keys = [tuple(one[name] for name in variables or data.domains) for one in found]
@@ -53,7 +55,8 @@ def test_the_best_solutions_of_drawn_models(seed: int) -> None:
         assert all(best[key] == sign * one.objective for key, one in zip(keys, found, strict=True))
         assert all({name: one[name] for name in data.domains} in solutions for one in found)
     pair = model.best_solutions(
-        5, minimize=[(goal, direction), (next(iter(model.variables.values())), "max")]
+        5,
+        minimize=[(goal, direction), (next(iter(model.variables.values())), "max")],  # type: ignore[list-item]
     )
     first = next(iter(data.domains))
     known = [(data.value(data.objective, one), one[first]) for one in solutions]
@@ -71,8 +74,8 @@ def test_diverse_solutions_are_as_far_apart_as_possible(seed: int, distance: str
     named = {} if draw.random() < 0.4 else {"maximize": goal, "within": within}
     if named:
         solutions = [one for one in solutions if data.value(data.objective, one) is not None]
-        best = max((data.value(data.objective, one) for one in solutions), default=0)
-        solutions = [one for one in solutions if data.value(data.objective, one) >= best - within]
+        best = max((data.value(data.objective, one) for one in solutions), default=0)  # type: ignore[type-var]
+        solutions = [one for one in solutions if data.value(data.objective, one) >= best - within]  # type: ignore[operator]
 
     def apart(one: dict[str, int], other: dict[str, int]) -> int:
         gaps = [abs(one[name] - other[name]) for name in data.domains]
@@ -124,7 +127,7 @@ def test_rankings_have_the_scale_of_the_goal_and_take_soft_constraints() -> None
         (lambda: m.diverse_solutions(3, within=-0.5), "0 or more"),
     ):
         with pytest.raises(ci.ModelError, match=message):
-            wrong()
+            wrong()  # type: ignore[no-untyped-call]
 
 
 # ------------------------------------------------------------ conflicts, corrections, relaxations
@@ -150,10 +153,10 @@ def overconstrained(seed: int) -> tuple[ci.Model, list[ci.Constraint], list[ci.C
 
 def feasible_sets(
     model: ci.Model, candidates: list[ci.Constraint], fixed: list[ci.Constraint]
-) -> set[frozenset]:
+) -> set[frozenset[Any]]:
     """The sets of candidates that have a solution beside the others, by the points of the domains."""
     domains = [[0, 1] if isinstance(v, ci.BoolVar) else list(v.domain) for v in model.variables.values()]
-    kept: set[frozenset] = set()
+    kept: set[frozenset[Any]] = set()
     for point in itertools.product(*domains):
         values = dict(zip(model.variables.values(), point, strict=True))
         if all(one.expr.evaluate(values) for one in fixed):
@@ -237,7 +240,7 @@ def test_the_least_amount_of_violation_of_drawn_inequalities(seed: int) -> None:
 
     def cost(point: tuple[int, ...]) -> Fraction:
         gaps = [sum(f * x for f, x in zip(factors, point, strict=True)) - right for factors, _, right in rows]
-        missed = [distance(gap) for (_, distance, _), gap in zip(rows, gaps, strict=True)]
+        missed = [distance(gap) for (_, distance, _), gap in zip(rows, gaps, strict=True)]  # type: ignore[no-untyped-call]
         return sum((Fraction(str(c)) * amount for c, amount in zip(costs, missed, strict=True)), Fraction(0))
 
     result = m.relax(by="amount", weights=weights)
@@ -267,7 +270,7 @@ def test_what_cannot_be_relaxed_or_listed_says_why() -> None:
     assert list(m.corrections()) == []
 
 
-def test_the_command_line_lists_conflicts_and_corrections(tmp_path) -> None:
+def test_the_command_line_lists_conflicts_and_corrections(tmp_path: Path) -> None:
     path = tmp_path / "three.constrint"
     path.write_text("x in 0..9\na: x > 5\nb: x < 3\nc: x == 4\n")
     for option, heading, number in (("--all", "contradict", 3), ("--corrections", "there is a solution:", 3)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import pytest
 from random_models import draw_model
@@ -13,7 +14,7 @@ from constrint.search.depth_first import DepthFirstRun
 LIMIT = 20.0
 
 
-def box() -> tuple[Model, dict]:
+def box() -> tuple[Model, dict[Any, Any]]:
     m = Model("box")
     names = {name: m.int_var(name, 0, 9) for name in "xyz"}
     m.add(names["x"] + names["y"] + names["z"] == 12)
@@ -27,7 +28,7 @@ def found(model: Model) -> set[tuple[int, ...]]:
 # ------------------------------------------------------------ assumptions
 
 
-def test_assumptions_hold_until_they_are_retracted():
+def test_assumptions_hold_until_they_are_retracted() -> None:
     m, v = box()
     first, second = m.assume(v["x"] == 3, v["y"] == 4)
     assert m.solve(time_limit=LIMIT).values == {"x": 3, "y": 4, "z": 5}
@@ -40,40 +41,42 @@ def test_assumptions_hold_until_they_are_retracted():
         m.retract(first)
 
 
-def test_retract_without_arguments_leaves_constraints_alone():
+def test_retract_without_arguments_leaves_constraints_alone() -> None:
     m, _ = box()
     m.retract()
     assert len(m.constraints) == 1
 
 
-def test_assumptions_of_a_call_are_forgotten():
+def test_assumptions_of_a_call_are_forgotten() -> None:
     m, v = box()
     assert m.solve(assumptions=[v["x"] == 9], maximize=v["y"], time_limit=LIMIT)["y"] == 3
     assert len(m.constraints) == 1
     assert m.solve(maximize=v["y"], time_limit=LIMIT)["y"] == 9
 
 
-def test_an_infeasible_answer_names_the_guilty_assumptions_only():
+def test_an_infeasible_answer_names_the_guilty_assumptions_only() -> None:
     m, v = box()
     guilty = [v["x"] <= 1, v["z"] == 0]
     innocent = [v["y"] >= 2, v["x"] >= 0]
     result = m.solve(assumptions=[*innocent, *guilty], time_limit=LIMIT)
     assert result.status is Status.INFEASIBLE
     assert not result
-    assert [constraint.expr for constraint in result.conflict.constraints] == guilty
+    assert [constraint.expr for constraint in result.conflict.constraints] == guilty  # type: ignore[union-attr]
+    assert result.conflict is not None
     assert result.conflict.minimal
     assert 'assumed: v["x"] <= 1' in str(result.conflict)
     assert m.solve(assumptions=innocent, time_limit=LIMIT).conflict is None
 
 
-def test_nobody_is_guilty_where_the_model_is_infeasible_without_assumptions():
+def test_nobody_is_guilty_where_the_model_is_infeasible_without_assumptions() -> None:
     m, v = box()
     m.add(v["x"] > 9)
     result = m.solve(assumptions=[v["y"] == 1], time_limit=LIMIT)
+    assert result.conflict is not None
     assert result.conflict.constraints == ()
 
 
-def test_assumptions_of_random_models_are_blamed_minimally():
+def test_assumptions_of_random_models_are_blamed_minimally() -> None:
     blamed = 0
     for seed in range(1000):
         drawn = draw_model(seed, max_assignments=60)
@@ -81,13 +84,13 @@ def test_assumptions_of_random_models_are_blamed_minimally():
             continue
         model = drawn.build()
         assumptions = [variable == variable.domain.lo for variable in model.variables.values()]
-        result = model.solve(assumptions=assumptions, time_limit=LIMIT)
+        result = model.solve(assumptions=assumptions, time_limit=LIMIT)  # type: ignore[arg-type]
         solutions = drawn.solutions()
         lowest = {name: values[0] for name, values in drawn.domains.items()}
         assert bool(result) == (lowest in solutions)
         if result:
             continue
-        guilty = [constraint.expr.children[0].name for constraint in result.conflict.constraints]
+        guilty = [constraint.expr.children[0].name for constraint in result.conflict.constraints]  # type: ignore[union-attr]
         left = [s for s in solutions if all(s[name] == lowest[name] for name in guilty)]
         assert left == []
         for innocent in guilty:
@@ -97,7 +100,7 @@ def test_assumptions_of_random_models_are_blamed_minimally():
     assert blamed > 3
 
 
-def test_explain_names_assumptions_and_constraints():
+def test_explain_names_assumptions_and_constraints() -> None:
     m, v = box()
     m.add(v["x"] == 9, name="high")
     m.assume(v["y"] == 9, name="also high")
@@ -109,18 +112,18 @@ def test_explain_names_assumptions_and_constraints():
     assert m.explain(assumptions=[v["z"] == 7], time_limit=LIMIT) is not None
 
 
-def test_a_python_truth_value_is_no_assumption():
+def test_a_python_truth_value_is_no_assumption() -> None:
     m, _ = box()
     with pytest.raises(ModelError, match="Python truth value"):
-        m.assume(True)
+        m.assume(True)  # type: ignore[arg-type]
     with pytest.raises(ModelError, match="Python truth value"):
-        m.solve(assumptions=[1 == 2])
+        m.solve(assumptions=[1 == 2])  # type: ignore[comparison-overlap, list-item]
 
 
 # ------------------------------------------------------------ scopes
 
 
-def test_a_scope_takes_everything_back():
+def test_a_scope_takes_everything_back() -> None:
     m, v = box()
     with m.scope() as inner:
         assert inner is m
@@ -138,14 +141,14 @@ def test_a_scope_takes_everything_back():
     m.int_var("w", 0, 1)  # the name is free again
 
 
-def test_scopes_nest_and_close_on_errors():
+def test_scopes_nest_and_close_on_errors() -> None:
     m, v = box()
     m.push()
     m.add(v["x"] == 1)
     with pytest.raises(ModelError, match="Python truth value"), m.scope():  # noqa: PT012 - the block is the point
         m.push()  # left open, and closed with the block
         m.add(v["y"] == 9)
-        m.add(False)
+        m.add(False)  # type: ignore[arg-type]
     assert len(m.constraints) == 2
     m.pop()
     assert len(m.constraints) == 1
@@ -153,7 +156,7 @@ def test_scopes_nest_and_close_on_errors():
         m.pop()
 
 
-def test_what_was_retracted_in_a_scope_comes_back():
+def test_what_was_retracted_in_a_scope_comes_back() -> None:
     m, v = box()
     (assumption,) = m.assume(v["x"] == 1)
     with m.scope():
@@ -162,7 +165,7 @@ def test_what_was_retracted_in_a_scope_comes_back():
     assert m.constraints[-1] is assumption
 
 
-def test_a_copy_is_independent():
+def test_a_copy_is_independent() -> None:
     m, v = box()
     copy = m.copy()
     copy.add(v["x"] == 1)
@@ -175,7 +178,7 @@ def test_a_copy_is_independent():
 # ------------------------------------------------------------ blocking
 
 
-def test_blocking_every_solution_lists_them_all():
+def test_blocking_every_solution_lists_them_all() -> None:
     m, _ = box()
     everything = found(m)
     blocked = set()
@@ -186,7 +189,7 @@ def test_blocking_every_solution_lists_them_all():
     assert len(blocked) == 73
 
 
-def test_blocking_some_variables_lists_their_projections():
+def test_blocking_some_variables_lists_their_projections() -> None:
     m, v = box()
     big = m.bool_var("big")
     m.add(big == (v["x"] >= 5))
@@ -197,7 +200,7 @@ def test_blocking_some_variables_lists_their_projections():
     assert sorted(seen) == [0, 1]
 
 
-def test_a_blocking_clause_can_be_retracted():
+def test_a_blocking_clause_can_be_retracted() -> None:
     m, _ = box()
     blocked = m.block({"x": 3, "y": 4, "z": 5})
     assert (3, 4, 5) not in found(m)
@@ -205,7 +208,7 @@ def test_a_blocking_clause_can_be_retracted():
     assert (3, 4, 5) in found(m)
 
 
-def test_the_model_may_change_while_solutions_are_taken():
+def test_the_model_may_change_while_solutions_are_taken() -> None:
     m, v = box()
     solutions = []
     for result in m.iter_solutions(time_limit=LIMIT):
@@ -223,7 +226,9 @@ def test_the_model_may_change_while_solutions_are_taken():
         ({"x": 1}, ["half"], "is not a variable"),
     ],
 )
-def test_what_cannot_be_blocked_is_named(solution, variables, message):
+def test_what_cannot_be_blocked_is_named(
+    solution: dict[str, int], variables: list[str] | None, message: str
+) -> None:
     m, v = box()
     m.let("half", v["x"] // 2)
     with pytest.raises(ModelError, match=message):
@@ -232,7 +237,7 @@ def test_what_cannot_be_blocked_is_named(solution, variables, message):
         m.block(m.solve(assumptions=[v["x"] == 99]))
 
 
-def test_an_iterator_knows_whether_it_was_complete():
+def test_an_iterator_knows_whether_it_was_complete() -> None:
     m, _ = box()
     everything = m.iter_solutions()
     next(everything)
@@ -257,7 +262,7 @@ def dominates(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
 
 @pytest.mark.parametrize("engine", ["auto", "interpreted"])
 @pytest.mark.parametrize("goals", [1, 2, 3])
-def test_fronts_of_random_models(goals, engine):
+def test_fronts_of_random_models(goals: int, engine: Any) -> None:
     """By listing all solutions, and one by one."""
     sizes = []
     for seed in range(40):
@@ -275,7 +280,7 @@ def test_fronts_of_random_models(goals, engine):
                 tuple(int(v) if way == "max" else -int(v) for v, way in zip(values, ways, strict=True))
             )
         best = {p for p in points if not any(dominates(q, p) for q in points)}
-        front = model.pareto(list(zip(exprs, ways, strict=True)), time_limit=LIMIT, engine=engine)
+        front = model.pareto(list(zip(exprs, ways, strict=True)), time_limit=LIMIT, engine=engine)  # type: ignore[arg-type]
         signed = [
             tuple(v if way == "max" else -v for v, way in zip(objective, ways, strict=True))
             for objective in front.objectives
@@ -288,7 +293,7 @@ def test_fronts_of_random_models(goals, engine):
     assert goals == 1 or max(sizes) > 2
 
 
-def test_a_front_is_a_sequence_of_results_with_exports():
+def test_a_front_is_a_sequence_of_results_with_exports() -> None:
     m = Model()
     x, y = m.int_var("x", 0, 5), m.int_var("y", 0, 5)
     m.add(x * y <= 6, x + y <= 7)
@@ -302,7 +307,7 @@ def test_a_front_is_a_sequence_of_results_with_exports():
     assert list(front.to_pandas()["y"]) == [1, 2, 3, 5]
 
 
-def test_a_front_is_cut_by_limits():
+def test_a_front_is_cut_by_limits() -> None:
     m = Model()
     x, y = m.int_var("x", 0, 50), m.int_var("y", 0, 50)
     m.add(x + y <= 50)
@@ -322,7 +327,7 @@ def interrupted_after(monkeypatch: pytest.MonkeyPatch, solutions: int) -> None:
     original = DepthFirstRun.next
     counter = itertools.count()
 
-    def limited(self, *args, **keywords):
+    def limited(self: Any, *args: Any, **keywords: Any) -> Any:
         if next(counter) >= solutions:
             raise KeyboardInterrupt
         return original(self, *args, **keywords)
@@ -330,14 +335,14 @@ def interrupted_after(monkeypatch: pytest.MonkeyPatch, solutions: int) -> None:
     monkeypatch.setattr(DepthFirstRun, "next", limited)
 
 
-def puzzle() -> tuple[Model, list]:
+def puzzle() -> tuple[Model, list[Any]]:
     m = Model()
     xs = [m.int_var(f"x{i}", 0, 6) for i in range(5)]
     m.add(all_different(xs))
     return m, xs
 
 
-def test_ctrl_c_keeps_the_best_so_far(monkeypatch):
+def test_ctrl_c_keeps_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
     m, xs = puzzle()
     interrupted_after(monkeypatch, 1)
     result = m.solve(maximize=(xs[0] * xs[1] * 7 + xs[2] * xs[3] * 5) % 61, engine="interpreted")
@@ -345,13 +350,13 @@ def test_ctrl_c_keeps_the_best_so_far(monkeypatch):
     assert len(set(result.values.values())) == 5
 
 
-def test_ctrl_c_keeps_the_front_so_far(monkeypatch):
+def test_ctrl_c_keeps_the_front_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
     m, xs = puzzle()
     whole = m.pareto([(xs[0], "max"), (xs[1], "max")])
     runs = []
     original = DepthFirstRun.next
 
-    def limited(self, *args, **keywords):
+    def limited(self: Any, *args: Any, **keywords: Any) -> Any:
         runs.append(self)
         if len(runs) > 4:
             raise KeyboardInterrupt
@@ -364,7 +369,7 @@ def test_ctrl_c_keeps_the_front_so_far(monkeypatch):
     assert front.objectives == whole.objectives[: len(front)]
 
 
-def test_ctrl_c_before_any_solution_is_passed_on(monkeypatch):
+def test_ctrl_c_before_any_solution_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
     m, xs = puzzle()
     interrupted_after(monkeypatch, 0)
     with pytest.raises(KeyboardInterrupt):

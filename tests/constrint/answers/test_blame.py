@@ -1,15 +1,18 @@
 """The assumptions that an infeasible result blames."""
 
+# mypy: disable-error-code="union-attr"
 from __future__ import annotations
+
+from typing import Any
 
 import pytest
 
-from constrint import Model
+from constrint import IntVar, Model
 
 LIMIT = 20.0
 
 
-def box():
+def box() -> tuple[Model, dict[str, IntVar]]:
     m = Model()
     names = {name: m.int_var(name, 0, 9) for name in "xyz"}
     m.add(names["x"] + names["y"] <= names["z"] + 3)
@@ -17,7 +20,7 @@ def box():
 
 
 @pytest.mark.parametrize("backend", ["constrint", "cp-sat"])
-def test_an_assumption_is_blamed_beside_the_constraints_that_it_contradicts(backend):
+def test_an_assumption_is_blamed_beside_the_constraints_that_it_contradicts(backend: Any) -> None:
     m, v = box()
     m.add(v["x"] > 3)
     conflict = m.solve(assumptions=[v["x"] < 2], backend=backend, time_limit=LIMIT).conflict
@@ -25,10 +28,12 @@ def test_an_assumption_is_blamed_beside_the_constraints_that_it_contradicts(back
     assert [one.assumed for one in conflict.constraints] == [True]
     conflict = m.solve(assumptions=[v["x"] + v["y"] < 5, v["y"] > 0], backend=backend).conflict
     assert str(conflict).startswith("the model has no solution under these 2 assumptions together:\n")
+    assert conflict is not None
     assert conflict.beside
     assert not m.explain(assumptions=[v["x"] < 2]).beside
     m.add(v["x"] < 3)
     conflict = m.solve(assumptions=[v["y"] > 0], backend=backend).conflict
+    assert conflict is not None
     assert (conflict.constraints, str(conflict)) == (
         (),
         "the model has no solution even without the assumptions",
@@ -36,7 +41,7 @@ def test_an_assumption_is_blamed_beside_the_constraints_that_it_contradicts(back
 
 
 @pytest.mark.parametrize("backend", ["constrint", "cp-sat"])
-def test_standing_assumptions_are_blamed_with_those_of_the_call(backend):
+def test_standing_assumptions_are_blamed_with_those_of_the_call(backend: Any) -> None:
     m, v = box()
     m.add(v["x"] > 3, name="given")
     m.assume(v["y"] > 2, name="standing")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from soak_cases import cases
@@ -14,16 +16,16 @@ COUNT = int(os.environ.get("CONSTRINT_PLANNED", "35"))
 
 
 @pytest.fixture
-def at_once():
+def at_once() -> Iterator[None]:
     """The diagrams are tried at the first look, not after a second of search, and have time to be built."""
     with using(DEFAULT.with_fields(diagrams={"patience": -1.0, "seconds": 60.0})):
         yield
 
 
-def test_any_solution_is_one(at_once):
+def test_any_solution_is_one(at_once: None) -> None:
     methods = set()
     for case in cases(COUNT, 11):
-        told = []
+        told: list[Any] = []
         r = case.model.solve(on_solution=told.append)
         assert r.status is (ci.Status.OPTIMAL if case.truths else ci.Status.INFEASIBLE)
         assert bool(r) == bool(case.truths) == (len(told) == 1)
@@ -35,7 +37,7 @@ def test_any_solution_is_one(at_once):
 
 
 @pytest.mark.parametrize(("most", "answers"), [(1_000_000, True), (500_000, False)])
-def test_a_congruence_of_a_power_is_answered(at_once, most, answers):
+def test_a_congruence_of_a_power_is_answered(at_once: None, most: int, answers: bool) -> None:
     model = ci.Model.from_text(f"x in 0..{most}\ny := 2 * x\nx ** 5 % 1000003 == 12345")
     r = model.solve()
     assert r.statistics.method == "diagrams"
@@ -45,7 +47,7 @@ def test_a_congruence_of_a_power_is_answered(at_once, most, answers):
         assert r["y"] == 2 * r["x"]
 
 
-def test_what_is_too_large_for_diagrams_is_searched(at_once):
+def test_what_is_too_large_for_diagrams_is_searched(at_once: None) -> None:
     m = ci.Model.from_text("x, y in 0..99\nx * y % 97 == 5\nx * x % 89 == y % 5 + 7")
     m.settings = m.settings.with_fields(diagrams={"memory": 1})
     r = m.solve()
@@ -53,7 +55,7 @@ def test_what_is_too_large_for_diagrams_is_searched(at_once):
     assert r.status is ci.Status.OPTIMAL
 
 
-def test_calls_that_say_how_to_search_are_searched(at_once):
+def test_calls_that_say_how_to_search_are_searched(at_once: None) -> None:
     model = ci.Model.from_text("x, y in 0..99\nx * y % 97 == 5\nx * x % 89 == y % 5 + 7")
     assert model.solve().statistics.method == "diagrams"
     for options in ({"engine": "interpreted"}, {"restarts": "luby"}, {"learn": True}):

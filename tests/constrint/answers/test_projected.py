@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
+from typing import Any
 
 import pytest
 from random_models import draw_model
@@ -16,7 +17,11 @@ import constrint as ci
 def test_projections_of_drawn_models(block: int) -> None:
     several = 0
     with ThreadPoolExecutor(2) as executor:
-        ways: list[dict] = [{}, {"engine": "interpreted"}, {"branching": ci.Brancher("first_fail", "max")}]
+        ways: list[dict[Any, Any]] = [
+            {},
+            {"engine": "interpreted"},
+            {"branching": ci.Brancher("first_fail", "max")},
+        ]
         ways += [{"seed": 3, "branching": ci.Brancher("dom_w_deg", "random")}, {"executor": executor}]
         for seed in range(20 * block, 20 * block + 20):
             drawn = draw_model(15000 + seed)
@@ -90,6 +95,6 @@ def test_what_is_no_variable_cannot_be_projected() -> None:
     m, q = queens(4)
     for wrong in (q[0] + 1, "z", 3, ci.Model().int_var("q[0]", 0, 1)):
         with pytest.raises(ci.ModelError, match="is not a variable of this model"):
-            m.iter_solutions(variables=[wrong])
+            m.iter_solutions(variables=[wrong])  # type: ignore[list-item]
         with pytest.raises(ci.ModelError, match="is not a variable of this model"):
-            m.count(variables=[wrong])
+            m.count(variables=[wrong])  # type: ignore[list-item]

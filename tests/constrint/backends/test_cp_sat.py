@@ -1,7 +1,11 @@
 """The cp-sat backend gives the same answers as the default one."""
 
+from __future__ import annotations
+
 import signal
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -31,7 +35,7 @@ from constrint import (
 )
 
 SMALL = st.integers(-5, 6)
-CONDITIONS = {
+CONDITIONS: dict[Any, Callable[..., Any]] = {
     "product": lambda x, y, z: x * y == z + 2,
     "quotient": lambda x, y, z: x // y + x % z == 1,
     "ceiling": lambda x, y, z: ceildiv(abs_(x), max_(y, 1)) == z,
@@ -50,7 +54,7 @@ CONDITIONS = {
 }
 
 
-HUGE = {
+HUGE: dict[Any, Callable[..., Any]] = {
     "members": lambda x, y, z, n: x.is_in([-4, 3, n]) | (y > z),
     "no members": lambda x, y, z, n: ~x.is_in([-4, 3, n, n + 5]) & (y > z),
     "table": lambda x, y, z, n: table([x, y], [(1, 2), (n, 4), (0, 0), (3, -n)]) | (z == 3),
@@ -80,7 +84,7 @@ HUGE = {
 
 @pytest.mark.parametrize("n", [1 << 60, (1 << 63) - 1, 1 << 63, 10**30])
 @pytest.mark.parametrize("name", sorted(HUGE))
-def test_huge_numbers_mean_the_same_or_are_refused(name, n):
+def test_huge_numbers_mean_the_same_or_are_refused(name: Any, n: int) -> None:
     model = Model()
     x, y, z = (model.int_var(name, -4, 5) for name in "xyz")
     model.add(HUGE[name](x, y, z, n))
@@ -94,7 +98,7 @@ def test_huge_numbers_mean_the_same_or_are_refused(name, n):
     assert (theirs.status, theirs.objective) == (ours.status, ours.objective)
 
 
-def test_hints_and_goals_of_huge_numbers():
+def test_hints_and_goals_of_huge_numbers() -> None:
     model = Model()
     x, y = model.int_var("x", -4, 5), model.int_var("y", 0, 9)
     model.add(x + y > 3)
@@ -104,7 +108,7 @@ def test_hints_and_goals_of_huge_numbers():
         model.solve(maximize=10**30 * x + y, backend="cp-sat")
 
 
-def test_statistics_name_the_method():
+def test_statistics_name_the_method() -> None:
     model = Model()
     x = model.int_var("x", 0, 9)
     model.add(x * x > 40)
@@ -116,7 +120,7 @@ def test_statistics_name_the_method():
 
 @settings(max_examples=120, deadline=None)
 @given(st.lists(st.sampled_from(sorted(CONDITIONS)), min_size=1, max_size=3), SMALL, SMALL, st.booleans())
-def test_optima_agree(names, a, b, least):
+def test_optima_agree(names: list[str], a: int, b: int, least: bool) -> None:
     model = Model()
     x, y, z = (model.int_var(name, -4, 5) for name in "xyz")
     for name in names:
@@ -129,7 +133,7 @@ def test_optima_agree(names, a, b, least):
     assert theirs.statistics.engine == "cp-sat"
 
 
-def test_preferences_strides_and_assumptions():
+def test_preferences_strides_and_assumptions() -> None:
     model = Model()
     x = model.int_var("x", 1, 100, step=7)
     y = model.int_var("y", values=[2, 30, 500])
@@ -148,19 +152,21 @@ def test_preferences_strides_and_assumptions():
         (1 << 40, lambda x: x * x * x >= 8, ModelError),
     ],
 )
-def test_what_it_cannot_hold_is_an_error(upper, condition, error):
+def test_what_it_cannot_hold_is_an_error(
+    upper: int | None, condition: Callable[..., Any], error: type[Any]
+) -> None:
     model = Model()
     model.add(condition(model.int_var("x", 1, upper)), model.int_var("y", 0, 9) > 1)
     with pytest.raises(error):
         model.solve(maximize=model.variables["x"], backend="cp-sat")
 
 
-def test_an_unknown_backend_is_named():
+def test_an_unknown_backend_is_named() -> None:
     with pytest.raises(ModelError, match="cp-sat"):
-        Model().solve(backend="gurobi")
+        Model().solve(backend="gurobi")  # type: ignore[arg-type]
 
 
-def test_ctrl_c_is_handled_as_before():
+def test_ctrl_c_is_handled_as_before() -> None:
     """CP-SAT itself leaves a handler that kills the process."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     m = Model()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from constrint.cli.main import app
 
@@ -17,11 +18,11 @@ HARD = (
 )
 
 
-def run(*arguments: str, text: str = SMALL):
+def run(*arguments: str, text: str = SMALL) -> Result:
     return CliRunner().invoke(app, [*arguments, "-"], input=text)
 
 
-def test_solve_prints_the_solution():
+def test_solve_prints_the_solution() -> None:
     result = run("solve")
     assert result.exit_code == 0
     values = dict(line.replace(" ", "").split("=") for line in result.output.splitlines())
@@ -29,7 +30,7 @@ def test_solve_prints_the_solution():
     assert int(values["x"]) < int(values["y"])
 
 
-def test_solve_as_json():
+def test_solve_as_json() -> None:
     result = run("solve", "--json", text=BEST.replace("prefer x min\n", ""))
     answer = json.loads(result.stdout)
     assert result.exit_code == 0
@@ -39,31 +40,31 @@ def test_solve_as_json():
     assert answer["statistics"]["seconds"] > 0
 
 
-def test_all_solutions():
+def test_all_solutions() -> None:
     result = run("solve", "--all")
     assert len(result.output.splitlines()) == len(set(result.output.splitlines())) == 6
     assert "x=3 y=4 b=1" in result.output.splitlines()
 
 
-def test_all_solutions_as_json():
+def test_all_solutions_as_json() -> None:
     answer = json.loads(run("solve", "--all", "--json").stdout)
     assert answer["count"] == len(answer["solutions"]) == 6
     assert answer["complete"] is True
     assert {"x": 3, "y": 4, "b": 1} in answer["solutions"]
 
 
-def test_limited_solutions_are_not_called_complete():
+def test_limited_solutions_are_not_called_complete() -> None:
     answer = json.loads(run("solve", "--all", "--limit", "2", "--json").stdout)
     assert answer["count"] == len(answer["solutions"]) == 2
     assert answer["complete"] is False
 
 
-def test_count():
+def test_count() -> None:
     assert run("solve", "--count").output == "6\n"
     assert json.loads(run("solve", "--count", "--json").stdout) == {"count": 6, "complete": True}
 
 
-def test_samples_are_solutions_and_repeatable():
+def test_samples_are_solutions_and_repeatable() -> None:
     text = "x, y in 1..30; x < y; x * y % 7 == 3\n"
     every = set(run("solve", "--all", text=text).output.splitlines())
     sample = run("solve", "--sample", "5", "--seed", "3", text=text).output.splitlines()
@@ -79,7 +80,7 @@ def test_samples_are_solutions_and_repeatable():
 @pytest.mark.parametrize(
     "arguments", [["solve"], ["solve", "--all"], ["solve", "--count"], ["solve", "--sample", "2"]]
 )
-def test_infeasible_models_exit_1_with_the_reason(arguments):
+def test_infeasible_models_exit_1_with_the_reason(arguments: list[str]) -> None:
     result = run(*arguments, text=IMPOSSIBLE)
     assert result.exit_code == 1
     assert "these 2 constraints contradict each other" in result.output
@@ -88,7 +89,7 @@ def test_infeasible_models_exit_1_with_the_reason(arguments):
     assert "fine" not in result.output
 
 
-def test_infeasible_as_json_names_the_conflict():
+def test_infeasible_as_json_names_the_conflict() -> None:
     result = run("solve", "--json", text=IMPOSSIBLE)
     assert result.exit_code == 1
     answer = json.loads(result.stdout)
@@ -109,13 +110,13 @@ def test_infeasible_as_json_names_the_conflict():
         ("x in 1..5; y in 1..3; x ** 2 == 7", "cannot hold anywhere"),
     ],
 )
-def test_other_reasons(text, reason):
+def test_other_reasons(text: str, reason: str) -> None:
     result = run("solve", text=text)
     assert result.exit_code == 1
     assert reason in result.output
 
 
-def test_explain():
+def test_explain() -> None:
     result = run("explain", text=IMPOSSIBLE)
     assert result.exit_code == 1
     assert "low: x <= 3" in result.output
@@ -125,7 +126,7 @@ def test_explain():
     assert json.loads(run("explain", "--json").stdout) == {"status": "feasible", "conflict": None}
 
 
-def test_check():
+def test_check() -> None:
     result = run("check")
     assert result.exit_code == 0
     assert result.output == "<stdin>: 3 variables, 0 definitions, 2 constraints, 0 goals\n"
@@ -140,7 +141,7 @@ def test_check():
 
 
 @pytest.mark.parametrize("command", ["solve", "check", "explain", "fmt"])
-def test_bad_text_exits_2_with_its_place(command):
+def test_bad_text_exits_2_with_its_place(command: str) -> None:
     result = run(command, text="x in 1..4\nx = 3\n")
     assert result.exit_code == 2
     assert result.stdout == ""
@@ -163,7 +164,9 @@ def test_bad_text_exits_2_with_its_place(command):
         (["solve"], "Missing argument"),
     ],
 )
-def test_bad_use_exits_2(arguments, message, tmp_path, monkeypatch):
+def test_bad_use_exits_2(
+    arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     result = CliRunner().invoke(app, arguments, input=SMALL)
     assert result.exit_code == 2
@@ -173,7 +176,7 @@ def test_bad_use_exits_2(arguments, message, tmp_path, monkeypatch):
     ) or ("limit" in message or "range" in message)
 
 
-def test_bytes_that_are_no_text(tmp_path):
+def test_bytes_that_are_no_text(tmp_path: Path) -> None:
     path = tmp_path / "binary.constrint"
     path.write_bytes(b"x in 1..4\nx == \xff\n")
     result = CliRunner().invoke(app, ["check", str(path)])
@@ -181,13 +184,13 @@ def test_bytes_that_are_no_text(tmp_path):
     assert "binary.constrint:2: this is not UTF-8 text" in result.stderr
 
 
-def test_a_search_without_bounds_is_bad_input():
+def test_a_search_without_bounds_is_bad_input() -> None:
     result = run("solve", "--all", text="x, y in ..\nx * y == x + y + 17 * x * x\n")
     assert result.exit_code == 2
     assert "no finite bounds" in result.stderr
 
 
-def test_a_time_limit_without_an_answer_exits_3():
+def test_a_time_limit_without_an_answer_exits_3() -> None:
     result = run("solve", "--time-limit", "0.05", text=HARD)
     assert result.exit_code == 3
     assert result.output.startswith("unknown")
@@ -196,7 +199,7 @@ def test_a_time_limit_without_an_answer_exits_3():
     assert isinstance(said["statistics"]["absent"], dict)
 
 
-def test_constants_from_the_command_line():
+def test_constants_from_the_command_line() -> None:
     text = "x in tiles; x <= n\n"
     assert run("solve", "--all", "-D", "tiles=2,0x4,8", "-D", "n=5", text=text).output == "x=2\nx=4\n"
     assert run("solve", "--count", "-D", "tiles=7,", "-D", "n=9", text=text).output == "1\n"
@@ -205,7 +208,7 @@ def test_constants_from_the_command_line():
 # ---------------------------------------------------------------- fmt
 
 
-def test_fmt_writes_to_standard_output(tmp_path):
+def test_fmt_writes_to_standard_output(tmp_path: Path) -> None:
     path = tmp_path / "a.constrint"
     path.write_text("x   in 1..4 #c\n", encoding="utf-8")
     result = CliRunner().invoke(app, ["fmt", str(path)])
@@ -213,7 +216,7 @@ def test_fmt_writes_to_standard_output(tmp_path):
     assert path.read_text(encoding="utf-8") == "x   in 1..4 #c\n"
 
 
-def test_fmt_write_and_check(tmp_path):
+def test_fmt_write_and_check(tmp_path: Path) -> None:
     path = tmp_path / "a.constrint"
     path.write_text("x   in 1..4\n", encoding="utf-8")
     path.chmod(0o640)
@@ -227,7 +230,7 @@ def test_fmt_write_and_check(tmp_path):
     assert CliRunner().invoke(app, ["fmt", "--check", str(path)]).exit_code == 0
 
 
-def test_assumptions_of_a_call():
+def test_assumptions_of_a_call() -> None:
     text = "x, y in 1..9; twice := 2 * x; cap: x + y <= 10"
     assert run("solve", "-A", "twice == 18", text=text).output == "x     = 9\ny     = 1\ntwice = 18\n"
     result = run("explain", "--assume", "x == w", "-A", "y > 4", "-A", "x > 1", "-D", "w=9", text=text)
@@ -253,13 +256,13 @@ def test_assumptions_of_a_call():
         ("x ==", "the constraint ends too early"),
     ],
 )
-def test_what_cannot_be_assumed(condition, message):
+def test_what_cannot_be_assumed(condition: str, message: str) -> None:
     result = run("solve", "--assume", condition, text="x, y in 1..9")
     assert result.exit_code == 2
     assert message in result.stderr
 
 
-def test_samples_of_huge_sets_take_no_time():
+def test_samples_of_huge_sets_take_no_time() -> None:
     text = "\n".join(f"x{i} in 1..1000" for i in range(12)) + "\nfirst := x0 + x1\nx0 != x1"
     answer = json.loads(run("solve", "--sample", "3", "--json", text=text).stdout)
     assert answer["count"] == 10**36 - 10**33
@@ -269,6 +272,6 @@ def test_samples_of_huge_sets_take_no_time():
     )
 
 
-def test_counts_of_huge_sets_keep_to_the_time_limit():
+def test_counts_of_huge_sets_keep_to_the_time_limit() -> None:
     text = "\n".join(f"x{i} in 1..1000" for i in range(12))
     assert run("solve", "--count", "--time-limit", "5", text=text).output == f"{10**36}\n"

@@ -197,7 +197,9 @@ def test_the_page_of_commands_names_every_command_and_option_of_search() -> None
         (["explain", "--all", "--corrections"], "exclude each other"),
     ],
 )
-def test_options_that_would_have_no_effect_are_refused(tmp_path, arguments, message):
+def test_options_that_would_have_no_effect_are_refused(
+    tmp_path: Path, arguments: list[str], message: str
+) -> None:
     file = tmp_path / "m.constrint"
     file.write_text("x in 0..3\n")
     answer = CliRunner().invoke(app, [*arguments, str(file)])
@@ -205,7 +207,7 @@ def test_options_that_would_have_no_effect_are_refused(tmp_path, arguments, mess
     assert message in answer.output
 
 
-def test_the_seed_is_that_of_all_solutions(monkeypatch, tmp_path):
+def test_the_seed_is_that_of_all_solutions(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from constrint.model import Model
 
     seeds = []
@@ -213,7 +215,7 @@ def test_the_seed_is_that_of_all_solutions(monkeypatch, tmp_path):
     monkeypatch.setattr(
         Model,
         "iter_solutions",
-        lambda *args, **named: seeds.append(named["seed"]) or original(*args, **named),
+        lambda *args, **named: seeds.append(named["seed"]) or original(*args, **named),  # type: ignore[func-returns-value]
     )
     file = tmp_path / "m.constrint"
     file.write_text("x in 0..3\n")
@@ -221,7 +223,7 @@ def test_the_seed_is_that_of_all_solutions(monkeypatch, tmp_path):
     assert seeds == [5]
 
 
-def test_sets_in_json(tmp_path):
+def test_sets_in_json(tmp_path: Path) -> None:
     file = tmp_path / "m.fzn"
     file.write_text("var set of 1..2: s; solve satisfy;")
     for option in (["--all"], ["--sample", "4"], []):
@@ -230,7 +232,7 @@ def test_sets_in_json(tmp_path):
         json.loads(answer.stdout)
 
 
-def test_minizinc_asks_for_some_of_all_solutions(tmp_path):
+def test_minizinc_asks_for_some_of_all_solutions(tmp_path: Path) -> None:
     from constrint.cli.flatzinc import app as flatzinc
 
     file = tmp_path / "m.fzn"

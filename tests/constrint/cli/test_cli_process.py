@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,7 @@ def run(*arguments: str, text: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def let_work(process: subprocess.Popen, seconds: float) -> None:
+def let_work(process: subprocess.Popen[Any], seconds: float) -> None:
     """Wait until a process has used so many seconds of a processor: on a busy machine, that takes longer."""
     if not Path("/proc/self/stat").exists():
         time.sleep(2 * seconds)
@@ -35,7 +36,7 @@ def let_work(process: subprocess.Popen, seconds: float) -> None:
         time.sleep(0.05)
 
 
-def test_reads_from_a_pipe_and_answers_in_json_alone():
+def test_reads_from_a_pipe_and_answers_in_json_alone() -> None:
     result = run("solve", "--json", "-", text="x in 1..9; x * x == 49")
     assert result.returncode == 0
     assert json.loads(result.stdout)["values"] == {"x": 7}
@@ -46,14 +47,14 @@ def test_reads_from_a_pipe_and_answers_in_json_alone():
     ("text", "code"),
     [("x in 1..2", 0), ("x in 1..2; x == 3", 1), ("x in 1..2; x = 3", 2), ("x in 1..2; y == 3", 2)],
 )
-def test_exit_codes(text, code):
+def test_exit_codes(text: str, code: int) -> None:
     result = run("solve", "-", text=text)
     assert result.returncode == code
     assert "Traceback" not in result.stderr
     assert bool(result.stderr) == (code == 2)
 
 
-def test_numbers_of_any_length_are_printed():
+def test_numbers_of_any_length_are_printed() -> None:
     result = run("solve", "-", text="x in 2 ** 13000..; y in 0..9; x <= 2 ** 13000; z := x * x * y; y == 9\n")
     assert result.returncode == 0
     # Python itself refuses to print such numbers by default, so look at the digits from behind.
@@ -63,24 +64,30 @@ def test_numbers_of_any_length_are_printed():
 
 
 @pytest.mark.parametrize("options", [["--all"], ["--all", "--json"]])
-def test_a_reader_that_stops_early_is_no_error(options):
+def test_a_reader_that_stops_early_is_no_error(options: list[str]) -> None:
     process = subprocess.Popen(
         [*COMMAND, "solve", *options, "-"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
+    assert process.stdin is not None
     process.stdin.write(MANY.encode())
+    assert process.stdin is not None
     process.stdin.close()
+    assert process.stdout is not None
     process.stdout.readline()
+    assert process.stdout is not None
     process.stdout.close()
+    assert process.stderr is not None
     errors = process.stderr.read().decode()
     assert process.wait(timeout=60) == 128 + signal.SIGPIPE
     assert errors == ""
+    assert process.stderr is not None
     process.stderr.close()
 
 
-def test_interrupting_is_clean():
+def test_interrupting_is_clean() -> None:
     process = subprocess.Popen(
         [*COMMAND, "solve", "-"],
         stdin=subprocess.PIPE,
@@ -88,21 +95,27 @@ def test_interrupting_is_clean():
         stderr=subprocess.PIPE,
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
     )
+    assert process.stdin is not None
     process.stdin.write(ENDLESS.encode())
+    assert process.stdin is not None
     process.stdin.close()
     let_work(process, 1.5)
+    assert process.stderr is not None
     assert process.poll() is None, process.stderr.read().decode()
     process.send_signal(signal.SIGINT)
+    assert process.stdout is not None
     output, errors = process.stdout.read().decode(), process.stderr.read().decode()
     assert process.wait(timeout=30) == 128 + signal.SIGINT
     assert "Traceback" not in errors
     assert "interrupted" in errors
     assert output == ""
+    assert process.stdout is not None
     process.stdout.close()
+    assert process.stderr is not None
     process.stderr.close()
 
 
-def test_interrupting_an_optimisation_gives_the_best_so_far():
+def test_interrupting_an_optimisation_gives_the_best_so_far() -> None:
     # Neighbouring products modulo a prime leave the bound of the goal far above what can be reached, so
     # no machine proves an optimum (the proof would visit about 60**24 assignments) before the signal.
     names = [f"x{i}" for i in range(24)]
@@ -116,21 +129,27 @@ def test_interrupting_an_optimisation_gives_the_best_so_far():
         stderr=subprocess.PIPE,
         text=True,
     )
+    assert process.stdin is not None
     process.stdin.write(text)
+    assert process.stdin is not None
     process.stdin.close()
     let_work(process, 3.0)
+    assert process.stderr is not None
     assert process.poll() is None, process.stderr.read()
     process.send_signal(signal.SIGINT)
+    assert process.stdout is not None
     answer = json.loads(process.stdout.read())
     assert process.wait(timeout=30) == 0
     assert answer["status"] == "feasible"
     assert len({answer["values"][name] for name in names}) == 24
+    assert process.stdout is not None
     process.stdout.close()
+    assert process.stderr is not None
     process.stderr.close()
 
 
 @pytest.mark.parametrize("module", ["constrint", "constrint.cli.main"])
-def test_starting_imports_no_parser_and_no_compiler(module):
+def test_starting_imports_no_parser_and_no_compiler(module: str) -> None:
     probe = (
         f"import sys, {module}; print([m for m in ('lark', 'numba', 'sympy', 'rich') if m in sys.modules])"
     )

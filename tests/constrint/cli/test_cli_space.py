@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 import page_reader
-import pandas as pd
+import pandas as pd  # type: ignore[import-untyped]
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from constrint.cli.main import app
 from constrint.solutions.solutionset import SolutionSet
@@ -24,15 +25,15 @@ SPACE = from_tune_params(
 )
 
 
-def run(*arguments: str, text: str = MODEL):
+def run(*arguments: str, text: str = MODEL) -> Result:
     return CliRunner().invoke(app, ["space", *arguments], input=text)
 
 
-def t1(space=SPACE) -> str:
+def t1(space: Any = SPACE) -> str:
     return json.dumps(space.to_t1())
 
 
-def test_a_summary():
+def test_a_summary() -> None:
     result = run("-")
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
@@ -44,21 +45,21 @@ def test_a_summary():
     assert sorted(facts["order"]) == ["b", "x", "y"]
 
 
-def test_a_search_space_of_either_form():
+def test_a_search_space_of_either_form() -> None:
     plain = {"tune_params": SPACE.tune_params, "restrictions": list(SPACE.restrictions)}
     for text in (t1(), json.dumps(plain)):
         assert run("-", "--count", text=text).stdout == f"{SPACE.size}\n"
         assert f"of all {SPACE.cartesian} combinations" in run("-", text=text).stdout
 
 
-def test_real_spaces_are_counted():
+def test_real_spaces_are_counted() -> None:
     for name in ("hotspot", "catbench_rise_mm"):
         path = DATA / f"{name}.json"
         answer = json.loads(run(str(path), "--count", "--json").stdout)
         assert answer == {"count": json.loads(path.read_text(encoding="utf-8"))["valid"]}
 
 
-def test_lists_are_complete_and_in_order():
+def test_lists_are_complete_and_in_order() -> None:
     assert run("-", "--list").stdout.splitlines() == run("-", "--list", "--limit", "9").stdout.splitlines()
     rows = [json.loads(line) for line in _objects(run("-", "--list", "--json", text=t1()).stdout)]
     assert rows == list(SPACE)
@@ -71,7 +72,7 @@ def _objects(text: str) -> list[str]:
     return [json.dumps(row) for row in json.loads(text)["solutions"]]
 
 
-def test_samples_are_repeatable():
+def test_samples_are_repeatable() -> None:
     first = run("-", "--sample", "3", "--seed", "7").stdout
     assert first == run("-", "--sample", "3", "--seed", "7").stdout
     assert len(set(first.splitlines())) == 3
@@ -94,12 +95,12 @@ def test_samples_are_repeatable():
         (["on in {False, True}"], {}),
     ],
 )
-def test_given_values(given, want):
+def test_given_values(given: list[str], want: dict[str, int]) -> None:
     options = [part for one in given for part in ("--given", one)]
     assert run("-", "--count", *options, text=t1()).stdout == f"{SPACE.given(**want).size}\n"
 
 
-def test_files_hold_all_solutions(tmp_path):
+def test_files_hold_all_solutions(tmp_path: Path) -> None:
     for suffix in ("parquet", "csv", "npz", "json"):
         path = tmp_path / f"space.{suffix}"
         result = run("-", "--out", str(path), "--json", text=t1())
@@ -115,14 +116,14 @@ def test_files_hold_all_solutions(tmp_path):
     assert np.load(path).shape == (6, 3)
 
 
-def test_a_picture(tmp_path):
+def test_a_picture(tmp_path: Path) -> None:
     path = tmp_path / "space.svg"
     result = run("-", "--picture", str(path))
     assert result.stdout.splitlines()[-1] == f"wrote {path}"
     assert ElementTree.parse(path).getroot().tag.endswith("svg")
 
 
-def test_a_page_to_explore_and_its_limit(tmp_path):
+def test_a_page_to_explore_and_its_limit(tmp_path: Path) -> None:
     path = tmp_path / "space.html"
     assert run("-", "--picture", str(path)).exit_code == 0
     assert page_reader.size(page_reader.document(path)) == 6
@@ -143,7 +144,7 @@ def test_a_page_to_explore_and_its_limit(tmp_path):
         (["--given", "x=3", "--given", "b=0"], MODEL, "no solution has b=0 together with x=3"),
     ],
 )
-def test_empty_sets_are_explained(arguments, text, reason):
+def test_empty_sets_are_explained(arguments: Any, text: Any, reason: str) -> None:
     result = run("-", *arguments, text=text)
     assert result.exit_code == 1
     assert reason in result.stdout
@@ -175,13 +176,13 @@ def test_empty_sets_are_explained(arguments, text, reason):
         ([], '{"what": 1}', "format"),
     ],
 )
-def test_bad_input_has_exit_code_2_and_says_why(arguments, text, message):
+def test_bad_input_has_exit_code_2_and_says_why(arguments: list[str], text: str, message: str) -> None:
     result = run("-", *arguments, text=text)
     assert result.exit_code == (3 if message == "no finite bounds" else 2), result.output
     assert message in result.output
 
 
-def test_an_empty_space_tells_where_a_restriction_is_undefined():
+def test_an_empty_space_tells_where_a_restriction_is_undefined() -> None:
     text = json.dumps({"tune_params": {"a": [1, 2]}, "restrictions": ["a / 0 > 1"]})
     result = run("-", text=text)
     assert result.exit_code == 1
@@ -189,7 +190,7 @@ def test_an_empty_space_tells_where_a_restriction_is_undefined():
     assert "undefined" in json.loads(run("-", "--json", text=text).stdout)["notes"][0]
 
 
-def test_a_set_that_cannot_be_built_is_undecided():
+def test_a_set_that_cannot_be_built_is_undecided() -> None:
     hard = "x, y, z in 1..199\n(x * x + y * y + z * z) % 101 == x * y * z % 97\n"
     answer = run("-", "--count", "--memory", "1", "--json", text=hard)
     assert answer.exit_code == 3

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import json
+from collections.abc import Callable
 from random import Random
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -14,7 +16,7 @@ from constrint.cli.main import app
 from constrint.errors import ConstrintError
 
 HEAD = "x, y in 0..7\nb, c bool\n"
-NESTED = {
+NESTED: dict[Any, Callable[..., Any]] = {
     "brackets": lambda d: "(" * d + "x" + ")" * d + " <= 5",
     "bracketed condition": lambda d: "(" * d + "x <= 5" + ")" * d,
     "not": lambda d: "not (" * d + "x <= 5" + ")" * d,
@@ -66,7 +68,7 @@ def run(arguments: list[str], text: str) -> str:
 
 
 @pytest.mark.parametrize("kind", NESTED)
-def test_text(kind):
+def test_text(kind: Any) -> None:
     for depth in depths(kind):
         text = HEAD + NESTED[kind](depth) + "\n"
         run(["fmt", "-"], text)
@@ -76,12 +78,12 @@ def test_text(kind):
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
 @pytest.mark.parametrize("kind", ["or and", "difference", "choice"])
-def test_below_a_raised_limit(kind, command):
+def test_below_a_raised_limit(kind: Any, command: Any) -> None:
     run([*command, "--max-depth", "2500", "-"], HEAD + NESTED[kind](Random(kind).randrange(500, 1_000)))
 
 
 @pytest.mark.parametrize("kind", NESTED)
-def test_json(kind):
+def test_json(kind: Any) -> None:
     for depth in depths(kind):
         try:
             model = Model.from_text(HEAD + NESTED[kind](depth), limits=Limits(depth=None))
@@ -93,20 +95,20 @@ def test_json(kind):
 
 @pytest.mark.parametrize("depth", [300, 3_000])
 @pytest.mark.parametrize("key", ["constraints", "unknown", "definitions"])
-def test_json_of_nested_lists(depth, key):
+def test_json_of_nested_lists(depth: int, key: str) -> None:
     document = {"format": "constrint", "version": 1, "name": "", "variables": [], key: 0}
     text = json.dumps(document).replace(": 0}", ": " + "[" * depth + "]" * depth + "}")
     run(["check", "--dialect", "json", "-"], text)
 
 
 @pytest.mark.parametrize("kind", FLASHRNN)
-def test_flashrnn(kind):
+def test_flashrnn(kind: str) -> None:
     for depth in depths(kind):
         text = "x, y <= 7;\n" + FLASHRNN[kind](depth) + "\n"
         run([*Random(kind + str(depth)).choice(COMMANDS), "--dialect", "flashrnn", "-"], text)
 
 
 @pytest.mark.parametrize("kind", NESTED)
-def test_without_a_limit_of_depth(kind):
+def test_without_a_limit_of_depth(kind: Any) -> None:
     with contextlib.suppress(ConstrintError):
         Model.from_text(HEAD + NESTED[kind](1_200), limits=Limits(depth=None))

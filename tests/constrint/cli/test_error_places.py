@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -11,20 +13,20 @@ from constrint.cli.flatzinc import app as fzn
 from constrint.cli.main import app
 
 
-def t1(values="[1, 2]", condition="a > 1"):
+def t1(values: str = "[1, 2]", condition: str = "a > 1") -> Any:
     parameters = [{"Name": "a", "Type": "int", "Values": values}]
     conditions = [{"Expression": condition, "Parameters": ["a"]}]
     return json.dumps({"ConfigurationSpace": {"TuningParameters": parameters, "Conditions": conditions}})
 
 
-def model(**parts):
+def model(**parts: Any) -> Any:
     variables = [{"name": "x", "domain": {"lo": 0, "hi": 3}}]
     return json.dumps(
         {"format": "constrint", "version": 1, "variables": variables, "constraints": [], **parts}
     )
 
 
-def flat(text):
+def flat(text: str) -> str:
     return f"var 0..3: x;\n{text}\nsolve satisfy;\n"
 
 
@@ -53,12 +55,12 @@ CASES = [(name, text) for name, texts in WRONG.items() for text in texts]
 
 
 @pytest.mark.parametrize(("name", "text"), CASES)
-def test_messages_begin_with_the_file(tmp_path, name, text):
+def test_messages_begin_with_the_file(tmp_path: Path, name: str, text: str) -> None:
     path = tmp_path / name
     path.write_text(text)
     calls = [(app, ["space", str(path)])] if name == "space.json" else [(app, ["check", str(path)])]
     if name == "flat.fzn":
-        calls.append((fzn, [str(path)]))
+        calls.append((fzn, [str(path)]))  # type: ignore[arg-type]
     for command, arguments in calls:
         done = CliRunner().invoke(command, arguments)
         assert done.exit_code == 2, done.output

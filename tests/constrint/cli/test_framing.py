@@ -31,7 +31,7 @@ def received(raw: bytes) -> list[int]:
     return found
 
 
-def test_right_messages_pass():
+def test_right_messages_pass() -> None:
     raw = (
         framed(body(1))
         + framed(body(2, "Content-Length: 3\r\n\r\n"), more=b"Content-Type: x\r\n")
@@ -42,7 +42,7 @@ def test_right_messages_pass():
 
 
 @pytest.mark.parametrize("by", [-30, -7, -2, -1, 1, 2, 7, 25, 60, 90, 1000])
-def test_the_next_message_is_found_behind_a_wrong_length(by):
+def test_the_next_message_is_found_behind_a_wrong_length(by: int) -> None:
     wrong = body(2, "a" * 40)
     raw = (
         framed(body(1)) + framed(wrong, len(wrong) + by) + framed(body(3)) + framed(body(4)) + framed(body(5))
@@ -64,6 +64,6 @@ def test_the_next_message_is_found_behind_a_wrong_length(by):
         b"Content-Length: 99999999999999999999\r\n\r\n", b"x" * 10_000 + b"\r\n",
     ],
 )  # fmt: skip
-def test_junk_is_left_out(junk):
+def test_junk_is_left_out(junk: bytes) -> None:
     assert received(framed(body(1)) + junk + framed(body(2)) + framed(body(3)))[-1] == 3
     assert received(framed(body(1)) + junk)[0] == 1

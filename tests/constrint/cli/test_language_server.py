@@ -6,7 +6,9 @@ import json
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,25 +37,28 @@ class Client:
         command = [sys.executable, "-m", "constrint.cli", "lsp"]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=folder)
         self.number = 0
-        self.diagnostics: dict[str, list[dict]] = {}
+        self.diagnostics: dict[str, list[dict[Any, Any]]] = {}
 
     def send(self, method: str, params: object, number: int | None = None) -> None:
         message = {"jsonrpc": "2.0", "method": method, "params": params}
         if number is not None:
             message["id"] = number
         data = json.dumps(message).encode()
+        assert self.process.stdin is not None
         self.process.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(data), data))
+        assert self.process.stdin is not None
         self.process.stdin.flush()
 
-    def receive(self) -> dict:
+    def receive(self) -> dict[Any, Any]:
         length = 0
-        while line := self.process.stdout.readline().strip():
+        while line := self.process.stdout.readline().strip():  # type: ignore[union-attr]
             if line.lower().startswith(b"content-length:"):
                 length = int(line.split(b":")[1])
+        assert self.process.stdout is not None
         message = json.loads(self.process.stdout.read(length))
         if message.get("method") == "textDocument/publishDiagnostics":
             self.diagnostics[message["params"]["uri"]] = message["params"]["diagnostics"]
-        return message
+        return message  # type: ignore[no-any-return]
 
     def request(self, method: str, params: object) -> object:
         self.number += 1
@@ -63,7 +68,7 @@ class Client:
         assert "error" not in message, message
         return message["result"]
 
-    def mistakes(self, uri: str) -> list[dict]:
+    def mistakes(self, uri: str) -> list[dict[Any, Any]]:
         """What is published next for a document."""
         self.diagnostics.pop(uri, None)
         while uri not in self.diagnostics:
@@ -72,7 +77,7 @@ class Client:
 
 
 @pytest.fixture
-def client(tmp_path):
+def client(tmp_path: Path) -> Iterator[Client]:
     (tmp_path / "model.constrint").write_text(MODEL, encoding="utf-8")
     (tmp_path / "model.json").write_text('{"n": 3}', encoding="utf-8")
     (tmp_path / "parts.constrint").write_text(PARTS, encoding="utf-8")
@@ -81,7 +86,7 @@ def client(tmp_path):
         "initialize",
         {"processId": None, "rootUri": tmp_path.as_uri(), "capabilities": {}},
     )
-    one.capabilities = result["capabilities"]
+    one.capabilities = result["capabilities"]  # type: ignore[attr-defined, index]
     one.send("initialized", {})
     yield one
     one.request("shutdown", None)
@@ -89,13 +94,13 @@ def client(tmp_path):
     assert one.process.wait(20) == 0
 
 
-def opened(client: Client, uri: str, text: str) -> list[dict]:
+def opened(client: Client, uri: str, text: str) -> list[dict[Any, Any]]:
     document = {"uri": uri, "languageId": "constrint", "version": 1, "text": text}
     client.send("textDocument/didOpen", {"textDocument": document})
     return client.mistakes(uri)
 
 
-def at(uri: str, line: int, text: str, word: str, nth: int = 0) -> dict:
+def at(uri: str, line: int, text: str, word: str, nth: int = 0) -> dict[Any, Any]:
     """The position of a word on a line, both counted from 0."""
     place = -1
     for _ in range(nth + 1):
@@ -103,13 +108,13 @@ def at(uri: str, line: int, text: str, word: str, nth: int = 0) -> dict:
     return {"textDocument": {"uri": uri}, "position": {"line": line, "character": place}}
 
 
-def changed(client: Client, uri: str, version: int, text: str) -> list[dict]:
+def changed(client: Client, uri: str, version: int, text: str) -> list[dict[Any, Any]]:
     document = {"uri": uri, "version": version}
     client.send("textDocument/didChange", {"textDocument": document, "contentChanges": [{"text": text}]})
     return client.mistakes(uri)
 
 
-def test_an_editor_s_session(client, tmp_path):
+def test_an_editor_s_session(client: Any, tmp_path: Path) -> None:
     uri = (tmp_path / "model.constrint").as_uri()
     for name in ("hoverProvider", "definitionProvider", "documentFormattingProvider", "completionProvider"):
         assert name in client.capabilities
@@ -150,7 +155,7 @@ def test_an_editor_s_session(client, tmp_path):
     assert {"area", "total", "forall", "cumulative", "maximize", "red"} <= {word["label"] for word in words}
 
 
-def test_mistakes_are_marked(client, tmp_path):
+def test_mistakes_are_marked(client: Client, tmp_path: Path) -> None:
     uri = (tmp_path / "model.constrint").as_uri()
     opened(client, uri, MODEL)
     (one,) = changed(client, uri, 2, MODEL + "𝒳 in 1..2; kk == 1")
@@ -178,7 +183,7 @@ def test_mistakes_are_marked(client, tmp_path):
     assert changed(client, uri, 7, "") == []
 
 
-def test_texts_that_are_not_open_are_not_read(client, tmp_path):
+def test_texts_that_are_not_open_are_not_read(client: Client, tmp_path: Path) -> None:
     for uri in ("file:///dev/zero", (tmp_path / "model.constrint").as_uri(), (tmp_path / "none").as_uri()):
         place = {"textDocument": {"uri": uri}, "position": {"line": 0, "character": 0}}
         assert client.request("textDocument/hover", place) is None
@@ -189,7 +194,7 @@ def test_texts_that_are_not_open_are_not_read(client, tmp_path):
         assert not client.request("textDocument/formatting", formatting)
 
 
-def test_a_wrong_length_loses_one_message(client, tmp_path):
+def test_a_wrong_length_loses_one_message(client: Any, tmp_path: Path) -> None:
     uri = (tmp_path / "model.constrint").as_uri()
     assert opened(client, uri, "x in 0..1") == []
     junk = b'{"jsonrpc": "2.0", "method": "none", "params": {}}'
@@ -200,7 +205,7 @@ def test_a_wrong_length_loses_one_message(client, tmp_path):
     )
 
 
-def test_long_texts_are_answered_at_once():
+def test_long_texts_are_answered_at_once() -> None:
     """The statements at a place are found without a walk through all."""
     lines = [f"x{i} in 0..9" for i in range(4000)]
     lines += [f"c{i}: sum(x{i} * j for j in 1..2) <= {i}" for i in range(4000)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -39,7 +40,7 @@ OPTIONS = [
 ]
 
 
-def run(path, *options: str) -> tuple[int, str, int]:
+def run(path: Path, *options: str) -> tuple[int, str, int]:
     """The exit code, what is said, and the peak in MB."""
     words = [sys.executable, "-c", PROGRAM, "solve", str(path), "--time-limit", "60", *options]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
@@ -48,7 +49,7 @@ def run(path, *options: str) -> tuple[int, str, int]:
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_the_limit_holds_for_every_kind_of_text(tmp_path, name):
+def test_the_limit_holds_for_every_kind_of_text(tmp_path: Path, name: str) -> None:
     path = tmp_path / "m.constrint"
     path.write_text(TEXTS[name])
     code, said, peak = run(path, "--memory", str(LIMIT))
@@ -58,7 +59,7 @@ def test_the_limit_holds_for_every_kind_of_text(tmp_path, name):
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=" ".join)
-def test_the_limit_holds_for_every_method(tmp_path, options):
+def test_the_limit_holds_for_every_method(tmp_path: Path, options: list[str]) -> None:
     path = tmp_path / "m.constrint"
     path.write_text(TEXTS["solving"] + ("\nminimize x[1]" if options == ["--lns"] else ""))
     code, said, peak = run(path, "--memory", str(LIMIT), *options)

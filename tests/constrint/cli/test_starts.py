@@ -55,7 +55,7 @@ def modules(call: str, arguments: list[str]) -> tuple[int, set[str]]:
     return int(number), set(names)
 
 
-def test_import_of_the_package():
+def test_import_of_the_package() -> None:
     own, names = modules("import constrint; constrint.Model()", [])
     assert own <= 71
     assert names & (HEAVY | PARSING | {"click", "json"}) == set()
@@ -68,7 +68,7 @@ def test_import_of_the_package():
         (FLATZINC, "one.fzn", "from constrint.cli.flatzinc import main; main()", 145),
     ],
 )
-def test_solving_a_small_file(tmp_path, text, name, call, ceiling):
+def test_solving_a_small_file(tmp_path: Path, text: str, name: str, call: str, ceiling: int) -> None:
     file = tmp_path / name
     file.write_text(text)
     arguments = ["solve", str(file)] if name.endswith(".constrint") else [str(file)]
@@ -78,7 +78,7 @@ def test_solving_a_small_file(tmp_path, text, name, call, ceiling):
     assert names & (HEAVY | PARSING) == set()
 
 
-def test_a_tiling():
+def test_a_tiling() -> None:
     call = "from kerneltune.cli.main import main; main()"
     modules(call, TILE)
     own, names = modules(call, TILE)

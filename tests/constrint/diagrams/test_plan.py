@@ -11,19 +11,20 @@ import numpy as np
 import pytest
 from random_models import draw_model
 
-from constrint import LimitError, Model, divides, element, max_, sum_
+from constrint import IntExpr, LimitError, Model, divides, element, max_, sum_
 from constrint.diagrams.planner import solve_all
 from constrint.settings import DEFAULT, using
+from constrint.solutions.solutionset import SolutionSet
 
 BLOCK = 60
 
 
-def rows_of(solutions, names):
+def rows_of(solutions: SolutionSet | list[dict[str, int]], names: list[str]) -> list[tuple[int, ...]]:
     return sorted(tuple(int(solution[name]) for name in names) for solution in solutions)
 
 
 @pytest.mark.parametrize("block", range(10))
-def test_random_models_against_brute_force(block):
+def test_random_models_against_brute_force(block: int) -> None:
     """600 models: the whole set, and each solution's number."""
     for seed in range(BLOCK * block, BLOCK * (block + 1)):
         drawn = draw_model(seed)
@@ -35,7 +36,7 @@ def test_random_models_against_brute_force(block):
         assert [found.index(solution) for solution in found] == list(range(found.size)), f"seed {seed}"
 
 
-def test_random_models_through_every_join_in_small_chunks():
+def test_random_models_through_every_join_in_small_chunks() -> None:
     """400 models with joins for every layer, however small, and chunks of 50 rows."""
     kinds: Counter[str] = Counter()
     with using(DEFAULT.with_fields(building={"few": 0, "chunk": 50})):
@@ -49,13 +50,13 @@ def test_random_models_through_every_join_in_small_chunks():
     assert set(kinds) == {"all", "range", "table", "solved"}
 
 
-def test_count_without_the_planner_is_the_same():
+def test_count_without_the_planner_is_the_same() -> None:
     for seed in range(70_000, 70_060):
         model = draw_model(seed).build()
         assert model.count() == model.count(engine="interpreted"), f"seed {seed}"
 
 
-def test_factors_in_order():
+def test_factors_in_order() -> None:
     m = Model()
     a, b, c = (m.int_var(name, 1, 5040) for name in "abc")
     m.add(a * b * c == 5040, a <= b, b <= c)
@@ -63,7 +64,7 @@ def test_factors_in_order():
     assert "computed from an equation" in str(m.plan())
 
 
-def test_linear_equation_over_wide_ranges():
+def test_linear_equation_over_wide_ranges() -> None:
     m = Model()
     x, y, z, w = (m.int_var(name, 0, 1000) for name in "xyzw")
     m.add(12 * x + 15 * y + 20 * z + 28 * w == 10007)
@@ -72,14 +73,14 @@ def test_linear_equation_over_wide_ranges():
     assert np.all(table.astype(np.int64) @ [12, 15, 20, 28] == 10007)
 
 
-def test_unbounded_variables_are_bounded_by_propagation():
+def test_unbounded_variables_are_bounded_by_propagation() -> None:
     m = Model()
     x, y = m.int_var("x", 0, None), m.int_var("y", 0, None)
     m.add(3 * x + 5 * y == 100)
     assert m.solutions().size == m.count(engine="interpreted") == 7
 
 
-def test_a_wide_variable_may_be_defined_by_an_equation():
+def test_a_wide_variable_may_be_defined_by_an_equation() -> None:
     m = Model()
     x, y = m.int_var("x", 1, 40), m.int_var("y", 1, 40)
     area = m.int_var("area", 0, 10**12)
@@ -89,7 +90,7 @@ def test_a_wide_variable_may_be_defined_by_an_equation():
     assert all(row["area"] == row["x"] * row["y"] * 1_000_003 for row in found)
 
 
-def test_integers_beyond_int64_are_exact():
+def test_integers_beyond_int64_are_exact() -> None:
     m = Model()
     x, y = m.int_var("x", 2**70, 2**70 + 20), m.int_var("y", 1, 20)
     m.add((x * y) % 7 == 3, x * x > 2**140 + 2**73)
@@ -102,7 +103,7 @@ def test_integers_beyond_int64_are_exact():
     assert rows_of(m.solutions(), ["x", "y"]) == want
 
 
-def test_partial_functions_are_relational():
+def test_partial_functions_are_relational() -> None:
     m = Model()
     x, y = m.int_var("x", -3, 3), m.int_var("y", -3, 3)
     m.add((x // y >= 0) | (x == 0), element([5, 6, 7], x + y) != 6)
@@ -115,7 +116,7 @@ def test_partial_functions_are_relational():
     assert rows_of(m.solutions(), ["x", "y"]) == want
 
 
-def test_a_contradiction_has_no_solutions():
+def test_a_contradiction_has_no_solutions() -> None:
     m = Model()
     x, y = m.int_var("x", 0, 9), m.int_var("y", 0, 9)
     m.add(2 * x - 2 * y == 1)
@@ -125,12 +126,12 @@ def test_a_contradiction_has_no_solutions():
     assert "no solution" in str(m.plan())
 
 
-def test_a_model_without_variables_has_one_solution():
+def test_a_model_without_variables_has_one_solution() -> None:
     assert list(Model().solutions()) == [{}]
     assert Model().count() == 1
 
 
-def test_the_memory_limit_names_the_way_out():
+def test_the_memory_limit_names_the_way_out() -> None:
     m = Model()
     x, y, z = (m.int_var(name, 1, 300) for name in "xyz")
     m.add((x * x + y * y + z * z) % 101 == x * y * z % 97)
@@ -138,14 +139,14 @@ def test_the_memory_limit_names_the_way_out():
         m.solutions(memory_limit=10_000)
 
 
-def test_an_infinite_model_is_refused():
+def test_an_infinite_model_is_refused() -> None:
     m = Model()
     m.int_var("x", 0, None)
     with pytest.raises(LimitError, match="'x' has no finite bounds"):
         m.solutions()
 
 
-def test_many_variables_in_a_chain():
+def test_many_variables_in_a_chain() -> None:
     m = Model()
     steps = [m.int_var(f"x{i}", 0, 9) for i in range(120)]
     m.add(*[a <= b for a, b in pairwise(steps)])
@@ -155,7 +156,7 @@ def test_many_variables_in_a_chain():
     assert found[-1] == {f"x{i}": 9 for i in range(120)}
 
 
-def test_conditions_that_hold_whatever_follows_are_forgotten():
+def test_conditions_that_hold_whatever_follows_are_forgotten() -> None:
     m = Model()
     x = [m.int_var(f"x{i}", 0, 50) for i in range(6)]
     m.add(max_(x[0], x[1]) * 2 + x[2] + x[3] + x[4] + x[5] <= 299, divides(2, x[0] + x[1]))
@@ -164,7 +165,7 @@ def test_conditions_that_hold_whatever_follows_are_forgotten():
     assert found.width < 60
 
 
-def test_sums_are_counted_by_their_partial_sums():
+def test_sums_are_counted_by_their_partial_sums() -> None:
     random = Random(5)
     counted = 0
     for seed in range(200):
@@ -182,7 +183,7 @@ def test_sums_are_counted_by_their_partial_sums():
     assert counted > 120
 
 
-def test_a_sum_beyond_int64_is_counted_exactly():
+def test_a_sum_beyond_int64_is_counted_exactly() -> None:
     m = Model()
     x = [m.int_var(f"x{i}", 0, 9) for i in range(40)]
     m.add(sum_(x) <= 359)
@@ -205,10 +206,10 @@ def test_free_variables_are_counted_by_their_range(text: str, count: int) -> Non
 
 
 @pytest.mark.parametrize("depth", [5, 200, 600])
-def test_sets_of_deep_expressions_are_built_or_refused(depth):
+def test_sets_of_deep_expressions_are_built_or_refused(depth: int) -> None:
     m = Model()
     x, y = m.int_var("x", 0, 2), m.int_var("y", 0, 2)
-    e = x
+    e: IntExpr = x
     for _ in range(depth):
         e = (e + y) % 3
     m.add(e == 1)
@@ -220,10 +221,10 @@ def test_sets_of_deep_expressions_are_built_or_refused(depth):
     assert size == 3 or "nested too deeply" in refusal
 
 
-def test_fronts_of_deep_expressions_are_found():
+def test_fronts_of_deep_expressions_are_found() -> None:
     m = Model()
     x, y = m.int_var("x", 0, 2), m.int_var("y", 0, 2)
-    e = x
+    e: IntExpr = x
     for _ in range(600):
         e = (e + y) % 3
     m.add(e == 1)
@@ -231,13 +232,13 @@ def test_fronts_of_deep_expressions_are_found():
     assert len(m.pareto([(e, "max"), (y, "max")])) == 1
 
 
-def squared(times):
+def squared(times: int) -> Model:
     """x squared again and again; the product has a factor for each path to x."""
     steps = [f"e{i + 1} := e{i} * e{i}" for i in range(times)]
     return Model.from_text("\n".join(["x in -2..1", "e0 := x + 1", *steps, f"e{times} <= 1"]))
 
 
-def test_products_of_too_many_factors_are_refused():
+def test_products_of_too_many_factors_are_refused() -> None:
     assert squared(8).solutions().size == squared(8).count() == 3
     with pytest.raises(LimitError, match="a product of more than 2000 factors"):
         squared(40).solutions()

@@ -14,7 +14,7 @@ def test_chains_of_shared_terms_take_linear_work(length: int) -> None:
     word = m.int_vars("word", length, 0, 1)
     runs = [((symbol, 1), symbol, (symbol, 2)) for symbol in (0, 1)]
     runs += [((symbol, run), 1 - symbol, (1 - symbol, 1)) for symbol in (0, 1) for run in (1, 2)]
-    runs += [("begin", symbol, (symbol, 1)) for symbol in (0, 1)]
+    runs += [("begin", symbol, (symbol, 1)) for symbol in (0, 1)]  # type: ignore[misc]
     m.add(regular(word, runs, "begin", [after for _, _, after in runs]))
     ends = [2, 4]  # words without three equal neighbours, by length: twice the Fibonacci numbers
     while len(ends) < length:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from pathlib import Path
+from typing import Any
 
 import pytest
 from drawn_job_shops import draw_jobs, job_shop
+from stepping_clock import Clock
 
 from constrint import (
     Model,
@@ -36,16 +39,16 @@ class Compiler:
         self.commands: list[list[str]] = []
         self.code: int | None = None
 
-    def __call__(self, command, **options):
+    def __call__(self, command: Any, **options: Any) -> Compiler:
         self.commands.append(command)
         return self
 
-    def poll(self):
+    def poll(self) -> int | None:
         return self.code
 
 
 @pytest.fixture
-def compiler(monkeypatch, tmp_path):
+def compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Compiler:
     """Nothing is compiled, and what would be started is noted."""
     compiler = Compiler()
     monkeypatch.setattr(cache, "folders", lambda: [tmp_path / "constrint"])
@@ -55,7 +58,7 @@ def compiler(monkeypatch, tmp_path):
     return compiler
 
 
-def test_a_long_search_starts_one_compiler_and_does_not_wait_for_it(compiler):
+def test_a_long_search_starts_one_compiler_and_does_not_wait_for_it(compiler: Compiler) -> None:
     never, soon = Deadline(), Deadline(100.0)
     assert not compiling.is_ready("learn", DEFAULT.search.seconds_before_compiling - 0.1, never)
     assert compiler.commands == []
@@ -71,7 +74,7 @@ def test_a_long_search_starts_one_compiler_and_does_not_wait_for_it(compiler):
     assert not compiling.is_ready("learn", 3.0, Deadline(compiling.LOADING / 2))
 
 
-def test_no_compiler_is_started_beside_another(compiler, monkeypatch):
+def test_no_compiler_is_started_beside_another(compiler: Compiler, monkeypatch: pytest.MonkeyPatch) -> None:
     with claims.claimed("engine"):
         assert compiling.begin("engine")
         assert compiler.commands == []
@@ -79,7 +82,9 @@ def test_no_compiler_is_started_beside_another(compiler, monkeypatch):
     assert len(compiler.commands) == 1
 
 
-def test_the_compiled_engine_is_not_waited_for_beyond_the_limit(compiler, clock, monkeypatch):
+def test_the_compiled_engine_is_not_waited_for_beyond_the_limit(
+    compiler: Compiler, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(compiling, "sleep", lambda _: None)
     for learn in (True, False):
         r = shop().solve(learn=learn, engine="compiled", time_limit=400)
@@ -90,7 +95,7 @@ def test_the_compiled_engine_is_not_waited_for_beyond_the_limit(compiler, clock,
         compiling.wait(part, Deadline(0.0))
 
 
-def test_ctrl_c_ends_the_wait_for_a_compiler(compiler, monkeypatch):
+def test_ctrl_c_ends_the_wait_for_a_compiler(compiler: Compiler, monkeypatch: pytest.MonkeyPatch) -> None:
     """The search ends without an answer, and the compiler goes on."""
 
     def press(_: float) -> None:
@@ -104,7 +109,9 @@ def test_ctrl_c_ends_the_wait_for_a_compiler(compiler, monkeypatch):
     assert len(compiler.commands) == 2
 
 
-def test_the_other_process_compiles_what_it_is_told(compiler, monkeypatch):
+def test_the_other_process_compiles_what_it_is_told(
+    compiler: Compiler, monkeypatch: pytest.MonkeyPatch
+) -> None:
     loaded = []
     monkeypatch.setattr(compiled_learning, "load", lambda: loaded.append("learn"))
     monkeypatch.setattr("constrint.engine.compiled.load", lambda: loaded.append("engine"))
@@ -116,7 +123,7 @@ def test_the_other_process_compiles_what_it_is_told(compiler, monkeypatch):
 
 
 @pytest.mark.timeout(900)  # the first use on a machine compiles
-def test_a_process_of_its_own_fills_the_cache():
+def test_a_process_of_its_own_fills_the_cache() -> None:
     command = [sys.executable, "-m", "constrint.learning.compile_part", "learn"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -124,14 +131,14 @@ def test_a_process_of_its_own_fills_the_cache():
 
 
 @pytest.mark.parametrize("arguments", [[], ["motor"], ["engine", "learn"]])
-def test_unknown_parts_are_bad_input(arguments):
+def test_unknown_parts_are_bad_input(arguments: list[str]) -> None:
     command = [sys.executable, "-m", "constrint.learning.compile_part", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert "{engine,learn,jumps}" in done.stderr
 
 
-def test_ctrl_c_while_machine_code_is_loaded_comes_afterwards():
+def test_ctrl_c_while_machine_code_is_loaded_comes_afterwards() -> None:
     """LLVM's callbacks into Python swallow it, or the process dies."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     done = []

@@ -17,7 +17,7 @@ from constrint.learning.layout import BROKEN, FAULT
 pytestmark = pytest.mark.timeout(900)  # the first use on a machine compiles
 
 
-def test_all_parts_are_loaded_side_by_side(filled):
+def test_all_parts_are_loaded_side_by_side(filled: None) -> None:
     """Each runs at its own address, under its own name, and needs nothing that others would provide."""
     addresses = []
     for part in cache.PARTS:
@@ -71,18 +71,18 @@ WAYS = [
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_models_one_after_the_other_in_drawn_orders(filled, seed):
+def test_models_one_after_the_other_in_drawn_orders(filled: None, seed: int) -> None:
     """What solved one model must not be what the next is solved with."""
     calls = [(name, way) for name in ASKED for way in WAYS if way["engine"] == "compiled" or name != "ruler"]
     random.Random(seed).shuffle(calls)
     for name, way in calls:
         m = ASKED[name]()
         last = list(m.variables.values())[-1]
-        r = m.solve(**({"minimize": last} if name == "ruler" else {}), **way)
+        r = m.solve(**({"minimize": last} if name == "ruler" else {}), **way)  # type: ignore[arg-type]
         assert is_right(name, r), (name, way, r)
 
 
-def test_search_ends_once_there_is_a_fault():
+def test_search_ends_once_there_is_a_fault() -> None:
     ls, st = learner(range(5))
     ls.scalar[FAULT] = 1
     assert loop.run(ls, st, 100) == BROKEN

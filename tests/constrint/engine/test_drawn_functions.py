@@ -5,14 +5,16 @@ from __future__ import annotations
 import importlib
 import random
 import sys
+from pathlib import Path
 
 import numpy as np
+import pytest
 from drawn_functions import module_text
 
 from constrint.engine import making, native
 
 
-def test_drawn_functions_are_pythons(tmp_path, monkeypatch):
+def test_drawn_functions_are_pythons(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Values, and what is written to memory, as far as that says in which order things are done."""
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "drawn_module.py").write_text(module_text(2_000, 40))

@@ -11,8 +11,11 @@ import stat
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from signal import Signals
+from typing import Any
 
 import pytest
 import small_part
@@ -28,7 +31,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="XDG_CACHE_HOME 
 
 
 @pytest.fixture
-def home(tmp_path, monkeypatch):
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache of its own, for this process and others."""
     for name, value in places(tmp_path).items():
         monkeypatch.setenv(name, value)
@@ -46,7 +49,7 @@ def kept(home: Path) -> Path:
 # ---------------------------------------------------------------- what is kept
 
 
-def test_what_is_compiled_is_kept_for_this_user_alone(home, capfd):
+def test_what_is_compiled_is_kept_for_this_user_alone(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
     os.umask(os.umask(0o002))
     assert small_part.obtain() == small_part.obtain() == 10
     assert capfd.readouterr().out == "compiling\n10\n10\n"
@@ -59,7 +62,7 @@ def truncated(content: bytes) -> bytes:
     return content[: len(content) // 2]
 
 
-DAMAGES = {
+DAMAGES: dict[Any, Callable[..., Any]] = {
     "truncated": truncated,
     "head only": lambda content: content[: len(cache.MAGIC) + cache.DIGEST],
     "empty": lambda content: b"",
@@ -103,7 +106,7 @@ def whole(code: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_damaged_files_are_made_again(home, capfd, damage):
+def test_damaged_files_are_made_again(home: Path, capfd: pytest.CaptureFixture[str], damage: Any) -> None:
     small_part.obtain()
     content = kept(home).read_bytes()
     kept(home).write_bytes(DAMAGES[damage](content))
@@ -120,12 +123,14 @@ class Trap:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Callable[..., object], tuple[str]]:
         return (os.mkdir, (str(self.folder),))
 
 
 @pytest.mark.parametrize("way", ["writable", "foreign", "a foreign folder", "a link"])
-def test_files_that_others_can_have_written_are_not_read(home, capfd, monkeypatch, way):
+def test_files_that_others_can_have_written_are_not_read(
+    home: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
     small_part.obtain()
     kept(home).write_bytes(whole(pickle.dumps(("x", Trap(home / "trapped")))))
     if way == "writable":
@@ -142,7 +147,7 @@ def test_files_that_others_can_have_written_are_not_read(home, capfd, monkeypatc
     assert not (home / "trapped").exists()
 
 
-def test_owners_are_told_apart(tmp_path):
+def test_owners_are_told_apart(tmp_path: Path) -> None:
     own = tmp_path.stat()
     root, other = (os.stat_result([*own[:4], uid, *own[5:]]) for uid in (0, os.geteuid() + 1))
     assert own_files.is_own(own)
@@ -150,14 +155,14 @@ def test_owners_are_told_apart(tmp_path):
     assert not own_files.is_own(other)
 
 
-def test_a_folder_that_others_could_write_is_closed(home):
+def test_a_folder_that_others_could_write_is_closed(home: Path) -> None:
     kept(home).parent.mkdir(parents=True)
     kept(home).parent.chmod(0o777)
     small_part.obtain()
     assert stat.S_IMODE(kept(home).parent.stat().st_mode) == 0o700
 
 
-def test_what_was_never_finished_is_swept(home):
+def test_what_was_never_finished_is_swept(home: Path) -> None:
     folder = kept(home).parent
     folder.mkdir(parents=True, mode=0o700)
     for old in ("engine-old.tmp", ".old.nbc"):
@@ -171,7 +176,9 @@ def test_what_was_never_finished_is_swept(home):
 # ---------------------------------------------------------------- nowhere to write
 
 
-def test_without_a_place_to_write_each_process_compiles_and_says_so_once(home, monkeypatch, capfd):
+def test_without_a_place_to_write_each_process_compiles_and_says_so_once(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     (home / "file").write_text("no folder")
     monkeypatch.setenv("XDG_CACHE_HOME", str(home / "file"))
     small_part.obtain()
@@ -187,7 +194,9 @@ def test_without_a_place_to_write_each_process_compiles_and_says_so_once(home, m
     assert len(err.splitlines()) == 1
 
 
-def test_a_search_goes_on_without_a_place_to_write(home, monkeypatch, capfd):
+def test_a_search_goes_on_without_a_place_to_write(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     """No other process is started, and nothing is raised; with a limit it stays interpreted."""
     monkeypatch.setattr(cache, "folders", lambda: [home / "file" / "constrint"])
     (home / "file").write_text("no folder")
@@ -208,7 +217,7 @@ def test_a_search_goes_on_without_a_place_to_write(home, monkeypatch, capfd):
 # ---------------------------------------------------------------- many at once
 
 
-def test_one_of_eight_processes_compiles(home):
+def test_one_of_eight_processes_compiles(home: Path) -> None:
     many = [process(home, 1.0) for _ in range(8)]
     said = [child.communicate(timeout=120) for child in many]
     assert [child.returncode for child in many] == [0] * 8, said
@@ -216,7 +225,7 @@ def test_one_of_eight_processes_compiles(home):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_a_compiler_that_is_ended_leaves_nothing_behind(home, number):
+def test_a_compiler_that_is_ended_leaves_nothing_behind(home: Path, number: Signals) -> None:
     first = process(home, 600.0)
     assert first.stdout is not None
     assert first.stdout.readline() == "compiling\n"
@@ -262,13 +271,13 @@ print("right")
 
 
 @pytest.mark.timeout(900)  # the first use on a machine compiles
-def test_first_use_from_eight_threads(filled):
+def test_first_use_from_eight_threads(filled: None) -> None:
     """One model and eight, in a process that has imported and loaded nothing yet."""
     done = subprocess.run([sys.executable, "-c", IN_THREADS], capture_output=True, text=True, check=False)
     assert done.stdout == "right\n", done.stderr
 
 
-def test_eight_threads_compile_once(home):
+def test_eight_threads_compile_once(home: Path) -> None:
     """In a cold cache."""
     code = (
         "import small_part\nfrom concurrent.futures import ThreadPoolExecutor as Pool\n"
@@ -280,7 +289,7 @@ def test_eight_threads_compile_once(home):
     assert out.splitlines() == ["compiling", *["10"] * 8, str([10] * 8)], err
 
 
-def test_a_deadline_holds_while_another_thread_loads():
+def test_a_deadline_holds_while_another_thread_loads() -> None:
     with ThreadPoolExecutor(1) as pool:
         free, held = threading.Event(), threading.Event()
 

@@ -46,7 +46,7 @@ def test_a_wrong_import_is_a_type_error() -> None:
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.__name__)
 def test_names_are_plain_numbers_without_gaps(layout: object) -> None:
-    tree = ast.parse(inspect.getsource(layout))  # type: ignore[arg-type] # a module
+    tree = ast.parse(inspect.getsource(layout))  # type: ignore[arg-type]  # a module
     named = [
         name.id
         for node in tree.body
@@ -59,4 +59,4 @@ def test_names_are_plain_numbers_without_gaps(layout: object) -> None:
     values = [getattr(layout, name) for name in named if not name.endswith("Scalar")]
     assert all(type(value) is int for value in values)
     assert len(values) == len(set(values)) > 10
-    assert max(values) == layout.SCALARS - 1  # type: ignore[attr-defined] # each layout has it
+    assert max(values) == layout.SCALARS - 1  # type: ignore[attr-defined]  # each layout has it

@@ -10,6 +10,7 @@ import pytest
 
 from constrint import Brancher, Group, Model, all_different, sum_
 from constrint.preparing.branching import ValueSelector, VariableSelector
+from constrint.preparing.options import Engine
 from constrint.settings import DEFAULT
 
 RANKED = DEFAULT.with_fields(search={"least_ranked": 2})
@@ -47,14 +48,17 @@ def work(model: Model, goal: Any, brancher: Brancher, options: dict[str, Any]) -
 
 
 @pytest.mark.parametrize("engine", ["compiled", "interpreted"])
-def test_ranked_variables_are_decided_as_scanned_ones(engine: str) -> None:
+def test_ranked_variables_are_decided_as_scanned_ones(engine: Engine) -> None:
     differ = 0
     for number, selector in enumerate(VARIABLES * (6 if engine == "compiled" else 1)):
         random = Random(number)
         model, total = drawn(random)
         first = Group(list(model.variables.values())[:3], random.choice(VARIABLES), random.choice(VALUES))
         brancher = Brancher(selector, random.choice(VALUES), (first,) if number % 3 == 0 else ())
-        options = {"engine": engine, **random.choice([{}, {"restarts": "luby"}, {"lns": True}])}
+        options: dict[str, Any] = {
+            "engine": engine,
+            **random.choice([{}, {"restarts": "luby"}, {"lns": True}]),
+        }
         goal = total if "lns" in options or random.random() < 0.6 else None
         scanned = work(model, goal, brancher, options)
         model.settings = RANKED

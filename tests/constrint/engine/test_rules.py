@@ -1,6 +1,9 @@
 """Rules of branching: each is known where it is applied, and an unknown one is an error."""
 
+from __future__ import annotations
+
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,6 +13,7 @@ from constrint.engine.state_arrays import Box, Branch, build
 from constrint.errors import InternalError
 from constrint.preparing import branching
 from constrint.store import state
+from constrint.store.state import State
 
 BOX = Box([0, 3, 1], [9, 5, 8], [1, 2, 1], [None, None, (1, 2, 8)])
 DECISIONS = {
@@ -35,24 +39,24 @@ CHOSEN = {
 }
 
 
-def state_by(values=(0, 0, 0), groups=()):
+def state_by(values: Any = (0, 0, 0), groups: Any = ()) -> State:
     return build(BOX, [], Branch((0, 1, 2), values, (1, 1, 9), groups=groups, weighing=1, credits=[]))
 
 
-def test_every_rule_with_a_name_is_known():
+def test_every_rule_with_a_name_is_known() -> None:
     named = {*branching.VALUE_RULES.values(), select.AS_BEST_OR_GREATEST}
     assert named == VALUE_RULES >= set(DECISIONS)
     assert set(branching.VARIABLE_RULES.values()) == VARIABLE_RULES == set(CHOSEN)
 
 
-def test_the_manual_names_every_selector():
+def test_the_manual_names_every_selector() -> None:
     manual = (Path(__file__).parents[3] / "docs" / "constrint-search.md").read_text(encoding="utf-8")
     names = [*branching.VARIABLE_RULES, *branching.VALUE_RULES]
     assert [name for name in names if f"`{name}`" not in manual] == []
 
 
 @pytest.mark.parametrize("rule", sorted(VALUE_RULES))
-def test_each_value_rule_makes_its_decision(rule):
+def test_each_value_rule_makes_its_decision(rule: int) -> None:
     found = state_by((rule, 0, 0))
     choose_value(found, 0, 0)
     decision, value = found.level_decision[0], found.level_value[0]
@@ -63,11 +67,11 @@ def test_each_value_rule_makes_its_decision(rule):
 
 
 @pytest.mark.parametrize("rule", sorted(VARIABLE_RULES))
-def test_each_variable_rule_makes_its_choice(rule):
+def test_each_variable_rule_makes_its_choice(rule: int) -> None:
     assert select_between(state_by(), 0, 3, rule) == CHOSEN[rule]
 
 
-def test_an_unknown_rule_is_an_error():
+def test_an_unknown_rule_is_an_error() -> None:
     with pytest.raises(InternalError, match="choose_value knows no value rule"):
         state_by((0, max(VALUE_RULES) + 1, 0))
     with pytest.raises(InternalError, match="select_between knows no variable rule"):

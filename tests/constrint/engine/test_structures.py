@@ -1,5 +1,7 @@
 """Machine code that is called by address, and the structures of arrays that it reads and writes."""
 
+from __future__ import annotations
+
 import subprocess
 import sys
 from typing import NamedTuple
@@ -24,7 +26,7 @@ def move(pair: Pair, i: int, j: int) -> int:
     return 10_000 * pair.other[j] + 100 * len(pair.one) + len(pair.other)
 
 
-def test_cells_are_read_and_written_in_place():
+def test_cells_are_read_and_written_in_place() -> None:
     one, other = np.arange(5), np.arange(10, 17)
     structure = native.NativeStructure([one, other])
     run = native.loaded(making.code_of(move, "move"), "move").bound(structure.address)
@@ -36,7 +38,7 @@ def test_cells_are_read_and_written_in_place():
     assert (one[4], longer[98], other[0]) == (4, 0, 108)
 
 
-def test_numbers_are_called_by_address():
+def test_numbers_are_called_by_address() -> None:
     run = native.loaded(making.code_of(following, "following"), "following").bound()
     assert [run(n) for n in (0, -5, 2**62)] == [1, -4, 2**62 + 1]
 
@@ -46,7 +48,7 @@ def following(n: int) -> int:
     return n + 1
 
 
-def test_loading_and_compiling_import_no_numba():
+def test_loading_and_compiling_import_no_numba() -> None:
     """In a process of its own; what numba compiles beside it works."""
     load()
     program = """

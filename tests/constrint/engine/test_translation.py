@@ -6,7 +6,8 @@ import random
 import signal
 import subprocess
 import sys
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -83,7 +84,7 @@ def is_long(cells: list[int], least: int) -> bool:
     return len(cells) >= least
 
 
-def test_arithmetic_is_pythons():
+def test_arithmetic_is_pythons() -> None:
     run = native.loaded(making.code_of(arithmetic, "arithmetic"), "arithmetic").bound()
     rng = random.Random(5)
     for _ in range(3000):
@@ -92,7 +93,7 @@ def test_arithmetic_is_pythons():
         assert run(x, y, n) == arithmetic(x, y, n), (x, y, n)
 
 
-def test_division_by_zero_and_beyond_64_bits_ends_nothing():
+def test_division_by_zero_and_beyond_64_bits_ends_nothing() -> None:
     run = native.loaded(making.code_of(quotient, "quotient"), "quotient").bound()
     assert [run(7, 0), run(-(2**63), -1), run(-7, 2), run(7, -2)] == [0, -(2**63), -4, -4]
 
@@ -102,7 +103,7 @@ def quotient(x: int, y: int) -> int:
     return x // y + 0 * (x % y)
 
 
-def test_loops_and_arrays_are_pythons():
+def test_loops_and_arrays_are_pythons() -> None:
     run = native.loaded(making.code_of(loops, "loops", checked=True), "loops")
     rng = random.Random(7)
     for _ in range(300):
@@ -139,7 +140,7 @@ def both_names(memory: Memory, i: int) -> int:
     return 100 * before + 10 * other_name(memory, i) + memory.cells[i]
 
 
-def test_values_of_conditions_and_large_shifts_are_pythons():
+def test_values_of_conditions_and_large_shifts_are_pythons() -> None:
     run = native.loaded(making.code_of(chosen, "chosen"), "chosen").bound()
     numbers = (0, 1, 2, -5)
     assert [run(x, y) for x in numbers for y in numbers] == [chosen(x, y) for x in numbers for y in numbers]
@@ -148,7 +149,7 @@ def test_values_of_conditions_and_large_shifts_are_pythons():
         assert [run(x, n) for n in (0, 3, 63, 64, 124, 248)] == [x >> n for n in (0, 3, 63, 64, 124, 248)]
 
 
-def test_a_structure_is_the_same_memory_under_any_name():
+def test_a_structure_is_the_same_memory_under_any_name() -> None:
     text = TranslationUnit(both_names, "both").text
     assert "Memory.cells" in text
     assert "Same" not in text
@@ -171,19 +172,19 @@ def total_beyond(memory: Memory, i: int) -> int:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
-def test_checked_code_ends_at_an_index_outside_its_array():
+def test_checked_code_ends_at_an_index_outside_its_array() -> None:
     command = [sys.executable, "-c", "import test_translation; test_translation.outside()"]
     done = subprocess.run(command, check=False, cwd=__file__.rpartition("/")[0], capture_output=True)
     assert done.returncode in (-signal.SIGILL, -signal.SIGTRAP), done.stderr
 
 
-def test_every_registered_function_can_be_compiled():
+def test_every_registered_function_can_be_compiled() -> None:
     program = TranslationUnit(dfs.has_room, "room")
     texts = [FunctionText(program, function, "@f").text for function in [*COMPILABLE, *LEARN_COMPILABLE]]
     assert len(texts) > 250
 
 
-def test_what_is_compiled_is_registered():
+def test_what_is_compiled_is_registered() -> None:
     """Functions without the decorator would be compiled, too, but nobody would know of it."""
     known = {*COMPILABLE, *LEARN_COMPILABLE}
     for entry in (dfs.run, loop.run):
@@ -238,7 +239,7 @@ def shorter(n: int) -> int:
 
 def based(n: int) -> int:
     """A number in another base."""
-    return int(n, 10)  # type: ignore[call-overload]
+    return int(n, 10)  # type: ignore[call-overload, no-any-return]
 
 
 def renamed(memory: Memory, n: int) -> int:
@@ -253,6 +254,6 @@ REFUSED = [listed, keyword, fractional, large, stepped, endless, optional, short
 
 
 @pytest.mark.parametrize("function", REFUSED)
-def test_other_python_is_refused(function):
+def test_other_python_is_refused(function: Callable[..., Any]) -> None:
     with pytest.raises(InternalError, match=r"test_translation, line \d+: '.*' is not in the Python that"):
         TranslationUnit(function, "refused")

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -77,7 +78,7 @@ def best_of(instance: Instance, goals: list[tuple[int, str]]) -> tuple[int, ...]
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=KIND_NAMES)
-def test_every_constraint_over_columns_against_its_definition(kind):
+def test_every_constraint_over_columns_against_its_definition(kind: type[Any]) -> None:
     for seed in range(60):
         instance = draw_instance(kind, seed)
         try:
@@ -90,7 +91,7 @@ def test_every_constraint_over_columns_against_its_definition(kind):
 
 @pytest.mark.parametrize("kind", KINDS, ids=KIND_NAMES)
 @pytest.mark.parametrize("rows", [16, 8192])
-def test_optima_of_every_constraint_against_brute_force(kind, rows):
+def test_optima_of_every_constraint_against_brute_force(kind: type[Any], rows: int) -> None:
     rules = EnumerationSettings(most_rows=rows, lazy_rows=rows // 8)
     solved = 0
     for seed in range(40):
@@ -110,13 +111,13 @@ def test_optima_of_every_constraint_against_brute_force(kind, rows):
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=KIND_NAMES)
-def test_a_constraint_that_loses_a_row_is_noticed(kind, monkeypatch):
+def test_a_constraint_that_loses_a_row_is_noticed(kind: type[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """The check of the checks: of every test's rows one is lost."""
-    original = operations.Operation
+    original = operations.Operation  # type: ignore[attr-defined]
 
-    class Losing(original):
-        def __init__(self, scope, test, outputs, cost=1):
-            def lossy(at):
+    class Losing(original):  # type: ignore[misc, valid-type]
+        def __init__(self, scope: Any, test: Any, outputs: Any, cost: int = 1) -> None:
+            def lossy(at: Any) -> Any:
                 mask = test(at)
                 if isinstance(mask, np.ndarray) and mask.any():
                     mask = mask.copy()
@@ -138,12 +139,12 @@ def test_a_constraint_that_loses_a_row_is_noticed(kind, monkeypatch):
 
 
 @pytest.mark.parametrize("block", range(6))
-def test_random_models_by_tables(block, monkeypatch):
+def test_random_models_by_tables(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """300 models against brute force, tables for the smallest too, and in the smallest parts."""
     smallest = {"least_combinations": 0, "most_rows": 64, "lazy_rows": 8}
     used = []
     original = optimum.Optimum._explore
-    monkeypatch.setattr(optimum.Optimum, "_explore", lambda *args: used.append(1) or original(*args))
+    monkeypatch.setattr(optimum.Optimum, "_explore", lambda *args: used.append(1) or original(*args))  # type: ignore[func-returns-value]
     for seed in range(50_000 + 50 * block, 50_050 + 50 * block):
         with using(DEFAULT.with_fields(enumeration=smallest)):
             assert wrong_answers(draw_model(seed), from_text=seed % 2 == 0) == [], f"seed {seed}"
@@ -153,13 +154,13 @@ def test_random_models_by_tables(block, monkeypatch):
 SHAPES = [Shape(12, 64, 16), Shape(3, 256, 16), Shape(1, 512, 32), Shape(2, 384, 7)]
 
 
-def tiling_model(shape: Shape) -> tuple[ci.Model, list]:
+def tiling_model(shape: Shape) -> tuple[ci.Model, list[Any]]:
     m = ci.Model()
     return m, tiling(shape, Words(m.int_var, m.add, ci.divides, ci.ceildiv, ci.min_))
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
-def test_tilings_by_tables_and_by_search_are_the_same(shape):
+def test_tilings_by_tables_and_by_search_are_the_same(shape: Shape) -> None:
     m, preferences = tiling_model(shape)
     assert len(m.variables) == len(preferences) == 28
     assert len(m.constraints) == 60
@@ -175,7 +176,7 @@ def test_tilings_by_tables_and_by_search_are_the_same(shape):
     assert in_parts.values == result.values
 
 
-def test_too_much_work_goes_on_as_search():
+def test_too_much_work_goes_on_as_search() -> None:
     m, preferences = tiling_model(SHAPES[0])
     best = m.solve(prefer=preferences)
     m.settings = DEFAULT.with_fields(enumeration={"most_work": 1000})
@@ -184,7 +185,7 @@ def test_too_much_work_goes_on_as_search():
     assert searched.values == best.values
 
 
-def test_what_excludes_tables():
+def test_what_excludes_tables() -> None:
     m = ci.Model()
     x, y = m.int_var("x", 1, 20), m.int_var("y", 1, 20)
     m.add(x * y <= 100)
@@ -197,7 +198,7 @@ def test_what_excludes_tables():
     assert m.solve(maximize=x).statistics.engine != "tables"
 
 
-def test_an_empty_table_is_a_proof():
+def test_an_empty_table_is_a_proof() -> None:
     m = ci.Model()
     x, y, z = (m.int_var(name, 0, 30) for name in "xyz")
     m.add(x * y + z == 300, x * z + y == 305)
@@ -206,7 +207,7 @@ def test_an_empty_table_is_a_proof():
     assert result.statistics.engine == "tables"
 
 
-def test_a_wrong_row_never_gets_out(monkeypatch):
+def test_a_wrong_row_never_gets_out(monkeypatch: pytest.MonkeyPatch) -> None:
     m = ci.Model()
     x, y = m.int_var("x", 0, 9), m.int_var("y", 0, 9)
     m.add(x + y >= 8)
@@ -215,7 +216,7 @@ def test_a_wrong_row_never_gets_out(monkeypatch):
         m.solve(minimize=x * y)
 
 
-def test_equal_optima_give_the_least_values():
+def test_equal_optima_give_the_least_values() -> None:
     m = ci.Model()
     x, y, z = (m.int_var(name, 0, 9) for name in "xyz")
     m.add(x + y + z >= 8, x * y <= 20)
@@ -224,7 +225,7 @@ def test_equal_optima_give_the_least_values():
     assert (result["x"], result["y"], result["z"]) == (0, 0, 8)
 
 
-def test_a_variable_without_constraints_takes_its_best_value():
+def test_a_variable_without_constraints_takes_its_best_value() -> None:
     m = ci.Model()
     m.settings = m.settings.with_fields(search={"nodes_of_descent": 0})  # tables answer
     x, y, z = m.int_var("x", 0, 9), m.int_var("y", 3, 50), m.int_var("z", 0, 9)
@@ -234,7 +235,7 @@ def test_a_variable_without_constraints_takes_its_best_value():
     assert (result["x"], result["y"], result["z"]) == (9, 50, 1)
 
 
-def test_small_models_load_no_numpy():
+def test_small_models_load_no_numpy() -> None:
     program = (
         "import sys, constrint as c; m = c.Model(); x = m.int_var('x', 1, 9); m.add(x * x <= 50); "
         "assert m.solve(maximize=x)['x'] == 7; assert m.solve()['x'] == 1; print('numpy' in sys.modules)"
@@ -243,7 +244,7 @@ def test_small_models_load_no_numpy():
     assert done.stdout == "False\n"
 
 
-def test_a_part_of_one_row_whose_columns_are_all_used_up_is_multiplied_again():
+def test_a_part_of_one_row_whose_columns_are_all_used_up_is_multiplied_again() -> None:
     """The numbers of older rows, which no column was asked for any more, were kept."""
     model = ci.Model.from_text("a in ..50; b in 2..10002 step 2; a + b == 40; b >= a")
     b = model.variables["b"]
@@ -254,7 +255,7 @@ def test_a_part_of_one_row_whose_columns_are_all_used_up_is_multiplied_again():
 def test_equations_that_define_each_other_leave_free_variables() -> None:
     model = ci.Model()
     x = [[model.bool_var(f"x{i}_{j}") for j in range(12)] for i in range(3)]
-    model.add(*[sum(x[i][j] for i in range(3)) == 1 for j in range(12)])
+    model.add(*[sum(x[i][j] for i in range(3)) == 1 for j in range(12)])  # type: ignore[arg-type]
     prepared = Prepared(model, [], [])
     root = prepared.root
     assert root is not None

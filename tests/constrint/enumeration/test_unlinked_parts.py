@@ -26,7 +26,7 @@ def draw_part(model: ci.Model, rng: random.Random, number: int) -> list[ci.IntEx
     for _ in range(rng.choice((0, 1, 1, 1, 2))):
         a, b = rng.choice(xs), rng.choice(xs)
         model.add(
-            rng.choice(
+            rng.choice(  # type: ignore[no-untyped-call]
                 [
                     lambda a, b: a + 2 * b <= rng.randint(3, 16),
                     lambda a, b: a * b != rng.randint(0, 6),
@@ -36,14 +36,14 @@ def draw_part(model: ci.Model, rng: random.Random, number: int) -> list[ci.IntEx
                 ]
             )(a, b)
         )
-    return xs
+    return xs  # type: ignore[return-value]
 
 
 def odd_circle(model: ci.Model, number: int) -> list[ci.IntExpr]:
     """A part without a solution, which only its search shows."""
     xs = [model.int_var(f"x{number}_{i}", 0, 3) for i in range(3)]
     model.add(*[(xs[i] + xs[i - 1]) % 2 == 1 for i in range(3)])
-    return xs
+    return xs  # type: ignore[return-value]
 
 
 def draw_model(rng: random.Random) -> ci.Model:
@@ -79,11 +79,11 @@ def best_by_force(model: ci.Model) -> tuple[int, ...] | None:
 
 def key(model: ci.Model, assignment: object) -> tuple[int, ...]:
     goals = [*model.goals, *model.preferences]
-    return tuple(expr.evaluate(assignment) * (1 if way == "min" else -1) for expr, way in goals)
+    return tuple(expr.evaluate(assignment) * (1 if way == "min" else -1) for expr, way in goals)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_best_of_all_parts_together(seed):
+def test_the_best_of_all_parts_together(seed: int) -> None:
     rng = random.Random(seed)
     seen = {"none": 0, "swept": 0, "parts": 0}
     for _ in range(MODELS // 3):

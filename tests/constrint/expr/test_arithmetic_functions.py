@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -66,13 +67,13 @@ def points(box: tuple[Bounds, ...]) -> Iterator[tuple[int, ...]]:
     return itertools.product(*[range(lo, hi + 1) for lo, hi in box])
 
 
-def test_the_suite_has_functions():
+def test_the_suite_has_functions() -> None:
     assert len(OF_NUMBERS) >= 8
     assert all(name == function.name for name, function in FUNCTIONS.items())
 
 
 @every
-def test_it_has_a_value_exactly_where_its_operands_meet_its_requirements(function: type[IntFunction]):
+def test_it_has_a_value_exactly_where_its_operands_meet_its_requirements(function: type[IntFunction]) -> None:
     random = drawn(function)
     for _ in range(200):
         operands = tuple([random.randint(-6, 9) for _ in range(arity(function, random))])
@@ -87,7 +88,7 @@ def test_it_has_a_value_exactly_where_its_operands_meet_its_requirements(functio
 
 
 @every
-def test_bounds_contain_every_value(function: type[IntFunction]):
+def test_bounds_contain_every_value(function: type[IntFunction]) -> None:
     for box in boxes(function, 300):
         lo, hi = function.bounds(*box)
         found = [value(function, point) for point in points(box)]
@@ -98,7 +99,7 @@ def test_bounds_contain_every_value(function: type[IntFunction]):
 
 
 @every
-def test_it_never_falls_where_it_says_so(function: type[IntFunction]):
+def test_it_never_falls_where_it_says_so(function: type[IntFunction]) -> None:
     if not function.is_isotone:
         return
     random = drawn(function)
@@ -109,7 +110,7 @@ def test_it_never_falls_where_it_says_so(function: type[IntFunction]):
 
 
 @every
-def test_ranges_contain_every_value(function: type[IntFunction]):
+def test_ranges_contain_every_value(function: type[IntFunction]) -> None:
     random = drawn(function)
     for _ in range(300):
         count, last = arity(function, random), random.randint(0, 5)
@@ -141,19 +142,19 @@ def test_ranges_contain_every_value(function: type[IntFunction]):
 
 @every
 @pytest.mark.parametrize("dtype", [np.int32, np.int64, object])
-def test_columns_have_the_values(function: type[IntFunction], dtype: type):
+def test_columns_have_the_values(function: type[IntFunction], dtype: type) -> None:
     for box in boxes(function, 40):
         rows = [point for point in points(box) if meets(function, point)]
         if not rows or (dtype is not object and max(map(abs, function.bounds(*box))) > np.iinfo(dtype).max):
             continue
-        operands = [np.array(column, dtype=dtype) for column in zip(*rows, strict=True)]
+        operands: Any = [np.array(column, dtype=dtype) for column in zip(*rows, strict=True)]
         found = function.column(operands, box)
         assert [int(x) for x in found] == [function.value(*row) for row in rows]
         assert found.dtype == dtype
 
 
 @every
-def test_its_relation_has_one_result(function: type[IntFunction]):
+def test_its_relation_has_one_result(function: type[IntFunction]) -> None:
     if function.relation.__func__ is IntFunction.relation.__func__:  # type: ignore[attr-defined]
         return
     for box in boxes(function, 60):
@@ -199,7 +200,7 @@ def model_of(function: type[IntFunction], salt: int) -> tuple[Model, set[tuple[i
 
 
 @every
-def test_models_with_it_have_its_solutions(function: type[IntFunction]):
+def test_models_with_it_have_its_solutions(function: type[IntFunction]) -> None:
     for salt in range(25):
         model, expected = model_of(function, salt)
         names = list(model.variables)
@@ -211,7 +212,7 @@ def test_models_with_it_have_its_solutions(function: type[IntFunction]):
 
 
 @every
-def test_other_languages_have_it(function: type[IntFunction]):
+def test_other_languages_have_it(function: type[IntFunction]) -> None:
     pytest.importorskip("sympy")
     for salt in range(6):
         model, expected = model_of(function, salt)
@@ -228,7 +229,7 @@ def test_other_languages_have_it(function: type[IntFunction]):
 
 
 @every
-def test_cp_sat_has_it(function: type[IntFunction]):
+def test_cp_sat_has_it(function: type[IntFunction]) -> None:
     pytest.importorskip("ortools")
     for salt in range(6):
         model, expected = model_of(function, salt)
@@ -242,13 +243,13 @@ def test_cp_sat_has_it(function: type[IntFunction]):
 
 
 @pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
-def test_the_manual_names_it(function: type[IntFunction]):
+def test_the_manual_names_it(function: type[IntFunction]) -> None:
     manual = (DOCS / "constrint-text.md").read_text(encoding="utf-8")
     written = f"`{function.symbol}`" if function.infix and function.symbol else f"`{function.name}("
     assert function.infix or written in manual
 
 
-def test_the_element_of_expressions_is_one_node():
+def test_the_element_of_expressions_is_one_node() -> None:
     from constrint import element
     from constrint.propagators import Selection
 
@@ -262,7 +263,7 @@ def test_the_element_of_expressions_is_one_node():
     )
     for again in (model, Model.from_text(model.to_text()), Model.from_json(model.to_json())):
         assert again.count() == len(list(again.iter_solutions(engine="interpreted"))) == expected
-        assert type(again.constraints[0].expr.left) is type(chosen)
+        assert type(again.constraints[0].expr.left) is type(chosen)  # type: ignore[attr-defined]
     from constrint.lowering.conditions import Lowering
 
     lowering = Lowering()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,10 +13,10 @@ import constrint as ci
 
 
 @pytest.mark.parametrize("shape", [(), 4, (2, 3), (2, 3, 4), (0, 2)])
-def test_indexing_is_that_of_numpy(shape):
+def test_indexing_is_that_of_numpy(shape: Any) -> None:
     model = ci.Model()
     x = model.int_vars("x", shape, 0, 9)
-    names = np.array([v.name for v in x.flat], dtype=object).reshape(x.shape)
+    names = np.array([v.name for v in x.flat], dtype=object).reshape(x.shape)  # type: ignore[attr-defined, type-var]
     keys = [
         ...,
         0,
@@ -28,7 +30,7 @@ def test_indexing_is_that_of_numpy(shape):
     ]
     for key in keys:
         try:
-            expected = names[key]
+            expected = names[key]  # type: ignore[call-overload]
         except IndexError:
             with pytest.raises(IndexError):
                 x[key]
@@ -36,14 +38,14 @@ def test_indexing_is_that_of_numpy(shape):
         found = x[key]
         if np.ndim(expected) == 0:
             (element,) = found.flat if isinstance(found, ci.ExprArray) else [found]
-            assert element.name == str(expected)
+            assert element.name == str(expected)  # type: ignore[union-attr]
         else:
             assert [v.name for v in found.flat] == list(expected.flat)
             assert found.shape == expected.shape
-    assert [v.name for v in x.T.flat] == list(names.T.flat)
+    assert [v.name for v in x.T.flat] == list(names.T.flat)  # type: ignore[attr-defined]
 
 
-def test_a_magic_square():
+def test_a_magic_square() -> None:
     model = ci.Model()
     x = model.int_vars("x", (3, 3), 1, 9)
     model.add(ci.all_different(x))
@@ -57,7 +59,7 @@ def test_a_magic_square():
     assert ci.Model.from_text(model.to_text()).count() == 8
 
 
-def test_operators_are_elementwise():
+def test_operators_are_elementwise() -> None:
     model = ci.Model()
     x, b = model.int_vars("x", 3, 0, 4), model.bool_vars("b", 3)
     model.add(
@@ -71,7 +73,7 @@ def test_operators_are_elementwise():
     assert {tuple(x.values(r)) for r in model.iter_solutions()} == expected != set()
 
 
-def test_elements_of_expressions():
+def test_elements_of_expressions() -> None:
     model = ci.Model()
     x, i = model.int_vars("x", 3, -2, 2), model.int_var("i", -9, 9)
     model.add(ci.element(x, i) == 2, x[0] + x[1] == x[2])
@@ -82,7 +84,7 @@ def test_elements_of_expressions():
 
 
 @pytest.mark.parametrize("is_in", [True, False])
-def test_tables(is_in):
+def test_tables(is_in: bool) -> None:
     model = ci.Model()
     x = model.int_vars("x", 2, -(2**70), 2**70)
     model.add(*(x >= -3), *(x <= 3))
@@ -107,7 +109,7 @@ def test_tables(is_in):
         (lambda m, x: ci.table([], []), "at least one"),
     ],
 )
-def test_misuse_says_what_to_do(misuse, advice):
+def test_misuse_says_what_to_do(misuse: Callable[..., Any], advice: str) -> None:
     model = ci.Model()
     with pytest.raises(ci.ModelError) as caught:
         misuse(model, model.int_vars("x", 2, 0, 1))

@@ -1,13 +1,19 @@
 """Arrays of expressions behave as numpy's: every operation, on solved values, over drawn arrays."""
 
+# mypy: disable-error-code="operator"
+from __future__ import annotations
+
 import operator
 import random
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import constrint as ci
-from constrint import ModelError
+from constrint import ExprArray, ModelError
 
 SHAPES = [(), (1,), (3,), (4,), (2, 3), (3, 1), (1, 3), (3, 3), (2, 1, 3), (2, 3, 2), (0,), (0, 3)]
 
@@ -15,12 +21,12 @@ SHAPES = [(), (1,), (3,), (4,), (2, 3), (3, 1), (1, 3), (3, 3), (2, 1, 3), (2, 3
 class Solved:
     """Arrays of variables with their values, which one solution gives."""
 
-    def __init__(self, seed):
+    def __init__(self, seed: Any) -> None:
         self.random = random.Random(seed)
         self.model = ci.Model()
-        self.assignment = {}
+        self.assignment = {}  # type: ignore[var-annotated]
 
-    def value(self, expr):
+    def value(self, expr: Any) -> Any:
         """What an expression or array of expressions is worth."""
         if isinstance(expr, tuple | list):
             return [self.value(one) for one in expr]
@@ -31,23 +37,23 @@ class Solved:
             return int(expr.evaluate(self.assignment))
         return expr
 
-    def numbers(self, shape, low=-5, high=5):
+    def numbers(self, shape: tuple[int, ...], low: int = -5, high: int = 5) -> ExprArray:
         name = f"x{len(self.model.variables)}"
         x = self.model.int_vars(name, shape, low, high)
         for one in x.flat:
             self.assignment[one] = self.random.randint(low, high)
         return x
 
-    def truths(self, shape):
+    def truths(self, shape: tuple[int, ...]) -> ExprArray:
         b = self.model.bool_vars(f"b{len(self.model.variables)}", shape)
         for one in b.flat:
             self.assignment[one] = self.random.randint(0, 1)
         return b
 
-    def number(self, low=-5, high=5):
+    def number(self, low: int = -5, high: int = 5) -> Any:
         return self.numbers((1,), low, high)[0]
 
-    def partner(self, shape, **bounds):
+    def partner(self, shape: tuple[int, ...], **bounds: Any) -> Any:
         """An operand whose shape can be broadcast with a shape: an array, numpy's array, a number, a list."""
         kind = self.random.choice(["array", "array", "numpy", "expression", "int", "scalar", "list"])
         low, high = bounds.get("low", -5), bounds.get("high", 5)
@@ -66,7 +72,7 @@ class Solved:
         return drawn.reshape(other) if kind == "numpy" or 0 in other else drawn.reshape(other).tolist()
 
 
-def check(solved, expr, expected, what):
+def check(solved: Solved, expr: ExprArray, expected: NDArray[np.int64] | np.int64, what: Any) -> None:
     """Compare with numpy: values, shape, and that what numpy gives as a number is an expression."""
     found = solved.value(expr)
     if isinstance(expected, list | tuple):
@@ -107,15 +113,20 @@ POSITIVE = {
     "fmod": np.fmod,
     "divmod": np.divmod,
 }
-LOGICAL = {"&": operator.and_, "|": operator.or_, "^": operator.xor, "np &": np.bitwise_and}
+LOGICAL: dict[Any, Callable[..., Any]] = {
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
+    "np &": np.bitwise_and,
+}
 
 
-def as_numpy(value):
+def as_numpy(value: NDArray[np.int64] | np.int64 | int) -> NDArray[np.int64] | np.int64 | int:
     return np.asarray(value) if isinstance(value, list) else value
 
 
 @pytest.mark.parametrize("name", [*BINARY, *POSITIVE])
-def test_binary_operations(name):
+def test_binary_operations(name: Any) -> None:
     for seed in range(40):
         solved = Solved(seed)
         shape = solved.random.choice(SHAPES)
@@ -131,7 +142,7 @@ def test_binary_operations(name):
 
 
 @pytest.mark.parametrize("name", list(LOGICAL))
-def test_logical_operations(name):
+def test_logical_operations(name: Any) -> None:
     for seed in range(30):
         solved = Solved(seed)
         shape = solved.random.choice(SHAPES)
@@ -245,7 +256,7 @@ NOT_EMPTY = {
 
 
 @pytest.mark.parametrize("name", [*UNARY, *SHAPED, *NOT_EMPTY])
-def test_functions_of_one_array(name):
+def test_functions_of_one_array(name: Any) -> None:
     least, most, function = (0, 3, UNARY[name]) if name in UNARY else {**SHAPED, **NOT_EMPTY}[name]
     for seed, shape in enumerate(SHAPES):
         if (
@@ -263,7 +274,7 @@ def test_functions_of_one_array(name):
         check(solved, function(x), function(solved.value(x)), f"{name} {shape}")
 
 
-def test_indices_that_are_expressions():
+def test_indices_that_are_expressions() -> None:
     for seed in range(120):
         solved = Solved(seed)
         rng = solved.random
@@ -273,7 +284,7 @@ def test_indices_that_are_expressions():
         for length in shape[: rng.randint(1, len(shape))]:
             kind = rng.choice(["expr", "expr", "slice", "int", "array", "list"])
             key.append(
-                {
+                {  # type: ignore[no-untyped-call]
                     "expr": lambda one, n: one.number(0, n - 1),
                     "slice": lambda one, n: slice(
                         None, one.random.choice([None, n - 1]), one.random.choice([1, -1])
@@ -287,11 +298,11 @@ def test_indices_that_are_expressions():
             key.insert(rng.randint(0, len(key)), ...)
         values = tuple(solved.value(part) if not isinstance(part, slice) else part for part in key)
         values = tuple(np.array(part) if isinstance(part, list) else part for part in values)
-        key = key[0] if len(key) == 1 and seed % 3 else tuple(key)
+        key = key[0] if len(key) == 1 and seed % 3 else tuple(key)  # type: ignore[assignment]
         check(solved, grid[key], solved.value(grid)[values], f"{shape} {key}")
 
 
-def test_an_index_outside_is_undefined_on_its_own_axis():
+def test_an_index_outside_is_undefined_on_its_own_axis() -> None:
     m = ci.Model()
     i, j = m.int_var("i", -2, 4), m.int_var("j", -2, 4)
     g = m.int_vars("g", (2, 3), 0, 1)
@@ -300,7 +311,7 @@ def test_an_index_outside_is_undefined_on_its_own_axis():
     assert m.count(engine="interpreted") == m.count() == 6
 
 
-def test_a_model_of_numpy_is_solved():
+def test_a_model_of_numpy_is_solved() -> None:
     m = ci.Model()
     x = m.int_vars("x", (3, 3), 1, 9)
     m.add(ci.all_different(x), x.sum(axis=0) == 15, np.sum(x, axis=1) == 15)
@@ -317,7 +328,7 @@ def test_a_model_of_numpy_is_solved():
     assert m.count() == 8
 
 
-def test_values_beyond_int64_are_python_integers():
+def test_values_beyond_int64_are_python_integers() -> None:
     m = ci.Model()
     x = m.int_vars("x", 2, 10**30, 10**30)
     found = m.solve()[x]
@@ -350,14 +361,14 @@ def test_values_beyond_int64_are_python_integers():
         (lambda x: (np.array([True, False]) + x[:2] + 1.5).max(), "not an integer"),
     ],
 )
-def test_what_numpy_can_do_and_arrays_cannot_is_an_error(misuse, advice):
+def test_what_numpy_can_do_and_arrays_cannot_is_an_error(misuse: Callable[..., Any], advice: str) -> None:
     m = ci.Model()
     with pytest.raises(ModelError) as caught:
         misuse(m.int_vars("x", 3, 0, 9))
     assert advice in str(caught.value)
 
 
-def test_arrays_are_shown_as_nested_lists():
+def test_arrays_are_shown_as_nested_lists() -> None:
     m = ci.Model()
     x = m.int_vars("x", (2, 2), 0, 9)
     assert repr(x) == "ExprArray([[x[0,0], x[0,1]],\n           [x[1,0], x[1,1]]])"

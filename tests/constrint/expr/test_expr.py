@@ -1,10 +1,15 @@
 """Expressions: what operators build, what they mean, and what they refuse."""
 
+# mypy: disable-error-code="attr-defined"
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 import constrint as ci
+from constrint import IntExpr, Model
 from constrint.expr import Const, IntVar, Sum
 
 
@@ -13,7 +18,7 @@ def model() -> ci.Model:
     return ci.Model()
 
 
-def test_operators_mean_what_python_means(model):
+def test_operators_mean_what_python_means(model: Model) -> None:
     x, y = model.int_var("x", -9, 9), model.int_var("y", -9, 9)
     built = (3 * x - y // 2 + x % 4 - abs(y)) * (2 - x) + x**2 + ci.min_(x, y, 3) - ci.max_([x, y])
     for a in range(-4, 5):
@@ -22,7 +27,7 @@ def test_operators_mean_what_python_means(model):
             assert built.evaluate({x: a, y: b}) == want
 
 
-def test_reflected_operators(model):
+def test_reflected_operators(model: Model) -> None:
     x = model.int_var("x", 1, 9)
     point = {x: 4}
     assert [e.evaluate(point) for e in (7 - x, 7 // x, 7 % x, 2**x, 7 + x, 7 * x, -x, +x)] == [
@@ -37,7 +42,7 @@ def test_reflected_operators(model):
     ]
 
 
-def test_conditions_count_as_integers(model):
+def test_conditions_count_as_integers(model: Model) -> None:
     big, x = model.bool_var("big"), model.int_var("x", 0, 9)
     assert (big * 4 + (x > 3)).evaluate({big: 1, x: 5}) == 5
     assert (big == (x >= 5)).evaluate({big: 0, x: 4}) is True
@@ -58,7 +63,9 @@ def test_conditions_count_as_integers(model):
         lambda x: ci.element_2d([[1, 2]], 0, x),
     ],
 )
-def test_undefined_terms_make_the_condition_around_them_false(model, build):
+def test_undefined_terms_make_the_condition_around_them_false(
+    model: Model, build: Callable[..., Any]
+) -> None:
     x = model.int_var("x", 0, 9)
     number = build(x)
     with pytest.raises(ci.Undefined):
@@ -83,7 +90,7 @@ def test_undefined_terms_make_the_condition_around_them_false(model, build):
         assert asked.count() == expected
 
 
-def test_what_is_not_chosen_need_not_be_defined(model):
+def test_what_is_not_chosen_need_not_be_defined(model: Model) -> None:
     x = model.int_var("x", 0, 9)
     chosen = ci.if_then_else(x == 3, 7, 12 // (x - 3))
     assert chosen.evaluate({x: 3}) == 7
@@ -98,22 +105,22 @@ def test_what_is_not_chosen_need_not_be_defined(model):
         (lambda x: x > 1 and x < 5, "`&`"),
         (lambda x: x in [1, 2], "x.is_in(values)"),
         (lambda x: x / 2, "//"),
-        (lambda x: ci.max_(x, 0.5), "integer"),
+        (lambda x: ci.max_(x, 0.5), "integer"),  # type: ignore[arg-type]
         (lambda x: (x > 0) & x, "!= 0"),
     ],
 )
-def test_misuse_says_what_to_write_instead(model, misuse, advice):
+def test_misuse_says_what_to_write_instead(model: Model, misuse: Callable[..., Any], advice: str) -> None:
     x = model.int_var("x", 0, 9)
     with pytest.raises(ci.ModelError) as caught:
         misuse(x)
     assert advice in str(caught.value)
 
 
-def test_a_model_refuses_what_is_no_constraint(model):
+def test_a_model_refuses_what_is_no_constraint(model: Model) -> None:
     x = model.int_var("x", 0, 9)
     for wrong in (True, 3, x, x + 1, "x > 3"):
         with pytest.raises(ci.ModelError, match=r"condition"):
-            model.add(wrong)
+            model.add(wrong)  # type: ignore[arg-type]
     with pytest.raises(ci.ModelError, match="declared twice"):
         model.bool_var("x")
     foreign = ci.Model().int_var("y", 0, 1)
@@ -121,7 +128,7 @@ def test_a_model_refuses_what_is_no_constraint(model):
         model.solve(minimize=foreign)
 
 
-def test_positions_are_those_of_the_users_source(model):
+def test_positions_are_those_of_the_users_source(model: Model) -> None:
     x = model.int_var("x", 0, 9)
     model.add(x > 3, ~(x == 5))
     first, second = (constraint.position for constraint in model.constraints)
@@ -132,10 +139,10 @@ def test_positions_are_those_of_the_users_source(model):
     assert first.column == 15
 
 
-def test_nodes_are_frozen_and_folded(model):
+def test_nodes_are_frozen_and_folded(model: Model) -> None:
     x = model.int_var("x", 0, 9)
     with pytest.raises(AttributeError):
-        x.name = "y"
+        x.name = "y"  # type: ignore[misc]
     assert isinstance(x + 0, IntVar)
     assert isinstance(linear := 2 * (x + 3) - x - 1, Sum)
     assert linear.constant == 5
@@ -143,12 +150,12 @@ def test_nodes_are_frozen_and_folded(model):
     assert isinstance(ci.sum_([]), Const)
 
 
-def test_variables_are_listed_once_in_order(model):
+def test_variables_are_listed_once_in_order(model: Model) -> None:
     x, y = model.int_var("x", 0, 9), model.int_var("y", 0, 9)
     assert list(map(id, (y * x + y // x).variables())) == [id(y), id(x)]
 
 
-def test_domains():
+def test_domains() -> None:
     assert list(ci.Domain.of_range(1, 9, 3)) == [1, 4, 7]
     assert ci.Domain.of_values([4, 1, 7]) == ci.Domain(1, 7, 3)
     assert str(ci.Domain.of_values([1, 2, 4])) == "{1, 2, 4}"
@@ -158,10 +165,10 @@ def test_domains():
     assert ci.Domain.of_range(1, None).size is None
 
 
-def test_shared_and_deep_expressions_are_evaluated_in_linear_time():
+def test_shared_and_deep_expressions_are_evaluated_in_linear_time() -> None:
     m = ci.Model()
     x = m.int_var("x", 0, 9)
-    e = x
+    e: IntExpr = x
     for _ in range(20_000):  # 2^20000 paths, and as many levels
         e = ci.min_(e + x, e + 1)
     assert e.evaluate({x: 3}) == 20_003
@@ -172,13 +179,13 @@ def test_shared_and_deep_expressions_are_evaluated_in_linear_time():
         undefined.evaluate({x: 0})
 
 
-def test_a_sum_of_many_terms_shares_them():
+def test_a_sum_of_many_terms_shares_them() -> None:
     m = ci.Model()
     x = [m.int_var(f"x{i}", 0, 9) for i in range(30)]
     base = sum(x[:20])
     one, other = base + x[20], base + 2 * x[21] - 5
     longer = one - x[22] + 7
-    names = [[term.name for _, term in total.terms] for total in (base, one, other, longer)]
+    names = [[term.name for _, term in total.terms] for total in (base, one, other, longer)]  # type: ignore[union-attr]
     own = [v.name for v in x]
     assert names == [own[:20], own[:21], [*own[:20], "x21"], [*own[:21], "x22"]]
     assert (other.constant, other.terms[-1][0]) == (-5, 2)

@@ -1,5 +1,6 @@
 """Fractional coefficients: exact, in sums, comparisons and goals, and given back in the user's scale."""
 
+# mypy: disable-error-code="arg-type"
 from __future__ import annotations
 
 import itertools
@@ -56,8 +57,8 @@ def built(terms: list[tuple[Any, tuple[str, ...]]], names: dict[str, ci.IntExpr]
             product = product * names[name]
         ways = [lambda c, p: c * p, lambda c, p: p * c]
         parts.append(draw.choice(ways)(coefficient, product) if factors else coefficient)
-    ways = [sum, ci.sum_, lambda all_parts: -sum((-part for part in all_parts), 0 * names["x"])]
-    return draw.choice(ways)(parts)
+    ways = [sum, ci.sum_, lambda all_parts: -sum((-part for part in all_parts), 0 * names["x"])]  # type: ignore[list-item, misc]
+    return draw.choice(ways)(parts)  # type: ignore[call-arg]
 
 
 def value(terms: list[tuple[Any, tuple[str, ...]]], point: dict[str, int]) -> Fraction:
@@ -157,10 +158,10 @@ def test_what_is_no_fraction_is_an_error_that_says_why() -> None:
         (lambda: 1 / half, "divides by a constant"),
         (lambda: half / 0, "division by 0"),
         (lambda: ci.max_(half, y), "stand in sums, multiples, comparisons and objectives"),
-        (lambda: ci.all_different([half, y]), "stand in sums, multiples, comparisons and objectives"),
+        (lambda: ci.all_different([half, y]), "stand in sums, multiples, comparisons and objectives"),  # type: ignore[list-item]
         (lambda: m.let("name", half), "stand in sums, multiples, comparisons and objectives"),
         (lambda: m.add(half), "must be a condition"),
-        (lambda: x + "a", "not an integer expression"),
+        (lambda: x + "a", "not an integer expression"),  # type: ignore[operator]
         (lambda: bool(half), "no truth value"),
     ):
         with pytest.raises(ci.ModelError, match=message):

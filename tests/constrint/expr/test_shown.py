@@ -1,9 +1,13 @@
 """Expressions shown to people: what `print` writes reads back, has no needless brackets, and stays short."""
 
+from __future__ import annotations
+
 import itertools
 import random
 import re
 import time
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,13 +15,13 @@ from global_models import draw_model as draw_global_model
 from random_models import Generator, build
 
 import constrint as ci
-from constrint import Model, ModelError, Undefined
+from constrint import IntExpr, Model, ModelError, Undefined
 from constrint.globals import GLOBALS
 
 READING = ci.Limits(depth=2_000)
 
 
-def drawn(seed):
+def drawn(seed: int) -> tuple[Model, list[IntExpr]]:
     """A model, and conditions and numbers over its variables."""
     rng = random.Random(seed)
     generator = Generator(rng, max_depth=4, max_assignments=60)
@@ -28,7 +32,7 @@ def drawn(seed):
     return model, [build(tree, names) for tree in trees]
 
 
-def read(model, text, *, number):
+def read(model: Model, text: str, *, number: bool) -> tuple[Model, IntExpr]:
     """The expression of a text over a model's variables."""
     declared = Model()
     for name, variable in model.variables.items():
@@ -42,7 +46,7 @@ def read(model, text, *, number):
     return again, again.goals[0][0] if number else again.constraints[0].expr
 
 
-def values(model, expr, most=60):
+def values(model: Model, expr: IntExpr, most: Any = 60) -> Any:
     """What an expression is worth under assignments of its model; None where it is undefined."""
     found = []
     rows = itertools.product(*[list(variable.domain) for variable in model.variables.values()])
@@ -50,14 +54,14 @@ def values(model, expr, most=60):
         try:
             found.append(int(expr.evaluate(dict(zip(model.variables.values(), row, strict=True)))))
         except Undefined:
-            found.append(None)
+            found.append(None)  # type: ignore[arg-type]
     return found
 
 
 CONSTANT_POWER = re.compile(r"\d\)? \*\* -?\d")  # the reader works out its value
 
 
-def check_round_trip(model, expr):
+def check_round_trip(model: Model, expr: IntExpr) -> None:
     text = str(expr)
     number = not isinstance(expr, ci.BoolExpr)
     again, back = read(model, text, number=number)
@@ -66,7 +70,7 @@ def check_round_trip(model, expr):
 
 
 @pytest.mark.parametrize("seed", range(25))
-def test_what_is_shown_reads_back(seed):
+def test_what_is_shown_reads_back(seed: int) -> None:
     for i in range(6):
         model, exprs = drawn(1000 * i + seed)
         for expr in exprs:
@@ -75,14 +79,14 @@ def test_what_is_shown_reads_back(seed):
 
 
 @pytest.mark.parametrize("name", sorted(GLOBALS))
-def test_global_constraints_read_back(name):
+def test_global_constraints_read_back(name: str) -> None:
     for seed in range(4):
         model = draw_global_model(name, seed)
         for constraint in model.constraints:
             check_round_trip(model, constraint.expr)
 
 
-def unbracketed(text):
+def unbracketed(text: str) -> Iterator[tuple[str, str, str]]:
     """What is before, in and behind each pair of brackets that belongs to no call."""
     opened = []
     for i, character in enumerate(text):
@@ -94,13 +98,13 @@ def unbracketed(text):
                 yield text[:start], text[start + 1 : i], text[i + 1 :]
 
 
-def is_meant(before, inside, rest):
+def is_meant(before: str, inside: str, rest: str) -> bool:
     """Whether brackets may be left out and stand: in `(a // b) * c`, and about a condition as a number."""
     return rest.startswith(" *") or before.endswith("+") or inside in ("true", "false")
 
 
 @pytest.mark.parametrize("seed", range(15))
-def test_no_brackets_are_needless(seed):
+def test_no_brackets_are_needless(seed: int) -> None:
     needless = []
     for i in range(4):
         model, exprs = drawn(7000 + 1000 * i + seed)
@@ -118,7 +122,7 @@ def test_no_brackets_are_needless(seed):
     assert needless == []
 
 
-def test_operators_look_as_they_were_written():
+def test_operators_look_as_they_were_written() -> None:
     m = Model()
     x, y, b = m.int_var("x", 0, 9), m.int_var("y", 0, 9), m.bool_var("b")
     g = m.int_vars("g", (2, 2), 0, 9)
@@ -145,7 +149,7 @@ def test_operators_look_as_they_were_written():
     assert str(m.goals) == "[(x - y, 'max')]"
 
 
-def large_expressions():
+def large_expressions() -> dict[str, IntExpr]:
     m = Model()
     x, z = m.int_var("x", 0, 9), m.int_vars("z", 3000, 0, 9)
     deep = shared = wide = x + 1
@@ -180,7 +184,7 @@ def large_expressions():
 
 
 @pytest.mark.parametrize("kind", list(large_expressions()))
-def test_large_expressions_are_short(kind):
+def test_large_expressions_are_short(kind: str) -> None:
     expr = large_expressions()[kind]
     started = time.process_time()
     text = repr(expr)
@@ -190,10 +194,10 @@ def test_large_expressions_are_short(kind):
     assert ci.Model()._repr_html_() is not None
 
 
-def test_an_expression_is_cut_at_its_deep_parts():
+def test_an_expression_is_cut_at_its_deep_parts() -> None:
     m = Model()
     x = m.int_var("x", 0, 3)
-    e = x
+    e: IntExpr = x
     for _ in range(100):
         e = abs(e + 1)
     assert str(e) == "abs(abs(abs(abs(… + 1) + 1) + 1) + 1)"
@@ -201,14 +205,14 @@ def test_an_expression_is_cut_at_its_deep_parts():
     assert str(ci.sum_(z) <= 7).endswith("+ z[6] + z[7] + … + z[399] <= 7")
 
 
-def test_names_that_text_cannot_have_are_shown():
+def test_names_that_text_cannot_have_are_shown() -> None:
     m = Model()
     for name in ("a`b", "line\nbreak", "\x00", "for x in", "x[0", "x[i]"):
         assert str(m.int_var(name, 0, 1) + 1).endswith(" + 1")
     assert "\n" not in str(m.variables["line\nbreak"])
 
 
-def test_a_wrong_format_is_an_error():
+def test_a_wrong_format_is_an_error() -> None:
     m = Model()
     x = m.int_var("x", 0, 9)
     with pytest.raises(ValueError, match="format"):

@@ -1,7 +1,10 @@
 """Clauses and pseudo-Boolean constraints: drawn files against brute force, and errors."""
 
+from __future__ import annotations
+
 import random
 from itertools import product
+from typing import Any
 
 import pytest
 
@@ -11,21 +14,21 @@ from constrint.support.limits import LimitExceeded, Limits
 N = 4
 
 
-def found(text, dialect):
+def found(text: str, dialect: str) -> tuple[Model, set[tuple[int, int, int, int]]]:
     m = Model.from_text(text, dialect=dialect)
     return m, {tuple(r[f"x{i}"] for i in range(1, N + 1)) for r in m.iter_solutions()}
 
 
-def holds(clause, values):
+def holds(clause: list[int], values: Any) -> bool:
     return any((values[abs(one) - 1] == 1) == (one > 0) for one in clause)
 
 
-def drawn_clause(rng, least=0):
+def drawn_clause(rng: random.Random, least: int = 0) -> list[int]:
     return [rng.choice([-1, 1]) * rng.randint(1, N) for _ in range(rng.randint(least, 3))]
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_cnf_means_what_brute_force_says(seed):
+def test_cnf_means_what_brute_force_says(seed: int) -> None:
     rng = random.Random(seed)
     clauses = [drawn_clause(rng, 0 if seed % 9 == 0 else 1) for _ in range(rng.randint(0, 8))]
     gap = rng.choice([" ", "\n", " \t"])
@@ -37,7 +40,7 @@ def test_cnf_means_what_brute_force_says(seed):
 
 @pytest.mark.parametrize("form", ["header", "top", "new"])
 @pytest.mark.parametrize("seed", range(25))
-def test_wcnf_means_what_brute_force_says(seed, form):
+def test_wcnf_means_what_brute_force_says(seed: int, form: str) -> None:
     rng = random.Random(seed)
     top = 30
     hard = [] if form == "header" else [drawn_clause(rng, 1) for _ in range(rng.randint(0, 3))]
@@ -61,10 +64,10 @@ def test_wcnf_means_what_brute_force_says(seed, form):
 
 @pytest.mark.parametrize("is_soft", [False, True])
 @pytest.mark.parametrize("seed", range(40))
-def test_opb_means_what_brute_force_says(seed, is_soft):
+def test_opb_means_what_brute_force_says(seed: int, is_soft: bool) -> None:
     rng = random.Random(seed)
 
-    def total():
+    def total() -> Any:
         return [
             (
                 rng.randint(-3, 4),
@@ -73,14 +76,14 @@ def test_opb_means_what_brute_force_says(seed, is_soft):
             for _ in range(rng.randint(1, 4))
         ]
 
-    def written(terms):
+    def written(terms: Any) -> Any:
         names = [" ".join(("~" if one < 0 else "") + f"x{abs(one)}" for one in group) for _, group in terms]
         return " ".join(f"{a:+d} {name}" for (a, _), name in zip(terms, names, strict=True))
 
-    def value(terms, v):
+    def value(terms: Any, v: Any) -> Any:
         return sum(a for a, group in terms if all((v[abs(one) - 1] == 1) == (one > 0) for one in group))
 
-    def true(row, v):
+    def true(row: Any, v: Any) -> Any:
         _, terms, relation, bound = row
         return {
             ">=": value(terms, v) >= bound,
@@ -127,7 +130,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("dialect", "text", "line", "message"), WRONG)
-def test_errors_name_their_line(dialect, text, line, message):
+def test_errors_name_their_line(dialect: str, text: str, line: int, message: str) -> None:
     with pytest.raises(ParseError, match=message) as error:
         Model.from_text(text, dialect=dialect)
     assert error.value.line == line
@@ -141,7 +144,7 @@ def test_errors_name_their_line(dialect, text, line, message):
         ("opb", "* #variable= 20 #constraint= 1\n+12345 x1 +2 x2 +3 x3 x4 x5 x6 +2 x8 >= 1;"),
     ],
 )
-def test_reading_is_limited(dialect, text):
+def test_reading_is_limited(dialect: str, text: str) -> None:
     Model.from_text(text, dialect=dialect)
     limits = {"variables": 9, "nodes": 5, "bytes": 20} | ({} if dialect == "cnf" else {"digits": 4})
     for name, value in limits.items():
@@ -149,6 +152,6 @@ def test_reading_is_limited(dialect, text):
             Model.from_text(text, dialect=dialect, limits=Limits(**{name: value}))
 
 
-def test_the_number_of_variables_is_limited_before_they_are_made():
+def test_the_number_of_variables_is_limited_before_they_are_made() -> None:
     with pytest.raises(LimitExceeded, match="variables"):
         Model.from_text("p cnf 999999999999 0\n", dialect="cnf")

@@ -20,7 +20,7 @@ COMMAND = (
 )
 
 
-def test_the_file_is_what_the_language_says():
+def test_the_file_is_what_the_language_says() -> None:
     kept = (FOLDER / "syntaxes" / "constrint.tmLanguage.json").read_text(encoding="utf-8")
     assert kept == text(), f"run {COMMAND}"
 
@@ -39,13 +39,13 @@ def scope_of(line: str, word: str) -> str:
             return ""
         start, _, name, match = min(found, key=lambda one: one[:2])
         if start <= wanted < match.end():
-            return name.removesuffix(".constrint")
+            return name.removesuffix(".constrint")  # type: ignore[no-any-return]
         place = match.end()
     return ""
 
 
 @pytest.mark.parametrize("word", sorted(KEYWORDS))
-def test_keywords(word):
+def test_keywords(word: str) -> None:
     assert scope_of(f"x {word} y", word).startswith(("keyword", "storage", "constant"))
     assert scope_of(f"zz{word} y", word) == "variable.other"
     assert scope_of(f"`{word}` y", word) == "variable.other.quoted"
@@ -53,7 +53,7 @@ def test_keywords(word):
 
 
 @pytest.mark.parametrize("name", [*AGGREGATES, *CALLED, *NAMES])
-def test_functions(name):
+def test_functions(name: str) -> None:
     assert scope_of(f"y == {name}(x)", name) == "support.function"
     assert scope_of(f"y == {name} + x", name) == "variable.other"
 
@@ -73,11 +73,11 @@ def test_functions(name):
         ("rows := 3", "rows", "variable.other"),
     ],
 )
-def test_tokens(line, word, scope):
+def test_tokens(line: str, word: str, scope: str) -> None:
     assert scope_of(line, word) == scope
 
 
-def test_the_extension_names_its_files():
+def test_the_extension_names_its_files() -> None:
     package = json.loads((FOLDER / "package.json").read_text(encoding="utf-8"))
     contributed = package["contributes"]
     paths = [
@@ -89,7 +89,7 @@ def test_the_extension_names_its_files():
     json.loads((FOLDER / "language-configuration.json").read_text(encoding="utf-8"))
 
 
-def test_every_word_of_the_grammar_is_a_keyword():
+def test_every_word_of_the_grammar_is_a_keyword() -> None:
     patterns = [terminal.pattern for terminal in parser().terminals]
     words = {pattern.value for pattern in patterns if pattern.type == "str" and pattern.value.isidentifier()}
     assert words == KEYWORDS, "the words of grammar.lark stand in KEYWORD_SCOPES"

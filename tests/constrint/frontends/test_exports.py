@@ -3,9 +3,12 @@
 `CONSTRINT_EXPORTS=N` draws N models of each kind (default 40).
 """
 
+from __future__ import annotations
+
 import os
 import random
 import re
+from typing import Any
 
 import cpmpy
 import global_models
@@ -20,7 +23,7 @@ COUNT = int(os.environ.get("CONSTRINT_EXPORTS", "40"))
 BLOCKS = range(0, COUNT, 10)
 
 
-def drawn(seed):
+def drawn(seed: int) -> tuple[Model, set[tuple[int, ...]]]:
     """A model that is drawn, of arithmetic or of global constraints, and its solutions."""
     if seed % 2:
         plain = draw_model(seed, max_assignments=100)
@@ -31,8 +34,8 @@ def drawn(seed):
     return m, {tuple(int(x) for x in one) for one in global_models.expected(m)}
 
 
-def by_text(dialect):
-    def solved(m):
+def by_text(dialect: str) -> Any:
+    def solved(m: Any) -> Any:
         again = Model.from_text(m.to_text(dialect=dialect), dialect=dialect)
         ids = identifiers(m.variables, _KEYWORDS if dialect == "flatzinc" else None)
         return {tuple(r[name] for name in ids) for r in again.iter_solutions()}
@@ -41,15 +44,15 @@ def by_text(dialect):
 
 
 class Collect(cp_model.CpSolverSolutionCallback):
-    def __init__(self, count):
+    def __init__(self, count: Any) -> None:
         super().__init__()
-        self.count, self.found = count, set()
+        self.count, self.found = count, set()  # type: ignore[var-annotated]
 
-    def on_solution_callback(self):
+    def on_solution_callback(self) -> None:
         self.found.add(tuple(list(self.response_proto.solution)[: self.count]))
 
 
-def by_cp_sat(m):
+def by_cp_sat(m: Any) -> Any:
     again = cp_model.CpModel()
     assert again.proto.parse_text_format(m.to_text(dialect="cp-sat"))
     assert [v.name for v in again.proto.variables][: len(m.variables)] == list(m.variables)
@@ -60,7 +63,7 @@ def by_cp_sat(m):
     return collect.found
 
 
-def by_cpmpy(m):
+def by_cpmpy(m: Any) -> Any:
     again, variables = m.to_cpmpy()
     used = list(variables.values())
     again += [cpmpy.sum(used) <= 10**6]
@@ -69,7 +72,7 @@ def by_cpmpy(m):
     return found
 
 
-def by_python_constraint(m):
+def by_python_constraint(m: Any) -> Any:
     problem = m.to_python_constraint()
     return {tuple(one[name] for name in m.variables) for one in problem.getSolutions()}
 
@@ -86,7 +89,7 @@ WAYS = {
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("block", BLOCKS)
-def test_the_same_solutions(way, block):
+def test_the_same_solutions(way: str, block: int) -> None:
     written = 0
     for seed in range(block, block + 10):
         m, expected = drawn(seed)
@@ -103,7 +106,7 @@ def test_the_same_solutions(way, block):
 
 @pytest.mark.parametrize("way", ["flatzinc", "xcsp3", "cp-sat", "cpmpy"])
 @pytest.mark.parametrize("seed", range(8))
-def test_the_same_optimum(way, seed):
+def test_the_same_optimum(way: str, seed: int) -> None:
     rng = random.Random(seed)
     m = Model()
     x, y = m.int_var("x y", -4, 9), m.int_var("var", 1, 60, step=7)
@@ -126,16 +129,16 @@ def test_the_same_optimum(way, seed):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_models_without_solutions_stay_so(way):
+def test_models_without_solutions_stay_so(way: str) -> None:
     for build in (lambda m, x: m.add(x > 3), lambda m, x: m.add(x == 1, x == 2, x // 0 == x)):
         m = Model()
-        build(m, m.int_var("x", 0, 2))
+        build(m, m.int_var("x", 0, 2))  # type: ignore[no-untyped-call]
         m.bool_var("b")
         assert WAYS[way](m) == set()
 
 
 @pytest.mark.parametrize("way", ["flatzinc", "json"])
-def test_unbounded_variables_and_long_strides(way):
+def test_unbounded_variables_and_long_strides(way: str) -> None:
     m = Model()
     x, y, z = m.int_var("x", 5, None), m.int_var("y", None, 7, step=3), m.int_var("z", 0, 10**9, step=1000)
     m.add(x + y == 8, z == 1000 * x + 4000, x <= 20)
@@ -149,7 +152,7 @@ def test_unbounded_variables_and_long_strides(way):
 
 
 @pytest.mark.parametrize("dialect", ["flatzinc", "xcsp3", "lp", "mps"])
-def test_soft_constraints_become_the_goal(dialect):
+def test_soft_constraints_become_the_goal(dialect: str) -> None:
     m = Model()
     x, b = m.int_var("x", 0, 9), m.bool_var("b")
     m.add(x <= 3 + 4 * b)
@@ -163,7 +166,7 @@ def test_soft_constraints_become_the_goal(dialect):
 
 
 @pytest.mark.parametrize("way", ["flatzinc", "xcsp3", "cp-sat", "cpmpy", "python-constraint"])
-def test_what_they_lack_is_refused_by_name(way):
+def test_what_they_lack_is_refused_by_name(way: str) -> None:
     m = Model()
     x = m.int_var("x", 0, 9)
     m.maximize(x, -x)

@@ -7,6 +7,7 @@ import re
 import shlex
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -32,11 +33,11 @@ COMPARE = {
 }
 
 
-def read(text: str, **options) -> Model:
+def read(text: str, **options: Any) -> Model:
     return Model.from_text(text, dialect="flashrnn", **options)
 
 
-def solutions(text: str, **options) -> list[tuple[int, ...]]:
+def solutions(text: str, **options: Any) -> list[tuple[int, ...]]:
     model = read(text, **options)
     return sorted(tuple(r[name] for name in model.variables) for r in model.iter_solutions())
 
@@ -109,11 +110,11 @@ SOLVED = [
 
 
 @pytest.mark.parametrize(("text", "expected"), SOLVED)
-def test_solutions(text, expected):
+def test_solutions(text: str, expected: list[tuple[int, ...]]) -> None:
     assert solutions(text) == expected
 
 
-def test_names_are_positive_and_without_an_upper_bound():
+def test_names_are_positive_and_without_an_upper_bound() -> None:
     model = read("x >= 5")
     assert (model.variables["x"].domain.lo, model.variables["x"].domain.hi) == (1, None)
     with pytest.raises(UnboundedError, match="'x'"):
@@ -121,31 +122,32 @@ def test_names_are_positive_and_without_an_upper_bound():
 
 
 @pytest.mark.parametrize("text", ["0 * y == 0; x == 3", "x + y - y == 3"])
-def test_a_name_that_plays_no_part_is_a_variable(text):
+def test_a_name_that_plays_no_part_is_a_variable(text: str) -> None:
     with pytest.raises(UnboundedError, match="'y'"):
         list(read(text).iter_solutions())
 
 
-def test_a_very_wide_range():
+def test_a_very_wide_range() -> None:
     assert read("x <= 10 ^ 30; x % 7 == 3").solve()["x"] % 7 == 3
     assert read("10 ^ 30 <= x * y <= 10 ^ 30 + 1; x == 10 ^ 15").solve()["y"] == 10**15
 
 
-def test_constants_are_no_variables():
+def test_constants_are_no_variables() -> None:
     assert solutions("x == tiles; x <= n", constants={"tiles": [1, 2, 8], "n": 4}) == [(1,), (2,)]
 
 
-def test_the_main_language_says_the_same():
+def test_the_main_language_says_the_same() -> None:
     model = read("x * 3 % 2 * 2 == 1 | (x) == [5, 6]; x <= 8")
     assert Model.from_text(model.to_text()).count() == model.count() == 4
-    assert [constraint.position.text for constraint in model.constraints] == [
+    assert [constraint.position.text for constraint in model.constraints] == [  # type: ignore[union-attr]
         "x * 3 % 2 * 2 == 1 | (x) == [5, 6]",
         "x <= 8",
     ]
 
 
-def test_a_constraint_is_shown_with_its_brackets():
+def test_a_constraint_is_shown_with_its_brackets() -> None:
     position = read("y == 1\n ((a + b) * c == 3)").constraints[1].position
+    assert position is not None
     assert (position.line, position.column, position.text) == (2, 3, "(a + b) * c == 3")
 
 
@@ -182,7 +184,9 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("text", "column", "message", "hint"), MISTAKES)
-def test_a_mistake_is_named_with_its_place(text, column, message, hint, tmp_path, monkeypatch):
+def test_a_mistake_is_named_with_its_place(
+    text: str, column: int, message: str, hint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(parsers, "_place", lambda name: tmp_path / name)
     parsers.parser_of.cache_clear()  # a parser that was just made says the same as one from the cache
     for _ in range(2):
@@ -248,7 +252,7 @@ def draw(random: Random) -> str:
 
     def atom() -> str:
         before, after = random.choice([("", ""), ("", ""), ("", ""), ("(", ")"), ("((", "))")])
-        return before + random.choice([*"aabbcc", "0", "1", "2", "3", "12"]) + after
+        return before + random.choice([*"aabbcc", "0", "1", "2", "3", "12"]) + after  # type: ignore[no-any-return]
 
     def factors() -> str:
         return " * ".join(power() for _ in range(random.choice([1, 1, 2, 3])))
@@ -295,7 +299,7 @@ def evaluated(model: Model, values: dict[str, int]) -> bool:
 
 
 @pytest.mark.parametrize("block", range(4))
-def test_random_texts_mean_what_splitting_them_by_the_rules_gives(block):
+def test_random_texts_mean_what_splitting_them_by_the_rules_gives(block: int) -> None:
     random = Random(block)
     found = 0
     for number in range(40):
@@ -315,10 +319,12 @@ def test_random_texts_mean_what_splitting_them_by_the_rules_gives(block):
 
 
 @pytest.mark.parametrize("session", [text for kind, text in BLOCKS if kind == "console"])
-def test_commands_print_what_the_reference_says(session, tmp_path, monkeypatch):
+def test_commands_print_what_the_reference_says(
+    session: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     for text in [text for kind, text in BLOCKS if kind == "constrint"]:
-        Path(re.match(r"# (\w+\.constrint)\n", text)[1]).write_text(text, encoding="utf-8")
+        Path(re.match(r"# (\w+\.constrint)\n", text)[1]).write_text(text, encoding="utf-8")  # type: ignore[index]
     command, _, expected = session.partition("\n")
     words, text = shlex.split(command.removeprefix("$ ")), None
     if words[0] == "echo":
@@ -326,7 +332,7 @@ def test_commands_print_what_the_reference_says(session, tmp_path, monkeypatch):
     assert CliRunner().invoke(app, words[1:], input=text).output == expected
 
 
-def test_a_bound_of_alternatives_is_taken_only_from_what_always_has_a_value():
+def test_a_bound_of_alternatives_is_taken_only_from_what_always_has_a_value() -> None:
     m = Model()
     x, y = m.int_var("x", 1), m.int_var("y", 1)
     assert isinstance(with_bounds([x == 2 * y, x == 3]), And)

@@ -57,7 +57,7 @@ def by_lark(text: str) -> tuple[object, ...]:
 
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.one_of(grammar(), st.lists(st.sampled_from(TOKENS), max_size=14).map(" ".join)))
-def test_plain_constraints_are_what_the_grammar_says(text):
+def test_plain_constraints_are_what_the_grammar_says(text: str) -> None:
     assert read(text) == by_lark(text)
 
 
@@ -67,7 +67,7 @@ OPERATORS = st.sampled_from(["+", "-", "*", "*", " % ", "^", "==", "<=", "\n<", 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(st.tuples(OPERANDS, OPERATORS), min_size=1, max_size=8), OPERANDS)
-def test_operators_bind_as_the_grammar_says(pairs, last):
+def test_operators_bind_as_the_grammar_says(pairs: list[tuple[str, ...]], last: str) -> None:
     text = "".join(operand + operator for operand, operator in pairs) + last
     assert read(text) == by_lark(text)
 
@@ -104,7 +104,7 @@ LEFT_TO_LARK += [
 ]
 
 
-def test_what_is_plain():
+def test_what_is_plain() -> None:
     assert all(plain(text, 0) for text in PLAIN)
     assert not any(plain(text, 0) for text in LEFT_TO_LARK)
     assert not plain("x == " + "1" * 4001, 0)

@@ -1,7 +1,12 @@
 """FlatZinc: MiniZinc's output, read, solved and printed."""
 
+from __future__ import annotations
+
 import re
+from collections.abc import Callable
 from itertools import product
+from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -27,21 +32,21 @@ solve satisfy;
 """
 
 
-def output(text, **options):
+def output(text: str, **options: Any) -> list[str]:
     return list(lines(read_flatzinc(text), MiniZincOptions(**options)))
 
 
-def test_a_puzzle():
+def test_a_puzzle() -> None:
     found = output(SEND, all_solutions=True)
     assert found == ["S = 9;", "all = array1d(1..8, [9, 5, 6, 7, 1, 0, 8, 2]);", "----------", "=========="]
     assert "sum" not in read_flatzinc(SEND).model.variables
 
 
-def brute(condition, lo=-4, hi=5):
+def brute(condition: Callable[..., Any], lo: Any = -4, hi: Any = 5) -> int:
     return sum(condition(x, y, z) for x in range(lo, hi) for y in range(lo, hi) for z in range(lo, hi))
 
 
-def trunc(x, y):
+def trunc(x: int, y: int) -> int:
     return abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
 
 
@@ -62,7 +67,7 @@ def trunc(x, y):
         ("fzn_table_int([x,z],[1,2,-1,3])", lambda x, y, z: (x, z) in ((1, 2), (-1, 3))),
     ],
 )
-def test_constraints_mean_what_minizinc_says(constraint, condition):
+def test_constraints_mean_what_minizinc_says(constraint: str, condition: Callable[..., Any]) -> None:
     declared = "var -4..4: x:: output_var; var -4..4: y:: output_var; var -4..4: z:: output_var;\n"
     assert Model.of(
         read_flatzinc(f"{declared} constraint {constraint}; solve satisfy;").model
@@ -80,7 +85,7 @@ def test_constraints_mean_what_minizinc_says(constraint, condition):
 @pytest.mark.parametrize(
     ("uses", "bounds", "stays"), [(1, "-9..9", False), (2, "-9..9", True), (2, "", False), (2, "-9..", False)]
 )
-def test_sums_that_several_constraints_use_stay_variables(uses, bounds, stays):
+def test_sums_that_several_constraints_use_stay_variables(uses: int, bounds: str, stays: bool) -> None:
     """Written out in each, differences of two variables would become sums of many."""
     declared = "var 0..4: x:: output_var; var 0..4: y:: output_var; var -9..9: z:: output_var;"
     used = ["constraint int_lin_le([1,-1],[s,z],1);", "constraint int_lin_le([1,-1],[z,s],2);"][:uses]
@@ -91,7 +96,7 @@ def test_sums_that_several_constraints_use_stay_variables(uses, bounds, stays):
     assert ("s" in flat.model.variables) is stays
     holds = [lambda s, z: s - z <= 1, lambda s, z: z - s <= 2][:uses]
     rows = product(range(5), range(5), range(-9, 10))
-    solutions = sum(all(hold(x + y, z) for hold in holds) for x, y, z in rows)
+    solutions = sum(all(hold(x + y, z) for hold in holds) for x, y, z in rows)  # type: ignore[no-untyped-call]
     assert Model.of(flat.model).count() == solutions
 
 
@@ -111,13 +116,13 @@ BOOLS = "var bool: a; var bool: b; var bool: c;"
         ("bool_le_imp(a,b,c)", lambda a, b, c: not c or a <= b),
     ],
 )
-def test_booleans(constraint, condition):
+def test_booleans(constraint: str, condition: Callable[..., Any]) -> None:
     model = Model.of(read_flatzinc(f"{BOOLS} constraint {constraint}; solve satisfy;").model)
     truths = (False, True)
     assert model.count() == sum(condition(a, b, c) for a in truths for b in truths for c in truths)
 
 
-def test_optimisation_and_what_is_printed():
+def test_optimisation_and_what_is_printed() -> None:
     text = """
     var 0..5: x; var 0..5: y; var bool: big:: output_var; var 0..1: i;
     var int: goal:: output_var:: is_defined_var;
@@ -146,7 +151,7 @@ def test_optimisation_and_what_is_printed():
     assert any(line.startswith("%%%mzn-stat: nodes=") for line in found)
 
 
-def test_no_solution_and_no_bounds():
+def test_no_solution_and_no_bounds() -> None:
     assert output("var 1..3: x; constraint int_lt(x,1); solve satisfy;") == ["=====UNSATISFIABLE====="]
     assert output("var 1..3: x; var 4..2: y; solve satisfy;") == ["=====UNSATISFIABLE====="]
     assert "=====UNKNOWN=====" in output(
@@ -170,13 +175,13 @@ def test_no_solution_and_no_bounds():
         ("var 1..3: x;\nconstraint int_eq(x); solve satisfy;", "2:1: 'int_eq' has arguments"),
     ],
 )
-def test_mistakes_have_a_place(text, message):
+def test_mistakes_have_a_place(text: str, message: str) -> None:
     with pytest.raises(ParseError) as caught:
         read_flatzinc(text)
     assert message in str(caught.value)
 
 
-def test_the_command(tmp_path):
+def test_the_command(tmp_path: Path) -> None:
     runner = CliRunner()
     file = tmp_path / "send.fzn"
     file.write_text(SEND)
@@ -188,10 +193,10 @@ def test_the_command(tmp_path):
     assert "<stdin>:1:" in broken.output
 
 
-def test_the_description_for_minizinc(tmp_path):
+def test_the_description_for_minizinc(tmp_path: Path) -> None:
     place = write_description(tmp_path)
     assert place.name == "constrint.msc"
-    assert description()["mznlib"].endswith("minizinc")
+    assert description()["mznlib"].endswith("minizinc")  # type: ignore[attr-defined]
 
 
 LADDER = """
@@ -202,7 +207,7 @@ solve :: int_search([goal,x],first_fail,indomain_min,complete) :: restart_geomet
 """
 
 
-def test_annotations_say_how_to_search():
+def test_annotations_say_how_to_search() -> None:
     found = output(LADDER, all_solutions=True)
     goals = [int(line.removeprefix("goal = ")[:-1]) for line in found if line.startswith("goal")]
     assert goals == list(range(12)), "goal itself is decided, its least value first"
@@ -219,12 +224,12 @@ def test_annotations_say_how_to_search():
     ("selector", "first"),
     [("indomain_max", 9), ("indomain_median", 4), ("indomain_min", 0), ("indomain_reverse_split", 9)],
 )
-def test_value_selectors_of_annotations(selector, first):
+def test_value_selectors_of_annotations(selector: str, first: int) -> None:
     text = f"var 0..9: x :: output_var; solve :: int_search([x],input_order,{selector},complete) satisfy;"
     assert output(text)[0] == f"x = {first};"
 
 
-def test_restarts_of_annotations():
+def test_restarts_of_annotations() -> None:
     text = "var 0..9: x; solve :: restart_luby(50) maximize x;"
     assert restarts(read_flatzinc(text), MiniZincOptions()) == Restarts("luby", 50, alone=False)
     assert restarts(read_flatzinc(LADDER), MiniZincOptions()) == Restarts("geometric", 100, 1.5, alone=False)
@@ -239,7 +244,9 @@ def test_restarts_of_annotations():
         ("array_int_element(x, [5, 7], z)", [1, 2]),
     ],
 )
-def test_what_a_variable_is_must_be_defined_even_where_nothing_uses_it(partial, allowed):
+def test_what_a_variable_is_must_be_defined_even_where_nothing_uses_it(
+    partial: str, allowed: list[int]
+) -> None:
     flat = read_flatzinc(
         "var -1..2: x :: output_var;\nvar int: z :: is_defined_var;\n"
         "var bool: b :: is_defined_var :: output_var;\n"
@@ -250,12 +257,12 @@ def test_what_a_variable_is_must_be_defined_even_where_nothing_uses_it(partial, 
     assert all(list(shown(flat.outputs, result)) for result in Model.of(flat.model).iter_solutions())
 
 
-def test_numbers_may_begin_with_zeros():
+def test_numbers_may_begin_with_zeros() -> None:
     flat = read_flatzinc("var -9..09: x;\nconstraint int_le(x, -08);\nsolve satisfy;")
     assert sorted(result["x"] for result in Model.of(flat.model).iter_solutions()) == [-9, -8]
 
 
-def test_arrays_of_every_kind():
+def test_arrays_of_every_kind() -> None:
     text = """
     array [1..3] of int: c = [-1, 0,2];
     array [1..2] of bool: flags = [true,false];
@@ -279,12 +286,12 @@ def test_arrays_of_every_kind():
 
 
 @pytest.mark.parametrize("entries", ["[1,]x", "[1,2", "[1 2]", "[1,2a]", "[a,-b]"])
-def test_arrays_that_are_none(entries):
+def test_arrays_that_are_none(entries: str) -> None:
     with pytest.raises(ParseError, match="this is not FlatZinc"):
         read_flatzinc(f"array [1..2] of int: c = {entries};\nsolve satisfy;")
 
 
-def test_one_solution_is_found_without_bounds():
+def test_one_solution_is_found_without_bounds() -> None:
     text = """
     var int: x:: output_var; var int: y;
     constraint int_lin_eq([3,-5],[x,y],1); constraint int_le(100,x);
@@ -298,14 +305,14 @@ def test_one_solution_is_found_without_bounds():
 
 
 @pytest.mark.parametrize("values", [(True, False, True), (False, False), (True, True), (False,)])
-def test_entries_of_lists_of_truth_values(values):
+def test_entries_of_lists_of_truth_values(values: tuple[bool, ...]) -> None:
     array = str([str(value).lower() for value in values]).replace("'", "")
     text = f"var 0..4: i; var bool: b; constraint array_bool_element(i, {array}, b); solve satisfy;"
     found = {(r["i"], bool(r["b"])) for r in Model.of(read_flatzinc(text).model).iter_solutions()}
     assert found == set(enumerate(values, 1))
 
 
-def test_entries_of_lists_of_conditions():
+def test_entries_of_lists_of_conditions() -> None:
     text = """
     var 0..3: i; var bool: p; var bool: q; var bool: b;
     constraint array_var_bool_element(i, [p, q], b);
@@ -337,7 +344,7 @@ DEFINITIONS = "\n".join(
 )
 
 
-def test_an_entry_of_a_list_of_sets_is_a_table():
+def test_an_entry_of_a_list_of_sets_is_a_table() -> None:
     from constrint.expr import Table
 
     text = set_access(DEFINITIONS, "constraint array_var_bool_element(x, [b1, b2, b3], true);")
@@ -357,7 +364,9 @@ def test_an_entry_of_a_list_of_sets_is_a_table():
         ("", [1, 2, 3]),
     ],
 )
-def test_an_index_of_a_list_of_constants_lies_inside_whatever_the_entry_is_used_for(condition, expected):
+def test_an_index_of_a_list_of_constants_lies_inside_whatever_the_entry_is_used_for(
+    condition: str, expected: list[int]
+) -> None:
     flat = read_flatzinc(set_access(DEFINITIONS, condition))
     assert sorted({r["y"] for r in Model.of(flat.model).iter_solutions()}) == expected
     apart = read_flatzinc(set_access(re.sub("::[^;]*", "", DEFINITIONS), condition))
@@ -365,7 +374,7 @@ def test_an_index_of_a_list_of_constants_lies_inside_whatever_the_entry_is_used_
     assert {tuple(r[name] for name in "xy") for r in Model.of(flat.model).iter_solutions()} == same
 
 
-def test_results_have_the_entries_of_printed_arrays():
+def test_results_have_the_entries_of_printed_arrays() -> None:
     """Also those that a constraint defines, or that are equal to another variable."""
     text = """
     var bool: b; var 0..1: x :: is_defined_var; var 0..5: y; var 0..9: z :: is_defined_var;

@@ -1,8 +1,11 @@
 """Predicates that the MiniZinc library leaves to solvers have the meaning that MiniZinc defines."""
 
+from __future__ import annotations
+
 import re
 from importlib.resources import files
 from itertools import pairwise, product
+from typing import Any
 
 import pytest
 
@@ -23,18 +26,18 @@ OPEN = sorted(
 )
 
 
-def packed(bins, sizes, count):
+def packed(bins: Any, sizes: Any, count: int) -> Any:
     return [sum(size for one, size in zip(bins, sizes, strict=True) if one == i) for i in range(count)]
 
 
-def overlapping(starts, durations, demands):
+def overlapping(starts: Any, durations: Any, demands: Any) -> Any:
     return max(
         sum(h for s, d, h in zip(starts, durations, demands, strict=True) if s <= t < s + d)
         for t in range(-1, 9)
     )
 
 
-def one_cycle(x):
+def one_cycle(x: Any) -> Any:
     seen, node = set(), 0
     while node not in seen:
         seen.add(node)
@@ -44,7 +47,7 @@ def one_cycle(x):
     return len(seen) == len(x) and node == 0
 
 
-def accepted(word):
+def accepted(word: Any) -> Any:
     """At most one 2, which is not last (states 1 and 2; 3 after a 2 that must not be the end)."""
     state = 1
     for symbol in word:
@@ -56,12 +59,12 @@ def accepted(word):
     return state in (1, 2)
 
 
-def precedes(order, x):
+def precedes(order: Any, x: Any) -> bool:
     firsts = [x.index(value) if value in x else len(x) for value in order]
     return all(a < b or b == len(x) for a, b in pairwise(firsts))
 
 
-def closed_counts(x, cover, counts):
+def closed_counts(x: Any, cover: Any, counts: Any) -> Any:
     return all(v in cover for v in x) and [x.count(v) for v in cover] == counts
 
 
@@ -144,17 +147,17 @@ CASES = {
 }
 
 
-def test_every_open_predicate_is_known():
+def test_every_open_predicate_is_known() -> None:
     assert OPEN
     assert [name for name in OPEN if relation(name, GLOBALS) is None] == []
     assert sorted(CASES) == sorted(set(GLOBALS) - {"fzn_table_bool"})
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_global_and_its_truth_value(name):
+def test_a_global_and_its_truth_value(name: str) -> None:
     args, holds = CASES[name]
     values = range(-1, 5)
-    expected = sum(bool(holds(x, y, z)) for x, y, z in product(values, repeat=3))
+    expected = sum(bool(holds(x, y, z)) for x, y, z in product(values, repeat=3))  # type: ignore[no-untyped-call]
     declared = "var -1..4: x; var -1..4: y; var -1..4: z; var bool: b;"
     required = Model.of(read_flatzinc(f"{declared} constraint {name}({args}); solve satisfy;").model)
     assert required.count() == 2 * expected
@@ -163,7 +166,7 @@ def test_a_global_and_its_truth_value(name):
         assert Model.of(read_flatzinc(text).model).count() == count
 
 
-def test_two_counts_of_one_value_are_an_error():
+def test_two_counts_of_one_value_are_an_error() -> None:
     text = "var 0..4: x; constraint fzn_global_cardinality([x,x],[1,1],[0,2]); solve satisfy;"
     with pytest.raises(ParseError, match=r"1:1: .* a value is listed twice"):
         read_flatzinc(text)

@@ -1,5 +1,7 @@
 """FlatZinc's sets, as `minizinc -G std` writes them, against their definition by all sets."""
 
+from __future__ import annotations
+
 from itertools import chain, combinations, product
 from pathlib import Path
 
@@ -18,11 +20,11 @@ set of int: c = {1,3};
 """
 
 
-def subsets(values):
+def subsets(values: tuple[int, ...]) -> list[frozenset[int]]:
     return [frozenset(one) for n in range(len(values) + 1) for one in combinations(values, n)]
 
 
-def count(text):
+def count(text: str) -> int:
     return Model.of(read_flatzinc(text).model).count()
 
 
@@ -55,10 +57,10 @@ RELATIONS = {
 
 
 @pytest.mark.parametrize("constraint", RELATIONS)
-def test_constraints_on_sets(constraint):
+def test_constraints_on_sets(constraint: str) -> None:
     holds = RELATIONS[constraint]
     rows = list(product(subsets((1, 2, 3)), subsets((-1, 2, 4)), subsets((1, 2, 3, 4)), range(5)))
-    expected = sum(holds(*row) for row in rows)
+    expected = sum(holds(*row) for row in rows)  # type: ignore[no-untyped-call]
     assert count(f"{DECLARED} constraint {constraint}; solve satisfy;") == 2 * expected
     name, _, arguments = constraint[:-1].partition("(")
     reified = f"{DECLARED} constraint {name}_reif({arguments},b); solve satisfy;"
@@ -71,14 +73,14 @@ def test_constraints_on_sets(constraint):
     assert count(f"{defined} solve satisfy;") == len(rows) - expected
 
 
-def test_sets_are_printed_as_minizinc_prints_them():
+def test_sets_are_printed_as_minizinc_prints_them() -> None:
     text = "var set of 1..3: s :: output_var; solve satisfy;"
     found = list(lines(read_flatzinc(text), MiniZincOptions(all_solutions=True)))
     shown = {"{}", "1..1", "2..2", "3..3", "1..2", "2..3", "{1,3}", "1..3"}
     assert sorted(found) == sorted([*(f"s = {one};" for one in shown), *["----------"] * 8, "=========="])
 
 
-def test_sets_in_arrays_are_printed():
+def test_sets_in_arrays_are_printed() -> None:
     text = """
     var set of 1..2: s; set of int: c = {1,3}; var set of 0..4: u = c;
     array [1..3] of var set of int: a :: output_array([1..3]) = [s,{5},u];
@@ -89,7 +91,7 @@ def test_sets_in_arrays_are_printed():
     )
 
 
-def test_results_have_sets():
+def test_results_have_sets() -> None:
     model = Model.from_text("var set of 1..3: s; constraint set_in(2,s); solve satisfy;", dialect="flatzinc")
     assert {result["s"] for result in model.iter_solutions()} == {
         one for one in subsets((1, 2, 3)) if 2 in one
@@ -107,7 +109,7 @@ def test_results_have_sets():
         ("set_eq(x2,x3); constraint set_eq(x,x2); constraint set_union(s,t,x3)", 64),
     ],
 )
-def test_introduced_sets_are_bounded_by_their_constraints(constraint, size):
+def test_introduced_sets_are_bounded_by_their_constraints(constraint: str, size: int) -> None:
     """MiniZinc declares the difference of two sets as `var set of int`."""
     declared = "var set of 1..3: s; var set of {-1,2,4}: t; var set of int: x;"
     declared += "".join(f"var set of int: {one};" for one in ("x2", "x3") if one in constraint)
@@ -131,7 +133,7 @@ def test_introduced_sets_are_bounded_by_their_constraints(constraint, size):
         ("var set of 1..3: s;\nconstraint set_max(s,3); solve satisfy;", "2:1: the constraint 'set_max'"),
     ],
 )
-def test_sets_that_are_none(text, message):
+def test_sets_that_are_none(text: str, message: str) -> None:
     with pytest.raises(ParseError) as caught:
         read_flatzinc(text)
     assert message in str(caught.value)
@@ -141,7 +143,7 @@ def test_sets_that_are_none(text, message):
     ("choice", "first"),
     [("indomain_min", "1..3"), ("indomain_max", "1..3"), ("outdomain_min", "{}"), ("outdomain_max", "{}")],
 )
-def test_annotations_say_how_sets_are_searched(choice, first):
+def test_annotations_say_how_sets_are_searched(choice: str, first: str) -> None:
     text = (
         f"var set of 1..3: s :: output_var; solve :: set_search([s],input_order,{choice},complete) satisfy;"
     )
@@ -164,13 +166,13 @@ def test_annotations_say_how_sets_are_searched(choice, first):
         ("var 0..3: x;\n\nsolve minimize y;", "3:1: 'y' is not declared"),
     ],
 )
-def test_no_part_of_a_type_is_dropped(text, message):
+def test_no_part_of_a_type_is_dropped(text: str, message: str) -> None:
     with pytest.raises(ParseError) as caught:
         read_flatzinc(text)
     assert message in str(caught.value)
 
 
-def test_entries_are_inside_the_type_of_their_array():
+def test_entries_are_inside_the_type_of_their_array() -> None:
     declared = "var 0..9: x; var set of 1..3: s;"
     assert count(f"{declared} array [1..2] of var 2..4: a = [x,3]; solve satisfy;") == 3 * 8
     assert count(f"{declared} array [1..1] of var set of 1..2: a = [s]; solve satisfy;") == 10 * 4
@@ -179,12 +181,12 @@ def test_entries_are_inside_the_type_of_their_array():
     ) == ["=====UNSATISFIABLE====="]
 
 
-def test_results_have_output_variables_that_a_constraint_defines():
+def test_results_have_output_variables_that_a_constraint_defines() -> None:
     text = "var bool: b; var 0..1: x :: output_var; constraint bool2int(b,x):: defines_var(x); solve satisfy;"
     assert sorted(Model.from_text(text, dialect="flatzinc").solve().to_dict()) == ["b", "x"]
 
 
-def test_a_file_that_minizinc_wrote():
+def test_a_file_that_minizinc_wrote() -> None:
     """Written by `minizinc -c -G std` of MiniZinc 2.6.4.
 
     array[1..4] of var set of 1..3: s; array[1..4] of var 1..3: c;
@@ -203,7 +205,7 @@ def test_a_file_that_minizinc_wrote():
     flat = read_flatzinc((CORPUS / "sets.fzn").read_text())
     sets, numbers = flat.outputs
     found = {
-        (*(tuple(sorted(result[one])) for one in sets.exprs), *(result[one] for one in numbers.exprs))
+        (*(tuple(sorted(result[one])) for one in sets.exprs), *(result[one] for one in numbers.exprs))  # type: ignore[arg-type]
         for result in Model.of(flat.model).iter_solutions()
     }
     assert found == expected

@@ -1,7 +1,11 @@
 """Objectives with fractional coefficients in every format: the value stays, or the format refuses it."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -26,7 +30,7 @@ OBJECTIVES = {
 }
 
 
-def made(objective, direction):
+def made(objective: Callable[..., Any], direction: str) -> Model:
     model = Model()
     x, y = model.int_var("x", 0, 3), model.int_var("y", -2, 8)
     model.add(x + y <= 9)
@@ -34,7 +38,7 @@ def made(objective, direction):
     return model
 
 
-def written(model, dialect):
+def written(model: Model, dialect: str) -> tuple[str | None, str]:
     """The text, or why there is none."""
     try:
         return model.to_text(dialect=dialect), ""
@@ -45,7 +49,7 @@ def written(model, dialect):
 @pytest.mark.parametrize("direction", ["max", "min"])
 @pytest.mark.parametrize("objective", OBJECTIVES)
 @pytest.mark.parametrize("dialect", WRITTEN)
-def test_round_trips_keep_the_value(dialect, objective, direction):
+def test_round_trips_keep_the_value(dialect: str, objective: str, direction: str) -> None:
     model = made(OBJECTIVES[objective], direction)
     expected = model.solve()
     assert expected.status is Status.OPTIMAL
@@ -63,7 +67,7 @@ def test_round_trips_keep_the_value(dialect, objective, direction):
 
 
 @pytest.mark.parametrize("dialect", WRITTEN)
-def test_fractional_weights_of_soft_constraints(dialect):
+def test_fractional_weights_of_soft_constraints(dialect: str) -> None:
     model = Model()
     x, y = model.int_var("x", 0, 3), model.int_var("y", 0, 3)
     model.add(x >= 2, weight=0.5)
@@ -78,7 +82,7 @@ def test_fractional_weights_of_soft_constraints(dialect):
     assert (found.objective if found.violation is None else found.violation) == 0.5
 
 
-def test_text_has_decimals():
+def test_text_has_decimals() -> None:
     model = made(lambda x, y: 0.5 * x + 0.25 * y, "max")
     assert model.to_text().splitlines()[-1] == "maximize 0.5 * x + 0.25 * y"
     assert "maximize (2 * x + y) / 4" in str(model)
@@ -99,7 +103,7 @@ def test_text_has_decimals():
         ("(x // 2) * 0.5", 0.5),
     ],
 )
-def test_objectives_in_text(objective, value):
+def test_objectives_in_text(objective: str, value: Fraction | float) -> None:
     assert Model.from_text(f"x in 0..3\ny in 0..8\nmaximize {objective}").solve().objective == value
 
 
@@ -115,14 +119,14 @@ def test_objectives_in_text(objective, value):
         ("x in 0..1.5", "1:9", "1.5 is not an integer"),
     ],
 )
-def test_fractions_elsewhere_are_refused(text, place, message):
+def test_fractions_elsewhere_are_refused(text: str, place: str, message: str) -> None:
     with pytest.raises(ParseError) as caught:
         Model.from_text(text)
     assert f":{place}" in str(caught.value)
     assert message in str(caught.value)
 
 
-def test_cp_sat_scales_the_objective():
+def test_cp_sat_scales_the_objective() -> None:
     pytest.importorskip("ortools")
     from ortools.sat.python import cp_model
 

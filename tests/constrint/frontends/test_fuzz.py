@@ -23,7 +23,7 @@ def kinds(tally: Tally) -> list[tuple[str, bytes]]:
 
 
 @pytest.mark.parametrize("name", formats())
-def test_every_input_is_answered(name):
+def test_every_input_is_answered(name: str) -> None:
     tally = run(format_of(name), list(inputs(format_of(name), COUNT, SEED)))
     assert not tally.findings, "\n".join(map(str, tally.findings[:5]))
     assert corpus(name)
@@ -31,7 +31,7 @@ def test_every_input_is_answered(name):
     assert min(tally.accepted, tally.refused) > COUNT // 20, "the inputs are all of one kind"
 
 
-def test_harness_sees_what_is_wrong():
+def test_harness_sees_what_is_wrong() -> None:
     sham = format_of("fuzz.sham")
     wrong = [b"traceback", b"nowhere", b"surrogate", b"large", b"loop"]
     tally = run(sham, [b"good", *wrong, b"refused", b"\xff", b"good"])
@@ -48,7 +48,7 @@ def test_harness_sees_what_is_wrong():
     assert (tally.accepted, tally.refused) == (2, 1)
 
 
-def test_inputs_are_the_same_every_time():
+def test_inputs_are_the_same_every_time() -> None:
     text = format_of("text")
     first, second = (list(inputs(text, 12, 3)) for _ in range(2))
     assert first == second

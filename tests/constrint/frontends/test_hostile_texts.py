@@ -9,6 +9,9 @@ from __future__ import annotations
 import gc
 import re
 import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -98,7 +101,7 @@ ANSWERED = {
 }  # fmt: skip
 
 
-def spent(read) -> tuple[Exception | None, float]:
+def spent(read: Callable[..., Any]) -> tuple[Exception | None, float]:
     """What reading raises, and its processor time; its memory is checked."""
     gc.collect()
     before, started = resident_bytes() or 0, time.process_time()
@@ -113,7 +116,7 @@ def spent(read) -> tuple[Exception | None, float]:
 
 
 @pytest.mark.parametrize("kind", REFUSED)
-def test_what_stands_for_very_much_is_refused_soon(kind):
+def test_what_stands_for_very_much_is_refused_soon(kind: str) -> None:
     few = Limits(steps=50_000)
     error, seconds = spent(lambda: Model.from_text(REFUSED[kind], filename="t", limits=few, time_limit=60))
     if "lists in it" not in str(error):  # most functions take no nested list, and say so at once
@@ -123,7 +126,7 @@ def test_what_stands_for_very_much_is_refused_soon(kind):
 
 
 @pytest.mark.parametrize("kind", TYPICAL)
-def test_it_is_refused_soon_by_default(kind):
+def test_it_is_refused_soon_by_default(kind: str) -> None:
     error, seconds = spent(lambda: Model.from_text(REFUSED[kind]))
     assert isinstance(error, LimitExceeded), error
     assert error.name == "steps"
@@ -131,13 +134,13 @@ def test_it_is_refused_soon_by_default(kind):
 
 
 @pytest.mark.parametrize("kind", ANSWERED)
-def test_what_is_very_long_is_answered_soon(kind):
+def test_what_is_very_long_is_answered_soon(kind: str) -> None:
     _, seconds = spent(lambda: Model.from_text(ANSWERED[kind], filename="t", time_limit=60))
     assert seconds < SECONDS
 
 
 @pytest.mark.parametrize("kind", ["nested a60[1] == x lists", "condition never true", "functions of nothing"])
-def test_the_time_limit_holds_where_the_others_are_lifted(kind):
+def test_the_time_limit_holds_where_the_others_are_lifted(kind: str) -> None:
     free = Limits(nodes=None, steps=None, values=None, depth=None)
     error, seconds = spent(lambda: Model.from_text(REFUSED[kind], limits=free, time_limit=0.3))
     assert isinstance(error, LimitError)
@@ -145,7 +148,7 @@ def test_the_time_limit_holds_where_the_others_are_lifted(kind):
     assert seconds < SECONDS
 
 
-def test_steps_grow_with_the_text():
+def test_steps_grow_with_the_text() -> None:
     text = HEAD + "x + y <= 3\n" * 60
     Model.from_text(text, limits=Limits(steps=1))
     with pytest.raises(LimitExceeded, match="more than 100 steps beyond one for each byte") as caught:
@@ -155,12 +158,12 @@ def test_steps_grow_with_the_text():
 
 
 @pytest.mark.parametrize("given", ["3", "x", "x + 1", "sum([1, 2])", "{1, 2}", "1..3", "[1]", "[x]"])
-def test_what_is_no_table_is_refused_at_its_place(given):
+def test_what_is_no_table_is_refused_at_its_place(given: str) -> None:
     with pytest.raises(ParseError, match=r"^t:\d+"):
         Model.from_text(f"{HEAD}a := {given}\ntable([x, y], a)\nregular([x], a, 0, [1])", filename="t")
 
 
-def test_nested_lists_that_are_not_taken_apart_stay_as_they_are():
+def test_nested_lists_that_are_not_taken_apart_stay_as_they_are() -> None:
     assert len(Model.from_text(LISTS).variables) == 2
     assert Model.from_text(f"{NUMBERS}len(a60) == x").solve()["x"] == 2
 
@@ -182,7 +185,7 @@ YAML = {
 
 
 @pytest.mark.parametrize("kind", YAML)
-def test_yaml_aliases_count_as_what_they_stand_for(tmp_path, kind):
+def test_yaml_aliases_count_as_what_they_stand_for(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "d.yaml"
     text, name = YAML[kind]
     path.write_text(text)
@@ -193,7 +196,7 @@ def test_yaml_aliases_count_as_what_they_stand_for(tmp_path, kind):
     assert seconds < SECONDS / 2
 
 
-def test_aliases_that_a_parameter_spreads_count_as_steps(tmp_path):
+def test_aliases_that_a_parameter_spreads_count_as_steps(tmp_path: Path) -> None:
     path = tmp_path / "d.yaml"
     path.write_text(f"a: &a [{', '.join(['1'] * 3_000)}]\nb: [{', '.join(['*a'] * 3_000)}]")
     error, seconds = spent(
@@ -207,13 +210,13 @@ def test_aliases_that_a_parameter_spreads_count_as_steps(tmp_path):
     assert seconds < SECONDS
 
 
-def written(folder, text: str):
+def written(folder: Path, text: str) -> Path:
     path = folder / "m.constrint"
     path.write_text(text)
     return path
 
 
-def test_includes_of_one_file_are_found_once(tmp_path):
+def test_includes_of_one_file_are_found_once(tmp_path: Path) -> None:
     (tmp_path / "inc.constrint").write_text("y in 0..9\n")
     path = written(tmp_path, "x in 0..9\n" + 'include "inc.constrint"\n' * 20_000)
     error, seconds = spent(lambda: Model.from_file(path))
@@ -225,7 +228,7 @@ def test_includes_of_one_file_are_found_once(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["text/grammar", "text/flashrnn", "flatzinc/flatzinc"])
-def test_lists_of_no_grammar_are_copied_at_each_item(name):
+def test_lists_of_no_grammar_are_copied_at_each_item(name: str) -> None:
     """A rule that ends with itself makes a list anew for each of its items."""
     for rule in parsers.parser_of(name, positions=False).rules:
         if rule.origin.name.startswith("_") and len(rule.expansion) > 1:
@@ -243,7 +246,7 @@ ZINC = {
 
 
 @pytest.mark.parametrize("kind", ZINC)
-def test_flatzinc_arrays_count_at_each_use(kind):
+def test_flatzinc_arrays_count_at_each_use(kind: str) -> None:
     text = ZINC[kind] + "solve satisfy;\n"
     error, seconds = spent(
         lambda: Model.from_text(text, dialect="flatzinc", filename="t", limits=Limits(steps=50_000))

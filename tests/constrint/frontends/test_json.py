@@ -69,7 +69,7 @@ def same(left: Model, right: Model) -> None:
     assert [str(c.position) for c in left.constraints] == [str(c.position) for c in right.constraints]
 
 
-def test_every_node_survives():
+def test_every_node_survives() -> None:
     m = every_node()
     again = Model.from_json(m.to_json())
     same(m, again)
@@ -78,7 +78,7 @@ def test_every_node_survives():
     assert again.to_json(indent=2).count("\n") > 100
 
 
-def test_every_kind_of_expression_has_a_form():
+def test_every_kind_of_expression_has_a_form() -> None:
     """A new node must be added to json_nodes.py."""
     nodes = [
         cls
@@ -93,7 +93,7 @@ def test_every_kind_of_expression_has_a_form():
 
 @settings(max_examples=150, deadline=None)
 @given(st.integers(0, 10**9))
-def test_random_models_survive(seed):
+def test_random_models_survive(seed: int) -> None:
     drawn = draw_model(seed, max_assignments=60)
     model = drawn.build()
     again = Model.from_json(model.to_json())
@@ -107,7 +107,7 @@ def test_random_models_survive(seed):
     assert len(solutions) == sum(1 for _ in again.iter_solutions(time_limit=20))
 
 
-def test_what_is_shared_stays_shared():
+def test_what_is_shared_stays_shared() -> None:
     """A part that doubles forty times has 2^40 copies as a tree."""
     m = Model()
     x = m.int_var("x", 0, 3)
@@ -119,7 +119,7 @@ def test_what_is_shared_stays_shared():
     assert len(m.to_json()) < 10_000
 
 
-def test_a_definition_may_come_after_its_use():
+def test_a_definition_may_come_after_its_use() -> None:
     m = Model()
     x = m.int_var("x", 0, 3)
     square = x * x
@@ -131,7 +131,7 @@ def test_a_definition_may_come_after_its_use():
         assert again.solve().values == {"x": 2, "more": 5, "square": 4, "same": 4}
 
 
-def test_integers_of_any_size():
+def test_integers_of_any_size() -> None:
     m = Model()
     x = m.int_var("x", 0, 7**9000)
     m.add(x + 7**5000 == 7**8000)
@@ -143,7 +143,7 @@ def test_integers_of_any_size():
     json.loads(m.to_json())
 
 
-def test_places_in_the_source_survive():
+def test_places_in_the_source_survive() -> None:
     m = Model.from_text("x in 1..5\nbig: x > 7\nmaximize x", filename="a.constrint")
     conflict = Model.from_json(m.to_json()).explain()
     assert str(conflict) == str(m.explain())
@@ -178,20 +178,20 @@ MODEL = {"format": "constrint", "version": 1, "variables": [{"name": "x", "domai
         ({"goals": [{"expr": "x", "direction": "up"}]}, 'the direction is "max" or "min"'),
     ],
 )
-def test_mistakes_are_named_with_their_place(changes, message):
+def test_mistakes_are_named_with_their_place(changes: dict[str, int | str], message: str) -> None:
     text = json.dumps({**MODEL, "constraints": [], **changes})
     with pytest.raises(ModelError) as error:
         Model.from_json(text, filename="m.json")
     assert message in str(error.value)
 
 
-def test_text_that_is_no_json_has_a_place():
+def test_text_that_is_no_json_has_a_place() -> None:
     with pytest.raises(ParseError) as error:
         Model.from_json('{"format":\n nothing}', filename="m.json")
     assert str(error.value).startswith("m.json:2:2: this is not JSON")
 
 
-def test_files_and_the_command(tmp_path):
+def test_files_and_the_command(tmp_path: Path) -> None:
     m = Model.from_text("x in 1..5; x * x > 10; minimize x")
     path = tmp_path / "m.json"
     path.write_text(m.to_json(), encoding="utf-8")
@@ -201,7 +201,7 @@ def test_files_and_the_command(tmp_path):
     assert piped.output == "x=4\nx=5\n"
 
 
-def test_undefined_terms_mean_the_same_when_read_again():
+def test_undefined_terms_mean_the_same_when_read_again() -> None:
     m = Model()
     x = m.int_var("x", 0, 2)
     m.add((6 // x == 3) | (x == 0))
@@ -210,13 +210,13 @@ def test_undefined_terms_mean_the_same_when_read_again():
     assert again.count() == 2
 
 
-def test_the_example_of_the_manual_is_valid():
+def test_the_example_of_the_manual_is_valid() -> None:
     reference = Path(__file__).parents[3] / "docs" / "constrint-json.md"
     example = re.findall(r"```json\n(.*?)```", reference.read_text(encoding="utf-8"), re.S)[0]
     assert Model.from_json(example).solve()["area"] == 16384
 
 
-def test_the_manual_names_every_operator():
+def test_the_manual_names_every_operator() -> None:
     reference = (Path(__file__).parents[3] / "docs" / "constrint-json.md").read_text(encoding="utf-8")
     called = {name for name, function in FUNCTIONS.items() if not function.infix} | set(GLOBALS)  # as in text
     named = [name for name in READERS if name not in called]

@@ -7,12 +7,15 @@ import os
 import pickle
 import subprocess
 import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 from random_models import draw_model
 
-from constrint import LimitError, LimitExceeded, Limits, Model, ModelError, ParseError
+from constrint import IntExpr, LimitError, LimitExceeded, Limits, Model, ModelError, ParseError
 from constrint.cli.main import app
 from constrint.expr.evaluation import SharedValues, is_light
 from constrint.expr.walk import Depths
@@ -22,7 +25,7 @@ from constrint.support.limits import Budget, ReadingStopped, budget_for, recursi
 HEAD = "x in 0..3\nb bool\n"
 
 
-def document(**parts) -> str:
+def document(**parts: Any) -> str:
     variables = [{"name": "x", "domain": {"lo": 0, "hi": 3}}]
     return json.dumps(
         {"format": "constrint", "version": 1, "variables": variables, "constraints": [], **parts}
@@ -106,7 +109,9 @@ EXCEEDED = [
 
 
 @pytest.mark.parametrize(("text", "dialect", "limits", "within", "place"), EXCEEDED)
-def test_limits_are_met_with_their_place(text, dialect, limits, within, place):
+def test_limits_are_met_with_their_place(
+    text: str, dialect: str, limits: dict[str, int], within: str, place: str
+) -> None:
     ((name, value),) = limits.items()
     with pytest.raises(LimitExceeded) as caught:
         Model.from_text(text, filename="<t>", dialect=dialect, limits=Limits(**limits))
@@ -121,24 +126,24 @@ def test_limits_are_met_with_their_place(text, dialect, limits, within, place):
 
 
 @pytest.mark.parametrize("kind", ["(", "not ", "-", "[", "{", "b -> ", "x ** ", "abs("])
-def test_nesting_of_any_kind_is_answered(kind):
+def test_nesting_of_any_kind_is_answered(kind: str) -> None:
     with pytest.raises((LimitExceeded, ParseError), match="<text>:3:"):
         Model.from_text(HEAD + kind * 20_000)
 
 
-def test_deep_models_can_be_read_where_the_limit_is_raised():
+def test_deep_models_can_be_read_where_the_limit_is_raised() -> None:
     deep = "(" * 5000 + "x" + ")" * 5000
     model = Model.from_text(f"{HEAD}{deep} == 2", limits=Limits(depth=None))
     assert model.solve()["x"] == 2
     assert sys.getrecursionlimit() < 5000
 
 
-def test_limits_are_checked():
+def test_limits_are_checked() -> None:
     for wrong in (0, -1, 2.5, "7", True):
         with pytest.raises(ModelError, match="depth"):
-            Limits(depth=wrong)
+            Limits(depth=wrong)  # type: ignore[arg-type]
     with pytest.raises(ModelError, match="Limits"):
-        Model.from_text("", limits={"depth": 3})
+        Model.from_text("", limits={"depth": 3})  # type: ignore[arg-type]
     error = LimitExceeded("depth", 3, "a:1:2")
     assert str(pickle.loads(pickle.dumps(error))) == str(error)  # noqa: S301 - our own
 
@@ -155,12 +160,12 @@ LONG = HEAD + "x <= 3\n" * 30_000
         lambda limit: format_text(LONG, budget=budget_for(time_limit=limit)),
     ],
 )
-def test_reading_obeys_the_time_limit(read):
+def test_reading_obeys_the_time_limit(read: Callable[..., Any]) -> None:
     with pytest.raises(ReadingStopped, match="time limit"):
         read(0.01)
 
 
-def test_reading_obeys_the_memory_limit():
+def test_reading_obeys_the_memory_limit() -> None:
     grown = HEAD + "\n".join(f"x{i} in 0..{i}" for i in range(20_000))
     code = (
         "import sys; from constrint import Model, LimitError\n"
@@ -176,7 +181,7 @@ def test_reading_obeys_the_memory_limit():
 
 
 @pytest.mark.parametrize("command", ["solve", "check", "explain", "space", "fmt"])
-def test_commands_have_the_limits(command, tmp_path):
+def test_commands_have_the_limits(command: str, tmp_path: Path) -> None:
     path = tmp_path / "m.constrint"
     path.write_text(LONG + "((x)) == 1")
     refused = CliRunner().invoke(app, [command, str(path), "--max-bytes", "100"])
@@ -194,7 +199,9 @@ def test_commands_have_the_limits(command, tmp_path):
 
 @pytest.mark.parametrize("name", ["nothing", ".", "/dev/zero", "nul\0byte", "noutf8", "surrogate\ud800"])
 @pytest.mark.parametrize("command", ["solve", "fmt"])
-def test_files_that_cannot_be_read(command, name, tmp_path, monkeypatch):
+def test_files_that_cannot_be_read(
+    command: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "noutf8").write_bytes(b"x in 0..3\n\xff\xfe")
     result = CliRunner().invoke(app, [command, name, "--max-bytes", "1000000"])
@@ -214,7 +221,7 @@ DAGS = {
 
 
 @pytest.mark.parametrize("kind", DAGS)
-def test_definitions_are_shared(kind):
+def test_definitions_are_shared(kind: str) -> None:
     model = Model.from_text(DAGS[kind])
     result = model.solve(engine="interpreted")
     assert result["x"] == 1
@@ -223,7 +230,7 @@ def test_definitions_are_shared(kind):
 
 
 @pytest.mark.parametrize("growth", ["a{i} * a{i}", "a{i} ** 2", "lcm(a{i} ** 2, a{i} - 1)"])
-def test_values_that_would_be_too_long_are_refused(growth):
+def test_values_that_would_be_too_long_are_refused(growth: str) -> None:
     text = "x in 0..3\na0 := x\n" + "".join(f"a{i + 1} := {growth.format(i=i)}\n" for i in range(60))
     model = Model.from_text(text)
     x, last = model.variables["x"], model.lets["a60"]
@@ -233,7 +240,7 @@ def test_values_that_would_be_too_long_are_refused(growth):
     assert model.lets["a5"].evaluate(SharedValues({x: 3})) >= 3**32
 
 
-def test_shared_values_are_those_of_evaluate():
+def test_shared_values_are_those_of_evaluate() -> None:
     for seed in range(150):
         model = Model.from_text(draw_model(seed, max_assignments=50).text())
         exprs = [*model.lets.values(), *[constraint.expr for constraint in model.constraints]]
@@ -243,14 +250,14 @@ def test_shared_values_are_those_of_evaluate():
             assert _outcome(expr, values) == _outcome(expr, assignment)
 
 
-def _outcome(expr, assignment):
+def _outcome(expr: IntExpr, assignment: Any) -> int | str:
     try:
         return int(expr.evaluate(assignment))
     except ArithmeticError:
         return "undefined"
 
 
-def test_depths_of_shared_parts():
+def test_depths_of_shared_parts() -> None:
     model = Model.from_text("x in 0..3\na := abs(x); b := max(a, abs(a)); c := max(b, b)")
     depths = Depths(None)
     assert [depths.note(expr) for expr in model.lets.values()] == [2, 4, 5]
@@ -258,7 +265,7 @@ def test_depths_of_shared_parts():
     assert not is_light(Model.from_text(DAGS["squares"]).lets["a60"])
 
 
-def test_recursion_room_is_given_back():
+def test_recursion_room_is_given_back() -> None:
     before = sys.getrecursionlimit()
     with recursion_room(20_000):
         with recursion_room(100):

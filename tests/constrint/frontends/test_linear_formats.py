@@ -1,12 +1,18 @@
 """Files in the LP and MPS formats: what they mean, by HiGHS and by brute force, and what is refused."""
 
+from __future__ import annotations
+
 import random
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
 from math import ceil, floor, isinf
+from pathlib import Path
+from typing import Any
 
 import highspy
 import pytest
+from highspy.highs import Highs
 
 from constrint import Model, ModelError, ParseError, read
 from constrint.frontends.linear.lp import read_lp
@@ -16,7 +22,7 @@ from constrint.support.limits import LimitExceeded, Limits
 SEEDS = range(60)
 
 
-def highs(path):
+def highs(path: Path) -> Highs:
     solver = highspy.Highs()
     solver.setOptionValue("output_flag", False)
     solver.setOptionValue("mip_rel_gap", 0.0)
@@ -24,7 +30,7 @@ def highs(path):
     return solver
 
 
-def optimum(path):
+def optimum(path: Path) -> Any:
     """HiGHS's optimum of a file; None where there is no solution."""
     solver = highs(path)
     solver.run()
@@ -33,7 +39,7 @@ def optimum(path):
     return round(solver.getInfo().objective_function_value, 6)
 
 
-def drawn(seed):
+def drawn(seed: int) -> Any:
     """A linear model that is drawn, with all that a linear program can hold."""
     rng = random.Random(seed)
     m = Model(f"drawn {seed}")
@@ -52,25 +58,25 @@ def drawn(seed):
         ways = [total <= bound, total >= -bound, total == bound, ~(total > bound), bound > total]
         m.add(rng.choice(ways) & (xs[0] <= 3), name=name)
     b, c = xs[4:]
-    m.add(rng.choice([b | c, ~(b & c), b.implies(~c), b.iff(c), ~(b | c), xs[3].is_in(range(3))]))
+    m.add(rng.choice([b | c, ~(b & c), b.implies(~c), b.iff(c), ~(b | c), xs[3].is_in(range(3))]))  # type: ignore[attr-defined]
     goal = sum((rng.randint(-4, 4) * x for x in xs), rng.randint(-3, 3))
     (m.maximize if seed % 2 else m.minimize)(goal)
     return m
 
 
-def rounded(bound, way):
+def rounded(bound: float, way: Callable[..., Any]) -> int | None:
     """A bound of HiGHS as a bound of integers."""
     return None if isinf(bound) else way(bound)
 
 
-def solutions(m, count):
+def solutions(m: Model, count: int) -> set[tuple[int, ...]]:
     """The solutions, over the first variables in their order."""
     return {tuple(list(r.values.values())[:count]) for r in m.iter_solutions()}
 
 
 @pytest.mark.parametrize("ending", ["lp", "mps"])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_written_models_mean_the_same(seed, ending, tmp_path):
+def test_written_models_mean_the_same(seed: int, ending: str, tmp_path: Path) -> None:
     m = drawn(seed)
     path = tmp_path / f"m.{ending}"
     m.write(path)
@@ -81,11 +87,11 @@ def test_written_models_mean_the_same(seed, ending, tmp_path):
     assert optimum(path) == best.objective
 
 
-def _value(rng):
+def _value(rng: random.Random) -> str:
     return rng.choice(["1", "-1", "2.5", "-0.25", "3e0", "1.5E+1", "+4", ".5", "-3.", "0"])
 
 
-def drawn_mps(seed):
+def drawn_mps(seed: int) -> str:
     """A file in the MPS format with every kind of row, range and bound."""
     rng = random.Random(seed)
     rows = [f"r{i}" for i in range(3)]
@@ -122,7 +128,7 @@ def drawn_mps(seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_mps_means_what_highs_says(seed, tmp_path):
+def test_mps_means_what_highs_says(seed: int, tmp_path: Path) -> None:
     path = tmp_path / "m.mps"
     text = drawn_mps(seed)
     # The set of bounds is named everywhere or nowhere.
@@ -138,11 +144,11 @@ def test_mps_means_what_highs_says(seed, tmp_path):
     assert (best.objective if best else None) == expected
 
 
-def drawn_lp(seed):
+def drawn_lp(seed: int) -> str:
     """A file in the LP format in many spellings, over x, y, z within -3 .. 4."""
     rng = random.Random(seed)
 
-    def total():
+    def total() -> Any:
         terms = []
         for name in rng.sample(["x", "y.1", "z(2)"], rng.randint(1, 3)):
             number = rng.choice(["", "2 ", "0.5 ", "3", "1.25e1 ", "- "])
@@ -180,7 +186,7 @@ def drawn_lp(seed):
 
 
 @pytest.mark.parametrize("seed", range(120))
-def test_lp_means_what_highs_says(seed, tmp_path):
+def test_lp_means_what_highs_says(seed: int, tmp_path: Path) -> None:
     path = tmp_path / "m.lp"
     text = drawn_lp(seed)
     path.write_text(text, encoding="utf-8")
@@ -198,7 +204,7 @@ def test_lp_means_what_highs_says(seed, tmp_path):
         assert float(exact) == expected
 
 
-def test_numbers_are_exact():
+def test_numbers_are_exact() -> None:
     m = read_lp("min\n 0.1 x\nst\n a: 0.1 x + 0.2 y >= 0.3\n b: 123456789012345678901 x <= 5e19\n"
                 "bounds\n x <= 9007199254740993\n y <= 1\ngeneral\n x y\nend\n")  # fmt: skip
     assert Model.of(m).to_text().splitlines() == [
@@ -210,12 +216,12 @@ def test_numbers_are_exact():
     ]
 
 
-def test_an_objective_beyond_floats_is_exact():
+def test_an_objective_beyond_floats_is_exact() -> None:
     m = Model.of(read_lp("min\n 0.5 x + 1e400\nst\n x >= 3\nbounds\n x <= 5\ngeneral\n x\nend"))
     assert m.solve().objective == Fraction(3, 2) + 10**400
 
 
-def test_conventions_of_bounds():
+def test_conventions_of_bounds() -> None:
     head = "NAME\nROWS\n N c\nCOLUMNS\n M 'MARKER' 'INTORG'\n x c 1\n y c 1\n M 'MARKER' 'INTEND'\nBOUNDS\n"
     m = read_mps(head + " UP B x -5\n UP B y 1e30\nENDATA\n")
     assert [str(v.domain) for v in m.variables.values()] == ["..-5", "0.."]
@@ -223,7 +229,7 @@ def test_conventions_of_bounds():
     assert [str(v.domain) for v in m.variables.values()] == ["{}", ".."]
 
 
-def test_an_indicator_is_an_implication():
+def test_an_indicator_is_an_implication() -> None:
     m = Model.of(read_lp("max\n x\nst\n c: b = 1 -> x <= 2\nbounds\n x <= 5\nbinary\n b\ngeneral\n x\nend"))
     expected = {(x, b) for x, b in product(range(6), range(2)) if b == 0 or x <= 2}
     assert {(r["x"], r["b"]) for r in m.iter_solutions()} == expected
@@ -264,14 +270,14 @@ MPS = {
     [("lp", text, *error) for text, error in LP.items()]
     + [("mps", text, *error) for text, error in MPS.items()],
 )
-def test_errors_name_their_line(dialect, text, line, message):
+def test_errors_name_their_line(dialect: str, text: str, line: int, message: str) -> None:
     with pytest.raises(ParseError, match=message) as error:
         Model.from_text(text, dialect=dialect)
     assert error.value.line == line
 
 
 @pytest.mark.parametrize("dialect", ["lp", "mps"])
-def test_reading_is_limited(dialect):
+def test_reading_is_limited(dialect: str) -> None:
     m = Model()
     xs = m.int_vars("x", 30, 0, 9)
     m.add(sum(x * 12345 for x in xs) <= 99999)
@@ -299,7 +305,9 @@ def test_reading_is_limited(dialect):
         (lambda m, x, y: m.int_var("z", 0, 10**21), r"'z' has a number beyond 10\^20"),
     ],
 )
-def test_what_is_not_linear_is_refused_with_the_constraint(dialect, build, message):
+def test_what_is_not_linear_is_refused_with_the_constraint(
+    dialect: str, build: Callable[..., Any], message: str
+) -> None:
     m = Model()
     x, y = m.int_var("x", 0, 9), m.int_var("y", 0, 9)
     build(m, x, y)
@@ -315,7 +323,7 @@ def test_what_is_not_linear_is_refused_with_the_constraint(dialect, build, messa
         (("ROWS\n", "OBJSENSE\n MAX\nOBJSENSE MIN\nROWS\n"), "second direction"),
     ],
 )
-def test_no_line_of_mps_is_dropped(change, message):
+def test_no_line_of_mps_is_dropped(change: Any, message: str) -> None:
     text = (
         "NAME a b\nROWS\n N obj\n L c\nCOLUMNS\n M MARKER INTORG\n x obj 1\n x c 1\n"
         "RHS\n RHS c 4\nRANGES\nENDATA\n"
@@ -325,7 +333,7 @@ def test_no_line_of_mps_is_dropped(change, message):
         read_mps(text.replace(*change))
 
 
-def test_no_line_behind_the_end_of_lp_is_dropped():
+def test_no_line_behind_the_end_of_lp_is_dropped() -> None:
     text = "min\n x\nst\n x >= 1\ngeneral\n x\nend\n \\ a comment\n"
     read_lp(text)
     with pytest.raises(ParseError, match=r":9:.*stands behind End"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from fuzz.format_long_text import by_trees as read_trees
 from fuzz.format_text import grammar
@@ -16,13 +18,14 @@ from constrint.expr.domain import BINARY
 from constrint.frontends.text.expressions import ExpressionReader
 from constrint.frontends.text.plain import NotPlain, plan_of, values
 from constrint.frontends.text.syntax import Source, statements
+from constrint.modelling.declarations import Declarations
 from constrint.settings import DEFAULT, ReadingSettings, using
 from constrint.support.limits import Budget
 
 CONSTANTS = {"L": [16, 32], "N": 48}
 
 
-def read(text: str, **options) -> tuple[object, ...]:
+def read(text: str, **options: Any) -> tuple[object, ...]:
     """What a text comes to: its model with all places, or its error."""
     try:
         return described(Model.from_text(text, filename=NAME, constants=named_in(text, CONSTANTS), **options))
@@ -30,7 +33,7 @@ def read(text: str, **options) -> tuple[object, ...]:
         return type(error), str(error)
 
 
-def described(model) -> tuple[object, ...]:
+def described(model: Declarations) -> tuple[object, ...]:
     """A model with all places."""
     variables = [(name, variable.position) for name, variable in model.variables.items()]
     constraints = [(one.name, repr(one.expr), one.position) for one in model.constraints]
@@ -189,7 +192,7 @@ ENDS = ["\n", "\n", "\r\n", ";", " ; ", "\n\n", " # comment\n", "\t\n", "\\\n", 
         max_size=9,
     )
 )
-def test_statements_are_what_their_trees_are(parts):
+def test_statements_are_what_their_trees_are(parts: list[tuple[str, ...]]) -> None:
     text = "".join(statement + end for statement, end in parts)
     assert by_trees(text) == read(text)
 
@@ -247,18 +250,18 @@ TOKENS += [
 
 @settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(st.sampled_from(TOKENS), max_size=14), st.sampled_from(["", " "]))
-def test_any_tokens(tokens, between):
+def test_any_tokens(tokens: list[str], between: str) -> None:
     text = "x, y in 0..9\nb bool\n" + between.join(tokens)
     assert by_trees(text) == read(text)
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(grammar())
-def test_texts_that_are_nearly_right(text):
+def test_texts_that_are_nearly_right(text: str) -> None:
     assert by_trees(str(text)) == read(str(text))
 
 
-def test_corpus():
+def test_corpus() -> None:
     for each in corpus("text"):
         text = each.decode("utf-8", "replace")
         if len(text) < 5_000:
@@ -269,19 +272,19 @@ LIMITS = [("variables", 2), ("values", 2), ("nodes", 4), ("digits", 2), ("depth"
 
 
 @pytest.mark.parametrize(("name", "limit"), LIMITS)
-def test_limits_are_told_at_their_place(name, limit):
+def test_limits_are_told_at_their_place(name: str, limit: int) -> None:
     text = "x, y in 0..9\nw in {1, 2}\nz in {3, 5}\nx + 2 * y <= 3\n(y == 100) -> (x == (1))"
     limits = Limits(**{name: limit})
     assert by_trees(text, limits=limits) == read(text, limits=limits)
 
 
-def test_quotients_count_as_deep_in_brackets():
+def test_quotients_count_as_deep_in_brackets() -> None:
     text = "x in 0..9\n((x // 2 // 2 // 2)) == 1"
     for depth in range(1, 8):
         assert by_trees(text, Limits(depth=depth)) == read(text, limits=Limits(depth=depth))
 
 
-def test_plain_statements_need_no_trees():
+def test_plain_statements_need_no_trees() -> None:
     text = "\n".join(
         [
             *(f"x{i} in 0..9 # {i}" for i in range(50)),
@@ -294,30 +297,31 @@ def test_plain_statements_need_no_trees():
 
 @pytest.mark.parametrize("text", ["x in 0..9; not x % 2 == (1 + 2)", "x in 0..12; x == 12", "x bool; x"])
 @pytest.mark.parametrize("field", ["most_nesting", "longest_number", "most_kept", "longest_known"])
-def test_settings_change_how_a_text_is_read_and_not_what_it_says(text, field):
+def test_settings_change_how_a_text_is_read_and_not_what_it_says(text: str, field: str) -> None:
     whole = read(text)
     for value in range(3):
         with using(DEFAULT.with_fields(reading={field: value})):
             assert read(text) == whole
 
 
-def test_settings_send_statements_to_their_trees():
+def test_settings_send_statements_to_their_trees() -> None:
     source = Source("x == 12 + (1 - y)")
     (statement,) = statements(source, Budget())
     plan = plan_of(statement.shape)
     names = {"x": IntVar("x", BINARY), "y": IntVar("y", BINARY)}
     for fields in ({"most_nesting": 0}, {"longest_number": 1}):
         with pytest.raises(NotPlain):
-            values(ExpressionReader(source, names), statement, plan, ReadingSettings(**fields))
-    assert len(values(ExpressionReader(source, names), statement, plan, ReadingSettings())) == 1
+            values(ExpressionReader(source, names), statement, plan, ReadingSettings(**fields))  # type: ignore[arg-type]
+    assert plan is not None
+    assert len(values(ExpressionReader(source, names), statement, plan, ReadingSettings())) == 1  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
     "mistake", ["x7 == ", "x7 == zz", "x3 in 0..1; x1 x2", "x in (1", "zz == 1\nzz bool"]
 )
-def test_mistakes_in_long_texts_have_their_place(mistake):
+def test_mistakes_in_long_texts_have_their_place(mistake: str) -> None:
     text = "\n".join([*(f"x{i} in 0..9" for i in range(2_000)), mistake, "x1 <= 3"])
     found = read(text)
-    assert ":200" in found[1]
+    assert ":200" in found[1]  # type: ignore[operator]
     short = "\n".join([*(f"x{i} in 0..9" for i in range(10)), *[""] * 1_990, mistake, "x1 <= 3"])
     assert read(short) == found

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,12 +19,12 @@ from constrint.tuning.spaces import from_json, from_tune_params
 XS = '<array id="x" size="[4]"> 0..3 </array>'
 
 
-def instance(constraints, variables=XS):
+def instance(constraints: str, variables: Any = XS) -> str:
     head = f"<instance><variables>{variables}</variables>\n<constraints>"
     return f"{head}\n{constraints}\n</constraints></instance>"
 
 
-def flat(text):
+def flat(text: str) -> str:
     return f"var 0..9: x;\nvar 0..9: y;\n{text}\nsolve satisfy;\n"
 
 
@@ -49,7 +51,9 @@ TIGHT = {"variables": 10, "values": 10, "digits": 10, "depth": 10, "nodes": 60, 
 
 @pytest.mark.parametrize("name", TIGHT)
 @pytest.mark.parametrize(("dialect", "texts"), [("xcsp3", XCSP3), ("flatzinc", FLATZINC)])
-def test_each_limit_is_named_with_its_place_and_can_be_raised(dialect, texts, name):
+def test_each_limit_is_named_with_its_place_and_can_be_raised(
+    dialect: str, texts: dict[str, str], name: str
+) -> None:
     with pytest.raises(LimitExceeded, match=r"^file(:\d+)?: ") as caught:
         Model.from_text(texts[name], dialect=dialect, filename="file", limits=Limits(**{name: TIGHT[name]}))
     assert caught.value.name == name
@@ -63,7 +67,7 @@ def test_each_limit_is_named_with_its_place_and_can_be_raised(dialect, texts, na
         ("flatzinc", flat("constraint int_le(x,y);\n" * 30_000)),
     ],
 )
-def test_reading_obeys_the_time_limit(dialect, text):
+def test_reading_obeys_the_time_limit(dialect: str, text: str) -> None:
     with pytest.raises(LimitError, match="time limit"):
         Model.from_text(text, dialect=dialect, time_limit=0.01)
 
@@ -81,7 +85,7 @@ def test_reading_obeys_the_time_limit(dialect, text):
         '<slide><list offset="0"> x[] </list><allEqual> %0 </allEqual></slide>',
     ],
 )  # fmt: skip
-def test_xcsp3_names_the_line_of_what_is_wrong(constraint):
+def test_xcsp3_names_the_line_of_what_is_wrong(constraint: str) -> None:
     with pytest.raises(ParseError) as caught:
         Model.from_text(instance(f"\n{constraint}"), dialect="xcsp3")
     assert caught.value.line == 4
@@ -90,13 +94,13 @@ def test_xcsp3_names_the_line_of_what_is_wrong(constraint):
 @pytest.mark.parametrize(
     "declared", ['<!ENTITY a "1">', '<!ENTITY a SYSTEM "file:///etc/hostname">', '<!ENTITY % a "">']
 )
-def test_xcsp3_reads_no_entities(declared):
+def test_xcsp3_reads_no_entities(declared: str) -> None:
     text = f"<!DOCTYPE instance [{declared}]><instance/>"
     with pytest.raises(ParseError, match="entities are not read"):
         Model.from_text(text, dialect="xcsp3")
 
 
-def test_equal_parts_of_an_expression_do_not_multiply():
+def test_equal_parts_of_an_expression_do_not_multiply() -> None:
     nested = "sqr(" * 60 + "x[0]" + ")" * 60
     with pytest.raises(LimitExceeded, match=r"steps|operators and operands"):
         Model.from_text(instance(f"<intension> eq({nested},1) </intension>"), dialect="xcsp3")
@@ -112,7 +116,7 @@ def test_equal_parts_of_an_expression_do_not_multiply():
 @pytest.mark.parametrize(
     "text", ["var int: a = b; var int: b = a;", "var int: a = a;", "array [1..1] of int: a = a;"]
 )
-def test_flatzinc_cycles_have_a_line(text):
+def test_flatzinc_cycles_have_a_line(text: str) -> None:
     with pytest.raises(ParseError, match=r"equal to itself|an array is expected"):
         read_flatzinc(flat(text))
 
@@ -120,12 +124,14 @@ def test_flatzinc_cycles_have_a_line(text):
 @pytest.mark.parametrize(
     "text", ["", "var 0..9: x;\nconstraint int_le(x,3);\n", "solve satisfy; solve satisfy;"]
 )
-def test_flatzinc_ends_with_one_solve_item(text):
+def test_flatzinc_ends_with_one_solve_item(text: str) -> None:
     with pytest.raises(ParseError, match="solve item"):
         read_flatzinc(text)
 
 
-def t1(parameter=None, condition=None):
+def t1(
+    parameter: dict[str, int | None] | None = None, condition: Any = None
+) -> dict[str, dict[str, list[dict[str, int | list[object] | str | None]]]]:
     usual = {"Name": "a", "Type": "int", "Values": "[1, 2]"}
     held = {"Expression": "a > 1", "Parameters": ["a"]}
     parameters = [{**usual, **(parameter or {})}]
@@ -136,7 +142,7 @@ def t1(parameter=None, condition=None):
 
 @pytest.mark.parametrize("wrong", [None, 5, 1.5, True, [], ["a"], {}, {"a": 1}, [[]], "\ud800"])
 @pytest.mark.parametrize("field", ["Name", "Type", "Values", "Expression", "Parameters"])
-def test_t1_refuses_other_types(tmp_path, field, wrong):
+def test_t1_refuses_other_types(tmp_path: Path, field: Any, wrong: Any) -> None:
     path = tmp_path / "space.json"
     is_parameter = field in ("Name", "Type", "Values")
     path.write_text(json.dumps(t1({field: wrong}) if is_parameter else t1(None, {field: wrong})))
@@ -150,7 +156,7 @@ def test_t1_refuses_other_types(tmp_path, field, wrong):
         from_json(path)
 
 
-def test_restrictions_have_limits():
+def test_restrictions_have_limits() -> None:
     for text in ("a < " + "9" * 100_000, "(" * 5000 + "a" + ")" * 5000, "9**9**9 > a", "-" * 100_000 + "a"):
         with pytest.raises(ModelError):
             from_tune_params({"a": [1, 2]}, [text])
@@ -159,8 +165,8 @@ def test_restrictions_have_limits():
         from_tune_params({"a": values, "b": values}, ["a % 7 == b"], time_limit=0.01)
 
 
-def test_archives_are_data(tmp_path):
-    def write(entries, method=zipfile.ZIP_STORED):
+def test_archives_are_data(tmp_path: Path) -> None:
+    def write(entries: Any, method: Any = zipfile.ZIP_STORED) -> Any:
         path = tmp_path / "set.npz"
         with zipfile.ZipFile(path, "w", method) as file:
             for name, content in entries.items():

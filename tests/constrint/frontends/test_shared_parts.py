@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
-from constrint import Limits, Model, ModelError, if_then_else, max_
+from constrint import IntExpr, Limits, Model, ModelError, if_then_else, max_
 from constrint.backends.cp_sat import solve as by_cp_sat
 from constrint.expr.written import write_expression
 
 DEPTH = 200  # along every path there would be 2**200 parts
-SHARING = {
+SHARING: dict[Any, Callable[..., Any]] = {
     "sum": lambda e, x: (e + e) % 1000,
     "product": lambda e, x: (e * e) % 7,
     "extreme": lambda e, x: max_(e % 5, e - 1),
@@ -30,7 +33,7 @@ def model_of(kind: str) -> Model:
 
 
 @pytest.mark.parametrize("kind", SHARING)
-def test_shared_parts_are_written_once(kind):
+def test_shared_parts_are_written_once(kind: str) -> None:
     m = model_of(kind)
     (constraint,) = m.constraints
     values = [constraint.expr.evaluate({m.variables["x"]: value}) for value in range(4)]
@@ -49,7 +52,7 @@ def test_shared_parts_are_written_once(kind):
     assert by_cp_sat(m, [], []).status.name in ("OPTIMAL", "INFEASIBLE", "FEASIBLE")
 
 
-def test_small_expressions_are_written_out():
+def test_small_expressions_are_written_out() -> None:
     m = Model()
     x = m.int_var("x", 0, 3)
     e = x * x + 1
@@ -57,17 +60,17 @@ def test_small_expressions_are_written_out():
     assert ":=" not in m.to_text()
 
 
-def test_names_of_parts_are_new():
+def test_names_of_parts_are_new() -> None:
     m = model_of("division")
     for name in ("part1", "part3"):
         m.int_var(name, 0, 1)
     assert {"x", "part1", "part3"} == set(Model.from_text(m.to_text()).variables)
 
 
-def test_large_expressions_are_cut_when_they_are_shown():
+def test_large_expressions_are_cut_when_they_are_shown() -> None:
     m = Model()
     x = m.int_var("x", 0, 3)
-    e = x
+    e: IntExpr = x
     for _ in range(20):
         e = e // 2 + e % 2
     assert len(repr(e)) < 4_000
@@ -75,14 +78,14 @@ def test_large_expressions_are_cut_when_they_are_shown():
     assert "…" not in repr(x // 2 + x % 2)
 
 
-def test_numbers_too_large_for_decimals_are_shown():
+def test_numbers_too_large_for_decimals_are_shown() -> None:
     m = Model()
     y = m.int_var("y", 2**65536, 2**65536 + 1)
     m.minimize(y)
     assert "0x1000" in str(m.solve())
 
 
-def test_powers_too_large_to_compute_are_refused_at_once():
+def test_powers_too_large_to_compute_are_refused_at_once() -> None:
     m = Model()
     x = m.int_var("x", 2, 3)
     with pytest.raises(ModelError, match="too large to compute"):

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import pytest
 import sympy as sp
 from random_models import draw_model
+from sympy.core.add import Add
+from sympy.core.relational import Relational
 
 from constrint import Model, ModelError, Status, element, gcd_, if_then_else, lcm_, sum_, table
 
@@ -74,7 +77,7 @@ def by_sympy(relation: sp.Basic, symbols: list[sp.Symbol], most: int = 4) -> set
     ],
     ids=str,
 )
-def test_relations_mean_what_sympy_says(relation):
+def test_relations_mean_what_sympy_says(relation: Relational) -> None:
     model = Model.from_sympy([relation])
     symbols = [sp.Symbol(name, integer=True) for name in model.variables]
     expected = by_sympy(relation, symbols)
@@ -82,7 +85,7 @@ def test_relations_mean_what_sympy_says(relation):
     assert expected
 
 
-def test_conditions_are_truth_values():
+def test_conditions_are_truth_values() -> None:
     model = Model.from_sympy([b | c, sp.Implies(b, x > 2), sp.Contains(x, sp.Range(0, 4))])
     found = {(r["b"], r["c"], r["x"]) for r in model.iter_solutions()}
     assert found == {
@@ -91,12 +94,12 @@ def test_conditions_are_truth_values():
     assert Model.from_sympy(b).solve()["b"] == 1
 
 
-def test_gcd_is_an_undefined_function_of_that_name():
+def test_gcd_is_an_undefined_function_of_that_name() -> None:
     model = Model.from_sympy([sp.Eq(gcd(x, 12), 4), sp.Contains(x, sp.Range(1, 20))])
     assert sorted(r["x"] for r in model.iter_solutions()) == [4, 8, 16]
 
 
-def test_assumptions_of_symbols_are_bounds():
+def test_assumptions_of_symbols_are_bounds() -> None:
     p, even = sp.Symbol("p", integer=True, positive=True), sp.Symbol("even", even=True)
     odd, other = sp.Symbol("odd", odd=True, negative=True), sp.Symbol("other", integer=True, nonzero=True)
     model = Model.from_sympy([p + n <= 3, even + odd < other + 3])
@@ -109,7 +112,7 @@ def test_assumptions_of_symbols_are_bounds():
     assert {s[names.index("other")] for s in found} == {-2, -1, 1, 2}
 
 
-def test_indexed_symbols_are_variables():
+def test_indexed_symbols_are_variables() -> None:
     a = sp.IndexedBase("a", integer=True)
     model = Model.from_sympy([sp.Eq(a[0] + a[1], 3), a[0] >= 0, a[1] >= 1])
     assert list(model.variables) == ["a[0]", "a[1]"]
@@ -119,7 +122,7 @@ def test_indexed_symbols_are_variables():
 # ------------------------------------------------------------ what sympy has computed already
 
 
-def test_early_evaluation_is_understood():
+def test_early_evaluation_is_understood() -> None:
     assert Model.from_sympy([sp.Eq(x, x)]).solve().status is Status.OPTIMAL
     assert Model.from_sympy([sp.Eq(x, x + 1)]).solve().status is Status.INFEASIBLE
     assert Model.from_sympy([n >= 0, sp.Eq(sp.Mod(2 * x, 2), 0)]).solve()
@@ -128,7 +131,7 @@ def test_early_evaluation_is_understood():
 
 
 @pytest.mark.parametrize("relation", [x == y, x == x, x != y, True, False])
-def test_python_truth_values_are_refused_with_a_hint(relation):
+def test_python_truth_values_are_refused_with_a_hint(relation: bool) -> None:
     with pytest.raises(ModelError, match=r"Write Eq\(a, b\) or Ne\(a, b\)"):
         Model.from_sympy([sp.Gt(x, 1), relation])
     with pytest.raises(ModelError, match="relation 1 is Python's"):
@@ -153,17 +156,17 @@ def test_python_truth_values_are_refused_with_a_hint(relation):
         (sp.Eq(x, sp.oo, evaluate=False), "has no meaning"),
     ],
 )
-def test_what_no_model_can_have_is_named(relation, message):
+def test_what_no_model_can_have_is_named(relation: Add | str, message: str) -> None:
     with pytest.raises(ModelError, match=message):
         Model.from_sympy([relation])
 
 
-def test_a_piecewise_without_a_value_is_no_solution():
+def test_a_piecewise_without_a_value_is_no_solution() -> None:
     model = Model.from_sympy([sp.Eq(sp.Piecewise((x, x > 2), (4, x < -2)), 4)])
     assert solutions(model) == {(-4,), (-3,), (4,)}
 
 
-def test_conflicts_show_the_relations():
+def test_conflicts_show_the_relations() -> None:
     model = Model.from_sympy([sp.Eq(x, 2 * y), sp.Lt(x, 100), sp.Eq(sp.Mod(x, 2), 1)])
     text = str(model.explain())
     assert "<sympy>:1:1: Eq(x, 2*y)" in text
@@ -174,7 +177,7 @@ def test_conflicts_show_the_relations():
 # ------------------------------------------------------------ there and back
 
 
-def test_random_models_survive():
+def test_random_models_survive() -> None:
     with_solutions = 0
     for seed in range(60):
         drawn = draw_model(seed, max_depth=2, max_assignments=60)
@@ -187,7 +190,7 @@ def test_random_models_survive():
     assert with_solutions > 20
 
 
-def test_every_kind_of_node_survives():
+def test_every_kind_of_node_survives() -> None:
     m = Model()
     i, j = m.int_var("i", -4, 9), m.int_var("j", values=[1, 2, 7])
     t, free = m.bool_var("t"), m.int_var("free")
@@ -201,7 +204,7 @@ def test_every_kind_of_node_survives():
     assert m.count() > 3
 
 
-def test_the_relations_look_like_the_model():
+def test_the_relations_look_like_the_model() -> None:
     m = Model.from_text("i in 0..9; j in 1..; i // j + i % 4 >= 2; j in {2, 5} or i == 3")
     assert [str(relation) for relation in m.to_sympy()] == [
         "Contains(i, Range(0, 10, 1))",
@@ -211,7 +214,7 @@ def test_the_relations_look_like_the_model():
     ]
 
 
-def test_undefined_terms_mean_the_same_when_read_again():
+def test_undefined_terms_mean_the_same_when_read_again() -> None:
     m = Model.from_text(
         "x in -2..2; k in -1..3; x % x == x % x; 2 ** k >= 0; 6 // (x - x + 1) > 0; 0 // x == 0"
     )
@@ -230,7 +233,7 @@ def test_undefined_terms_mean_the_same_when_read_again():
         ("not (y % x == 1)", "~(Ne(x, 0) & Eq(Mod(y, x), 1))"),
     ],
 )
-def test_relations_are_written_with_what_their_terms_need(text, relation):
+def test_relations_are_written_with_what_their_terms_need(text: str, relation: str) -> None:
     m = Model.from_text(f"x, y in -2..4; {text}")
     written = m.to_sympy()
     assert str(written[-1]) == relation
@@ -239,14 +242,14 @@ def test_relations_are_written_with_what_their_terms_need(text, relation):
 
 @pytest.mark.parametrize("depth", [4, 60, 600])
 @pytest.mark.parametrize("kind", ["number", "condition"])
-def test_shared_parts_are_written_or_refused_in_bounded_time(kind, depth):
+def test_shared_parts_are_written_or_refused_in_bounded_time(kind: Any, depth: int) -> None:
     """sympy goes through a shared part each time it stands, so that deep sharing would never end."""
     m = Model()
     x, y = m.int_var("x", 0, 3), m.int_var("y", 0, 3)
     e = x + 1 if kind == "number" else x >= 1
     for _ in range(depth):
         e = abs(e - y) + e % 3 if kind == "number" else (e & (y >= 1)) | (~e & (x >= 2))
-    m.add(e >= 2 if kind == "number" else e)
+    m.add(e >= 2 if kind == "number" else e)  # type: ignore[arg-type]
     if depth == 4:
         assert Model.from_sympy(m.to_sympy()).count() == m.count()
         return
@@ -254,7 +257,7 @@ def test_shared_parts_are_written_or_refused_in_bounded_time(kind, depth):
         m.to_sympy()
 
 
-def test_a_long_sum_shares_nothing():
+def test_a_long_sum_shares_nothing() -> None:
     m = Model()
     xs = m.int_vars("x", 9000, 0, 1)
     m.add(sum_(xs) <= 3)

@@ -8,9 +8,11 @@ import subprocess
 import sys
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from lark.exceptions import UnexpectedInput
+from lark.lark import Lark
 
 from constrint.errors import ParseError
 from constrint.frontends import parsers as parsers_module
@@ -43,7 +45,7 @@ def sources(language: str) -> list[str]:
 
 
 @cache
-def parsers(language: str):
+def parsers(language: str) -> Any:
     """What parses a text by tables, None where there is a mistake in it, and lark's parser of the grammar."""
     if language == "text":
         return by_statements, text_parser()
@@ -58,7 +60,7 @@ def by_statements(text: str) -> Node | None:
         return None
 
 
-def known(parser, text: str):
+def known(parser: Lark, text: str) -> Any:
     """Lark's tree; None if there is a mistake in the text."""
     try:
         return parser.parse(text)
@@ -66,7 +68,7 @@ def known(parser, text: str):
         return None
 
 
-def check_equal(own, lark, has_places: bool) -> None:
+def check_equal(own: Any, lark: Any, has_places: bool) -> None:
     """Compare two trees, with all places."""
     stack = [(own, lark)]
     while stack:
@@ -98,7 +100,7 @@ def broken(rng: random.Random, language: str) -> str:
 
 
 @pytest.mark.parametrize("language", ["text", "flatzinc"])
-def test_texts_have_the_same_trees(language):
+def test_texts_have_the_same_trees(language: str) -> None:
     parse, lark = parsers(language)
     assert len(sources(language)) >= 5
     for text in sources(language):
@@ -106,7 +108,7 @@ def test_texts_have_the_same_trees(language):
 
 
 @pytest.mark.parametrize("language", ["text", "flatzinc"])
-def test_broken_texts_are_refused_alike(language):
+def test_broken_texts_are_refused_alike(language: str) -> None:
     parse, lark = parsers(language)
     rng = random.Random(31)
     accepted = 0
@@ -120,14 +122,14 @@ def test_broken_texts_are_refused_alike(language):
     assert 200 < accepted < 1400
 
 
-def test_a_long_sum_is_parsed_in_linear_time_and_any_depth():
+def test_a_long_sum_is_parsed_in_linear_time_and_any_depth() -> None:
     parse, _ = parsers("text")
     tree = parse("y := " + " + ".join(["x"] * 20_000))
     assert len(tree.children[0].children[1].children) == 39_999
     assert parse("y := " + "(" * 5000 + "x" + ")" * 5000) is not None
 
 
-def test_each_token_is_shown_before_it_is_parsed():
+def test_each_token_is_shown_before_it_is_parsed() -> None:
     seen: list[str] = []
 
     def watch(token: str) -> None:
@@ -141,7 +143,7 @@ def test_each_token_is_shown_before_it_is_parsed():
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"grammar": 1}', '{"grammar": "GRAMMAR", "tables": {}}'])
-def test_what_is_no_table_is_made_anew(tmp_path, monkeypatch, content):
+def test_what_is_no_table_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str) -> None:
     monkeypatch.setattr(parsers_module, "user_cache", lambda: tmp_path)
     parsers_module.tables_of.cache_clear()
     try:
@@ -157,7 +159,7 @@ def test_what_is_no_table_is_made_anew(tmp_path, monkeypatch, content):
         parsers_module.tables_of.cache_clear()
 
 
-def test_a_text_without_mistakes_is_read_without_lark(tmp_path):
+def test_a_text_without_mistakes_is_read_without_lark(tmp_path: Path) -> None:
     program = (
         "import sys; from constrint import Model; m = Model.from_text('x in 1..9; x * x == 9'); "
         "assert m.solve()['x'] == 3; print('lark' in sys.modules)"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import pytest
 
 from constrint import LimitExceeded, Limits, Model, ModelError, ParseError
 
 
-def solutions(text: str, names: list[str], **options) -> set[tuple[int, ...]]:
+def solutions(text: str, names: list[str], **options: Any) -> set[tuple[int, ...]]:
     model = Model.from_text(text, **options)
     return {tuple(found.values[name] for name in names) for found in model.iter_solutions()}
 
@@ -56,7 +57,7 @@ def value(text: str) -> int:
         ("sum(sum(row) for row in [[1, 2], [3]])", 6),
     ],
 )
-def test_values(text, expected):
+def test_values(text: str, expected: int) -> None:
     assert value(text) == expected
 
 
@@ -100,7 +101,7 @@ def test_values(text, expected):
         ("n := 2; f(a) := a + n; sum(f(n) for n in 4..5) == 13", True),
     ],
 )
-def test_conditions(text, expected):
+def test_conditions(text: str, expected: bool) -> None:
     if expected is None:
         with pytest.raises(ParseError):
             holds(text)
@@ -108,7 +109,7 @@ def test_conditions(text, expected):
         assert holds(text) is expected
 
 
-def test_latin_square():
+def test_latin_square() -> None:
     text = """
         n := 3
         x[1..n, 1..n] in 1..n
@@ -128,7 +129,7 @@ def test_latin_square():
     ]
 
 
-def test_declarations():
+def test_declarations() -> None:
     model = Model.from_text(
         "x[i in 1..3] in 0..i; b[{2, 5}] bool; y[1..2], z in 4..5; enum e := {p, q}; w[e, 0..1] in e"
     )
@@ -141,7 +142,7 @@ def test_declarations():
     assert again.count() == model.count() == 2 * 3 * 4 * 4 * 8 * 16
 
 
-def test_definitions_have_values_in_answers():
+def test_definitions_have_values_in_answers() -> None:
     found = Model.from_text(
         "x[1..3] in 1..3; d[i in 1..2] := x[i + 1] - x[i]; x[1] == 1; d[1] == 2; d[2] == -1"
     ).solve()
@@ -151,7 +152,7 @@ def test_definitions_have_values_in_answers():
 # ---------------------------------------------------------------- variable indices
 
 
-def element_cases():
+def element_cases() -> Any:
     """Arrays, how they are indexed, and what Python's dictionaries say."""
     shapes = {
         "0..2": range(3),
@@ -166,7 +167,7 @@ def element_cases():
 
 @pytest.mark.parametrize(("written", "members"), element_cases())
 @pytest.mark.parametrize("is_constant", [False, True])
-def test_variable_index_in_one_axis(written, members, is_constant):
+def test_variable_index_in_one_axis(written: str, members: range, is_constant: bool) -> None:
     values = {member: 10 + 3 * place for place, member in enumerate(members)}
     fixed = "\n".join(f"x[{member}] == {value}" for member, value in values.items())
     head = (
@@ -181,7 +182,7 @@ def test_variable_index_in_one_axis(written, members, is_constant):
 
 
 @pytest.mark.parametrize("axes", [("1..2", "0..2"), ("{1, 4}", "1..3"), ("-1..0", "{3, 7, 8}")])
-def test_variable_indices_in_two_axes(axes):
+def test_variable_indices_in_two_axes(axes: tuple[str, ...]) -> None:
     members = [sorted(Model.from_text(f"a in {axis}").variables["a"].domain) for axis in axes]
     values = {place: 5 + number for number, place in enumerate(itertools.product(*members))}
     lists = [[values[i, j] for j in members[1]] for i in members[0]]
@@ -202,7 +203,7 @@ def test_variable_indices_in_two_axes(axes):
         assert found == {(j, values[one, j]) for j in members[1]}
 
 
-def test_constant_index_outside_is_undefined():
+def test_constant_index_outside_is_undefined() -> None:
     assert holds("x[1..3] := [4, 5, 6]; not (x[4] == 6)")
     assert holds("x[1..3] := [4, 5, 6]; forall(i == 1 or x[i - 1] < x[i] for i in 1..3)")
     assert not holds("x[1..2, 1..3] := [[1, 2, 3], [4, 5, 6]]; x[1, 4] == 4")
@@ -210,12 +211,12 @@ def test_constant_index_outside_is_undefined():
     assert Model.from_text("x[1..3] in 4..6; i in 0..9; x[0] == 4 or i == 2").count() == 27
 
 
-def test_conditions_by_variable_index():
+def test_conditions_by_variable_index() -> None:
     found = solutions("b[1..3] bool; i in 0..5; b[1] == false; b[2]; not b[3]; b[i]", ["i"])
     assert found == {(2,)}
 
 
-def test_entries_of_named_lists_are_taken_alone_by_a_constant():
+def test_entries_of_named_lists_are_taken_alone_by_a_constant() -> None:
     assert solutions("x in 0..1; d := [x, 1 // x]; d[0] == 0", ["x"]) == {(0,)}
     assert solutions("x in 0..1; [x, 1 // x][0] == 0", ["x"]) == set()
 
@@ -271,7 +272,7 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("text", "column", "message", "hint"), MISTAKES)
-def test_a_mistake_is_named_with_its_place(text, column, message, hint):
+def test_a_mistake_is_named_with_its_place(text: str, column: int, message: str, hint: str) -> None:
     with pytest.raises(ParseError) as caught:
         Model.from_text("x[1..3] in 1..4\n" + text)
     error = caught.value
@@ -299,7 +300,7 @@ DEEP = "g(a) := f(f(f(f(a)))); h(a) := g(g(g(g(a)))); k(a) := h(h(h(h(a))))"
         ("s := [1, 2]; " + "forall(" * 30 + "true" + " for i in s)" * 30, "nodes"),
     ],
 )  # fmt: skip
-def test_limits_hold_through_expansion(text, name):
+def test_limits_hold_through_expansion(text: str, name: str) -> None:
     limits = Limits(nodes=20_000)
     with pytest.raises(LimitExceeded) as caught:
         Model.from_text(text, limits=limits)
@@ -307,22 +308,22 @@ def test_limits_hold_through_expansion(text, name):
     assert caught.value.where.startswith("<text>:1:")
 
 
-def test_time_limit_holds_through_expansion():
+def test_time_limit_holds_through_expansion() -> None:
     with pytest.raises(Exception, match="time limit"):
         Model.from_text(
             "forall(i > 0 for i in 1..10 ** 12 if false)", limits=Limits(nodes=None), time_limit=0.05
         )
 
 
-def test_reserved_words_stay_names_in_backquotes():
+def test_reserved_words_stay_names_in_backquotes() -> None:
     assert solutions("`for`, `if`, `param` in 1..1; `for` + `if` == 2", ["for", "if"]) == {(1, 1)}
 
 
-def test_elements_of_models_without_arrays_are_found_by_name():
+def test_elements_of_models_without_arrays_are_found_by_name() -> None:
     model = Model.from_text("`x[1]` in 1..3; `x[a,2]` in 1..3; x[1] == 2; x[a, 2] == 3")
     assert model.solve().values == {"x[1]": 2, "x[a,2]": 3}
 
 
-def test_two_meanings_of_one_name_are_refused():
+def test_two_meanings_of_one_name_are_refused() -> None:
     with pytest.raises((ParseError, ModelError), match="declared already"):
         Model.from_text("`x[1]` in 1..3; x[1..3] in 1..3")

@@ -28,7 +28,7 @@ Part = tuple[str, Callable[[Env], Any]]
 
 
 @st.composite
-def number(draw, names: tuple[str, ...], depth: int) -> Part:
+def number(draw: st.DrawFn, names: tuple[str, ...], depth: int) -> Part:
     """An integer over some names, which always has a value."""
     kind = draw(st.sampled_from(["name", "name", "const", "op", "call", "index", "cell", "sum", "len"]))
     if kind == "const" or depth == 0:
@@ -57,7 +57,7 @@ def number(draw, names: tuple[str, ...], depth: int) -> Part:
 
 
 @st.composite
-def condition(draw, names: tuple[str, ...], depth: int) -> Part:
+def condition(draw: st.DrawFn, names: tuple[str, ...], depth: int) -> Part:
     operator = draw(st.sampled_from(["<", "<=", "==", "!=", ">", ">="]))
     (one_text, one), (two_text, two) = draw(number(names, depth)), draw(number(names, depth))
     calls = {
@@ -72,7 +72,7 @@ def condition(draw, names: tuple[str, ...], depth: int) -> Part:
 
 
 @st.composite
-def members(draw, names: tuple[str, ...]) -> Part:
+def members(draw: st.DrawFn, names: tuple[str, ...]) -> Part:
     kind = draw(st.sampled_from(["range", "range", "later", "step", "set", "list", "array"]))
     lo, size = draw(st.integers(-2, 3)), draw(st.integers(-1, 3))
     if kind == "later" and names:
@@ -91,7 +91,7 @@ def members(draw, names: tuple[str, ...]) -> Part:
 
 @st.composite
 def loops(
-    draw, names: tuple[str, ...], depth: int
+    draw: st.DrawFn, names: tuple[str, ...], depth: int
 ) -> tuple[str, Callable[[Env], list[Env]], tuple[str, ...]]:
     """Generators: their text, the choices of their names, and the names."""
     text, steps = "", []
@@ -117,7 +117,7 @@ def loops(
 
 
 @st.composite
-def gathered(draw, names: tuple[str, ...], depth: int, kind: str = "") -> Part:
+def gathered(draw: st.DrawFn, names: tuple[str, ...], depth: int, kind: str = "") -> Part:
     """An aggregate of a comprehension."""
     kind = kind or draw(st.sampled_from(["sum", "product", "len", "max", "forall", "exists", "list"]))
     text, choices, inner = draw(loops(names, depth))
@@ -131,12 +131,12 @@ def gathered(draw, names: tuple[str, ...], depth: int, kind: str = "") -> Part:
     written = f"{kind}({head_text}{text})"
     if kind in ("forall", "exists"):
         written = f"(0 + {written})"
-    return written, lambda env: int(calls[kind]([head(one) for one in choices(env)]))
+    return written, lambda env: int(calls[kind]([head(one) for one in choices(env)]))  # type: ignore[operator]
 
 
 @settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 @given(gathered((), 2))
-def test_comprehensions_are_python_s(part):
+def test_comprehensions_are_python_s(part: tuple[str, Callable[..., Any]]) -> None:
     text, value = part
     model = Model.from_text(f"{HEAD}v := {text}")
     assert model.lets["v"].evaluate({}) == value({}), text
@@ -144,7 +144,9 @@ def test_comprehensions_are_python_s(part):
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(loops((), 1), st.data())
-def test_constraints_over_arrays_are_python_s(drawn, data):
+def test_constraints_over_arrays_are_python_s(
+    drawn: tuple[str, Callable[..., Any], tuple[str, ...]], data: st.DataObject
+) -> None:
     """What a `forall` over variables asks, each element chosen by an index that Python works out."""
     text, choices, names = drawn
     index_text, index = data.draw(number(names, 1))

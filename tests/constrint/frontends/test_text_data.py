@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,24 +24,24 @@ maximize sum(take)
 ITEMS = {"item": ["tent", "stove", "rope"], "weight": {"tent": 3, "stove": 2, "rope": 4}}
 
 
-def from_file(value) -> GivenNames:
+def from_file(value: str) -> GivenNames:
     given = GivenNames({"n": value})
     given.origins["n"] = "data.json"
     return given
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-def solved(folder, text: str, *data, **options) -> dict[str, int]:
+def solved(folder: Path, text: str, *data: Path, **options: Any) -> dict[str, int]:
     (folder / "model.constrint").write_text(text, encoding="utf-8")
     return dict(Model.from_file(folder / "model.constrint", data=data, **options).solve().values)
 
 
-def written(folder, name: str, text: str):
+def written(folder: Path, name: str, text: str) -> Path:
     (folder / name).write_text(text, encoding="utf-8")
     return folder / name
 
@@ -47,7 +49,7 @@ def written(folder, name: str, text: str):
 BEST = {"take[tent]": 1, "take[stove]": 1, "take[rope]": 0}
 
 
-def test_json_yaml_and_csv_say_the_same(folder):
+def test_json_yaml_and_csv_say_the_same(folder: Path) -> None:
     as_json = written(folder, "d.json", json.dumps(ITEMS))
     lines = "item: [tent, stove, rope]\nweight:\n  tent: 3  # kg\n  stove: 2\n  rope: 4\n"
     as_yaml = written(folder, "d.yaml", lines)
@@ -59,7 +61,7 @@ def test_json_yaml_and_csv_say_the_same(folder):
     assert solved(folder, KNAPSACK, constants={**ITEMS, "weight": [3, 2, 4]})["take[tent]"] == 1
 
 
-def test_tables(folder):
+def test_tables(folder: Path) -> None:
     edges = written(folder, "edges.csv", "0,1\n1, 2\n")
     text = "param edges; c[0..2] in 0..1; c[0] == 0; forall(c[a] != c[b] for a, b in edges)"
     assert solved(folder, text, edges) == {"c[0]": 0, "c[1]": 1, "c[2]": 0}
@@ -84,7 +86,7 @@ def test_tables(folder):
         ("param n := 3; x in {n}", 8, 8),
     ],
 )
-def test_values(text, value, expected):
+def test_values(text: str, value: int | list[int], expected: int) -> None:
     assert Model.from_text(text, constants={"n": value}).solve().values["x"] == expected
 
 
@@ -108,13 +110,13 @@ def test_values(text, value, expected):
         ("enum n", ["a", "a"], "'a' is declared already"),
     ],
 )
-def test_mistakes_in_values(text, value, message):
+def test_mistakes_in_values(text: str, value: str, message: str) -> None:
     with pytest.raises(ParseError, match="<text>:1:") as caught:
         read_model(text, constants=from_file(value))
     assert message in str(caught.value)
 
 
-def test_a_mistake_in_a_constant_is_not_put_on_the_file_that_it_overrides(folder):
+def test_a_mistake_in_a_constant_is_not_put_on_the_file_that_it_overrides(folder: Path) -> None:
     (folder / "d.json").write_text('{"n": [1, 2]}')
     (folder / "m.constrint").write_text("param n[1..2]; x in 0..n[1]")
     assert Model.from_file(folder / "m.constrint", data=folder / "d.json").count() == 2
@@ -146,13 +148,13 @@ def test_a_mistake_in_a_constant_is_not_put_on_the_file_that_it_overrides(folder
         ("d.txt", "", "a data file ends in .json"),
     ],
 )
-def test_mistakes_in_files(folder, name, content, message):
+def test_mistakes_in_files(folder: Path, name: str, content: str, message: str) -> None:
     with pytest.raises((ModelError, ParseError)) as caught:
         solved(folder, "param weight := 3; x in 1..2", written(folder, name, content))
     assert message in str(caught.value)
 
 
-def test_files_contradict_each_other_and_missing_ones_are_named(folder):
+def test_files_contradict_each_other_and_missing_ones_are_named(folder: Path) -> None:
     one, two = (written(folder, name, '{"n": 3}') for name in ("a.json", "b.json"))
     with pytest.raises(ModelError, match=r"b\.json: 'n' has a value in .*a\.json already"):
         solved(folder, "param n", one, two)
@@ -160,7 +162,7 @@ def test_files_contradict_each_other_and_missing_ones_are_named(folder):
         solved(folder, "param n", folder / "c.json")
 
 
-def test_limits_hold_in_data(folder):
+def test_limits_hold_in_data(folder: Path) -> None:
     lines = ["a0: &a0 [1, 1]", *[f"a{i}: &a{i} [*a{i - 1}, *a{i - 1}]" for i in range(1, 40)]]
     bomb = written(folder, "bomb.yaml", "\n".join(lines))
     with pytest.raises(LimitExceeded, match="values"):
@@ -176,7 +178,7 @@ def test_limits_hold_in_data(folder):
 # ---------------------------------------------------------------- included files
 
 
-def test_includes(folder):
+def test_includes(folder: Path) -> None:
     (folder / "parts").mkdir()
     written(folder, "parts/sizes.constrint", 'include "base.constrint"\nm := n + 1\n')
     written(folder, "parts/base.constrint", "n := 3\nf(a) := a + n\n")
@@ -184,7 +186,7 @@ def test_includes(folder):
     assert solved(folder, text)["x"] == 7
 
 
-def test_errors_name_the_included_file(folder):
+def test_errors_name_the_included_file(folder: Path) -> None:
     written(folder, "base.constrint", "n := 3\ny == 2\n")
     with pytest.raises(ParseError, match=r"base\.constrint:2:1: 'y' is not declared"):
         solved(folder, 'include "base.constrint"\n')
@@ -193,7 +195,7 @@ def test_errors_name_the_included_file(folder):
         solved(folder, 'include "base.constrint"\nf(3) == 2\n')
 
 
-def test_circles_and_escapes_are_refused(folder):
+def test_circles_and_escapes_are_refused(folder: Path) -> None:
     inner = folder / "inner"
     inner.mkdir()
     written(folder, "secret.constrint", "n := 3\n")
@@ -219,7 +221,7 @@ def test_circles_and_escapes_are_refused(folder):
     assert Model.from_text('include "secret.constrint"\nx in {n}', include=[folder]).solve().values["x"] == 3
 
 
-def test_limits_hold_over_included_files(folder):
+def test_limits_hold_over_included_files(folder: Path) -> None:
     written(folder, "long.constrint", "# " + "x" * 3000)
     with pytest.raises(LimitExceeded, match="bytes"):
         solved(folder, 'include "long.constrint"\n', limits=Limits(bytes=2000))
@@ -231,14 +233,14 @@ def test_limits_hold_over_included_files(folder):
     assert solved(folder, 'include "f0.constrint"\n')["x"] in (1, 2)
 
 
-def test_data_go_with_texts_only(folder):
+def test_data_go_with_texts_only(folder: Path) -> None:
     path = written(folder, "m.json", Model.from_text("x in 1..2").to_json())
     with pytest.raises(ConstrintError, match="takes no constants and no data"):
         Model.from_file(path, data=written(folder, "d.json", '{"n": 3}'))
 
 
 @pytest.mark.parametrize("dialect", ["constrint", "flashrnn"])
-def test_constants_that_nothing_uses_are_refused(folder, dialect):
+def test_constants_that_nothing_uses_are_refused(folder: Path, dialect: str) -> None:
     text = "capacity <= 3" if dialect == "flashrnn" else "param capacity := 3; x in 0..capacity"
     with pytest.raises(ModelError, match=r"no parameter 'capcity'\nhint: did you mean 'capacity'\?"):
         Model.from_text(text, constants={"capcity": 10}, dialect=dialect)
@@ -250,14 +252,14 @@ def test_constants_that_nothing_uses_are_refused(folder, dialect):
         Model.from_file(folder / "m.constrint", constants={"capcity": 10}, dialect=dialect)
 
 
-def test_constants_that_only_an_included_file_or_a_function_uses(folder):
+def test_constants_that_only_an_included_file_or_a_function_uses(folder: Path) -> None:
     (folder / "inner.constrint").write_text("f(a) := a + n\ny in 0..m")
     (folder / "m.constrint").write_text('include "inner.constrint"\nx in 0..3')
     model = Model.from_file(folder / "m.constrint", constants={"n": 1, "m": 2})
     assert model.count() == 12
 
 
-def test_the_command_line_refuses_constants_that_nothing_uses(folder):
+def test_the_command_line_refuses_constants_that_nothing_uses(folder: Path) -> None:
     from click.testing import CliRunner
 
     from constrint.cli.main import app

@@ -22,7 +22,7 @@ SESSIONS = [one for text in CONSOLES for one in re.split(r"^(?=\$ )", text, flag
 
 
 @pytest.fixture
-def models(tmp_path, monkeypatch):
+def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The models of the reference that begin with a file name, in the working directory."""
     monkeypatch.chdir(tmp_path)
     for text in MODELS:
@@ -34,7 +34,7 @@ def models(tmp_path, monkeypatch):
 
 @pytest.mark.usefixtures("models")
 @pytest.mark.parametrize("text", MODELS)
-def test_models_are_valid_and_formatted(text):
+def test_models_are_valid_and_formatted(text: str) -> None:
     Path("model.constrint").write_text(text, encoding="utf-8")
     given = ["-D", "hidden=64", "-D", "tiles=16,32"] if "hidden" in text else []
     named = re.match(r"# (\w+)\.constrint\n", text)
@@ -46,7 +46,7 @@ def test_models_are_valid_and_formatted(text):
 
 @pytest.mark.usefixtures("models")
 @pytest.mark.parametrize("session", SESSIONS)
-def test_commands_print_what_the_reference_says(session):
+def test_commands_print_what_the_reference_says(session: str) -> None:
     command, _, expected = session.partition("\n")
     words = shlex.split(command.removeprefix("$ "))
     text = None
@@ -56,6 +56,6 @@ def test_commands_print_what_the_reference_says(session):
     assert CliRunner().invoke(app, words[1:], input=text).output == expected
 
 
-def test_the_reference_has_examples_of_both_kinds():
+def test_the_reference_has_examples_of_both_kinds() -> None:
     assert len(MODELS) >= 5
     assert len(SESSIONS) >= 5

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from random import Random
+from typing import Any
 
 import pytest
 from random_models import draw_model
@@ -74,7 +75,9 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("text", "line", "column", "message", "hint"), MISTAKES)
-def test_a_mistake_is_named_with_its_place(text, line, column, message, hint):
+def test_a_mistake_is_named_with_its_place(
+    text: str, line: int, column: int, message: str, hint: str
+) -> None:
     with pytest.raises(ParseError) as caught:
         Model.from_text(DECLARED + text, filename="model.constrint")
     error = caught.value
@@ -88,13 +91,13 @@ def test_a_mistake_is_named_with_its_place(text, line, column, message, hint):
 
 
 @pytest.mark.parametrize("opening", ["(", "-", "not ", "abs("])
-def test_deep_nesting_is_an_error_not_a_crash(opening):
+def test_deep_nesting_is_an_error_not_a_crash(opening: str) -> None:
     closing = ")" if opening.endswith("(") else ""
     with pytest.raises(LimitExceeded, match="nested more than 500 deep"):
         Model.from_text(f"{DECLARED}b == (x == 1)\n{opening * 5000}b{closing * 5000} == 1")
 
 
-def test_long_flat_expressions_are_no_problem():
+def test_long_flat_expressions_are_no_problem() -> None:
     model = Model.from_text(DECLARED + " + ".join(["x"] * 5000) + " == 1\n" + " and ".join(["b"] * 5000))
     assert len(model.constraints) == 2
 
@@ -107,7 +110,7 @@ def error_of(text: str) -> ParseError | None:
     return None
 
 
-def test_damaged_texts_give_parse_errors_and_nothing_else():
+def test_damaged_texts_give_parse_errors_and_nothing_else() -> None:
     """Random models with characters removed, doubled or changed: valid or a ParseError inside the text."""
     random = Random(1)
     errors = 0
@@ -131,6 +134,6 @@ def test_damaged_texts_give_parse_errors_and_nothing_else():
 
 
 @pytest.mark.parametrize("text", [None, b"x in 1..3", 7])
-def test_what_is_no_text_is_refused(text):
+def test_what_is_no_text_is_refused(text: Any) -> None:
     with pytest.raises(ModelError, match="read from a str"):
         Model.from_text(text)

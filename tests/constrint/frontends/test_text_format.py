@@ -53,17 +53,17 @@ prefer bm max, -bn min
 """
 
 
-def test_layout():
+def test_layout() -> None:
     assert format_text(UGLY) == PRETTY
 
 
 @pytest.mark.parametrize("text", [PRETTY, "", "# only a comment\n", "x in .. ; x in 1.. step 2; x in ..5\n"])
-def test_formatting_twice_changes_nothing(text):
+def test_formatting_twice_changes_nothing(text: str) -> None:
     once = format_text(text)
     assert format_text(once) == once
 
 
-def test_invalid_text_is_not_formatted():
+def test_invalid_text_is_not_formatted() -> None:
     with pytest.raises(ParseError, match="2:3"):
         format_text("x in 1..4\nx = 3")
 
@@ -85,7 +85,7 @@ def mangled(text: str, random: Random) -> str:
     return "\n".join(lines)
 
 
-def test_random_models_keep_their_tokens_and_their_meaning():
+def test_random_models_keep_their_tokens_and_their_meaning() -> None:
     random = Random(7)
     for seed in range(200):
         text = mangled(draw_model(seed, max_assignments=20).text(), random)
@@ -95,7 +95,7 @@ def test_random_models_keep_their_tokens_and_their_meaning():
         assert Model.from_text(formatted).to_text() == Model.from_text(text).to_text()
 
 
-def test_written_models_are_formatted_already():
+def test_written_models_are_formatted_already() -> None:
     for seed in range(100):
         text = Model.from_text(draw_model(seed, max_assignments=20).text()).to_text()
         assert format_text(text) == text
@@ -126,7 +126,7 @@ sum(a * b for a, b in [[1, 2]]) == -1
 """
 
 
-def test_layout_of_arrays_and_comprehensions():
+def test_layout_of_arrays_and_comprehensions() -> None:
     assert format_text(ARRAYS_UGLY) == ARRAYS_PRETTY
     assert format_text(ARRAYS_PRETTY) == ARRAYS_PRETTY
 
@@ -142,7 +142,7 @@ def meaning(text: str) -> object:
 
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(grammar())
-def test_formatted_texts_mean_the_same(text):
+def test_formatted_texts_mean_the_same(text: str) -> None:
     try:
         formatted = format_text(text)
     except ConstrintError:

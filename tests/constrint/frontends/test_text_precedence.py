@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import itertools
 import operator
+from collections.abc import Callable
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -13,7 +15,7 @@ from constrint import Model, Undefined
 
 NAMES = ("a", "b", "c")
 VALUES = (-3, -1, 0, 2, 5)
-OPERATORS = {
+OPERATORS: dict[Any, Callable[..., Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
@@ -35,7 +37,7 @@ class NoValue(Exception):
     pass
 
 
-def meaning(node: ast.expr, values: dict[str, int]) -> int:
+def meaning(node: ast.expr, values: dict[str, int]) -> Any:
     """The value that Python's grammar gives to an expression; a comparison of what has none is false."""
     if isinstance(node, ast.Constant):
         return node.value
@@ -47,8 +49,8 @@ def meaning(node: ast.expr, values: dict[str, int]) -> int:
         parts = [bool(meaning(value, values)) for value in node.values]
         return all(parts) if isinstance(node.op, ast.And) else any(parts)
     if isinstance(node, ast.Compare):
-        parts = [node.left, *node.comparators]
-        return all(link(*each, values) for each in zip(node.ops, parts, parts[1:], strict=False))
+        parts = [node.left, *node.comparators]  # type: ignore[list-item]
+        return all(link(*each, values) for each in zip(node.ops, parts, parts[1:], strict=False))  # type: ignore[arg-type]
     assert isinstance(node, ast.BinOp)
     left, right = meaning(node.left, values), meaning(node.right, values)
     if isinstance(node.op, ast.Pow):
@@ -60,7 +62,7 @@ def meaning(node: ast.expr, values: dict[str, int]) -> int:
     return OPERATORS[type(node.op)](left, right)
 
 
-def link(op: ast.cmpop, left: ast.expr, right: ast.expr, values: dict[str, int]) -> bool:
+def link(op: ast.cmpop, left: ast.expr, right: ast.expr, values: dict[str, int]) -> Any:
     try:
         return OPERATORS[type(op)](meaning(left, values), meaning(right, values))
     except NoValue:
@@ -109,7 +111,7 @@ class Writer:
         return " ".join(parts)
 
 
-def value_here(expr, assignment) -> int | None:
+def value_here(expr: Any, assignment: Any) -> int | None:
     try:
         return int(expr.evaluate(assignment))
     except Undefined:
@@ -124,7 +126,7 @@ def value_in_python(tree: ast.expr, values: dict[str, int]) -> int | None:
 
 
 @pytest.mark.parametrize("block", range(3))
-def test_random_expressions_mean_what_python_says(block):
+def test_random_expressions_mean_what_python_says(block: int) -> None:
     defined = 0
     for seed in range(100 * block, 100 * block + 100):
         writer = Writer(seed)
@@ -167,7 +169,7 @@ def test_random_expressions_mean_what_python_says(block):
         ("(1 < 2) + (2 < 3) * 4", 5),
     ],
 )
-def test_constants(text, expected):
+def test_constants(text: str, expected: int) -> None:
     assert Model.from_text(f"v := {text}").lets["v"].evaluate({}) == expected
 
 
@@ -204,7 +206,7 @@ def test_constants(text, expected):
         ("not (1 < 2 < 3) -> false", True),
     ],
 )
-def test_conditions(text, expected):
+def test_conditions(text: str, expected: bool) -> None:
     assert Model.from_text(f"{text}").constraints[0].expr.evaluate({}) is expected
 
 
@@ -228,5 +230,5 @@ def test_conditions(text, expected):
         ("if_then_else({}, 3, 4) == 4", True),
     ],
 )
-def test_undefined_terms_make_the_smallest_condition_false(text, around, expected):
+def test_undefined_terms_make_the_smallest_condition_false(text: str, around: str, expected: bool) -> None:
     assert Model.from_text(around.format(text, text)).constraints[0].expr.evaluate({}) is expected

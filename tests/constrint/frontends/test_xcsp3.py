@@ -1,7 +1,12 @@
 # ruff: noqa: E501 - an instance stands beside its definition
 """XCSP3-core: instances as models, each constraint against its definition by brute force."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from itertools import pairwise, product
+from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -14,18 +19,18 @@ LOW, HIGH = -1, 3
 XS = '<array id="x" size="[4]"> -1..3 </array>'
 
 
-def instance(constraints, variables=XS, objectives=""):
+def instance(constraints: str, variables: str = XS, objectives: str = "") -> str:
     return (
         f'<instance format="XCSP3" type="CSP"><variables>{variables}</variables>\n'
         f"<constraints>\n{constraints}\n</constraints>{objectives}</instance>"
     )
 
 
-def trunc(x, y):
+def trunc(x: int, y: int) -> int:
     return abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
 
 
-def cycle(x):
+def cycle(x: Any) -> Any:
     on = [i for i in range(4) if x[i] != i]
     if len(on) < 2 or not all(0 <= v < 4 for v in x):
         return False
@@ -36,7 +41,7 @@ def cycle(x):
     return node == on[0] and len(seen) == len(on)
 
 
-def apart(starts, lengths, keep_zero):
+def apart(starts: Any, lengths: Any, keep_zero: Any) -> bool:
     return all(
         a + u <= b or b + v <= a or (not keep_zero and 0 in (u, v))
         for i, (a, u) in enumerate(zip(starts, lengths, strict=True))
@@ -44,15 +49,15 @@ def apart(starts, lengths, keep_zero):
     )
 
 
-def usage(starts, lengths, heights):
+def usage(starts: Any, lengths: Any, heights: Any) -> Any:
     tasks = list(zip(starts, lengths, heights, strict=True))
     return max(sum(h for s, d, h in tasks if s <= t < s + d) for t in range(-1, 8))
 
 
-def word(x):
+def word(x: Any) -> bool:
     state = "a"
     for v in x:
-        state = {("a", 0): "a", ("a", 1): "b", ("b", 0): "a", ("b", 2): "c", ("c", 0): "c"}.get((state, v))
+        state = {("a", 0): "a", ("a", 1): "b", ("b", 0): "a", ("b", 2): "c", ("c", 0): "c"}.get((state, v))  # type: ignore[assignment]
     return state in ("a", "c")
 
 
@@ -141,20 +146,20 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_constraint(name):
+def test_a_constraint(name: str) -> None:
     text, holds = CASES[name]
-    expected = sum(bool(holds(*x)) for x in product(range(LOW, HIGH + 1), repeat=4))
+    expected = sum(bool(holds(*x)) for x in product(range(LOW, HIGH + 1), repeat=4))  # type: ignore[no-untyped-call]
     assert Model.of(read_xcsp3(instance(text))).count() == expected
     assert 0 < expected < 5**4
 
 
-def test_a_circuit_is_quadratic_in_its_places():
+def test_a_circuit_is_quadratic_in_its_places() -> None:
     places = '<array id="x" size="[150]"> 0..149 </array>'
     model = Model.of(read_xcsp3(instance("<circuit> x[] </circuit>", places)))
     assert len(model.variables) == 150
 
 
-def test_variables_of_all_kinds():
+def test_variables_of_all_kinds() -> None:
     variables = """
       <var id="a"> 1 3..5 </var> <var id="b" as="a"/>
       <array id="m" size="[2][3]"> <domain for="m[0][]"> 0 1 </domain> <domain for="m[1][0..1]"> 2..3 </domain>
@@ -172,7 +177,7 @@ def test_variables_of_all_kinds():
     assert model.count() == 16 * len(rows)
 
 
-def test_objectives():
+def test_objectives() -> None:
     goal = '<objectives><maximize type="sum"><list> x[] </list><coeffs> 1 1 1 -1 </coeffs></maximize></objectives>'
     result = Model.of(read_xcsp3(instance("<allDifferent> x[] </allDifferent>", objectives=goal))).solve()
     assert result.status is Status.OPTIMAL
@@ -202,13 +207,13 @@ def test_objectives():
         ),
     ],
 )
-def test_mistakes_have_a_place(text, message):
+def test_mistakes_have_a_place(text: str, message: str) -> None:
     with pytest.raises(ParseError) as caught:
         read_xcsp3(text)
     assert message in str(caught.value)
 
 
-def test_files_are_known_by_their_ending(tmp_path):
+def test_files_are_known_by_their_ending(tmp_path: Path) -> None:
     xml, fzn = tmp_path / "a.xml", tmp_path / "b.fzn"
     xml.write_text(instance("<allDifferent> x[] </allDifferent>"))
     fzn.write_text("var 1..3: a; constraint int_lt(a,2); solve satisfy;")
@@ -222,7 +227,7 @@ def test_files_are_known_by_their_ending(tmp_path):
         Model.from_text("x in 1..3", dialect="xcsp")
 
 
-def free(values, allowed):
+def free(values: dict[str, int], allowed: Any) -> Any:
     return [v for v in values if v not in allowed]
 
 
@@ -250,7 +255,7 @@ def free(values, allowed):
         ('<intension hreifiedTo="b">eq(x[0],x[1])</intension>', lambda a, b, c, d, t: a != b or t),
     ],
 )
-def test_exceptions_and_truth_values(constraint, holds):
+def test_exceptions_and_truth_values(constraint: str, holds: Callable[..., Any]) -> None:
     truth = "reified" in constraint
     variables = XS + ('<var id="b"> 0 1 </var>' if truth else "")
     columns = [range(-1, 4)] * 4 + [range(2)] * truth
@@ -268,6 +273,6 @@ def test_exceptions_and_truth_values(constraint, holds):
         ("<sum><list>x[0]</list><list>x[1]</list><condition>(eq,1)</condition></sum>", "several lists"),
     ],
 )
-def test_what_would_be_left_out_is_refused(constraint, message):
+def test_what_would_be_left_out_is_refused(constraint: str, message: str) -> None:
     with pytest.raises(ParseError, match=message):
         read_xcsp3(instance(constraint))

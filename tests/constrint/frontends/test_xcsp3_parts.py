@@ -1,6 +1,10 @@
 """XCSP3: places of extremes with ranks, and no part or attribute is dropped."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from itertools import product
+from typing import Any
 
 import pytest
 
@@ -13,7 +17,12 @@ VALUES = range(3)
 TWO_GOALS = '<minimize id="o">x[0]</minimize><maximize>x[1]</maximize>'
 
 
-def instance(constraints, objectives="", variables='<array id="x" size="[3]"> 0..2 </array>', more=""):
+def instance(
+    constraints: str,
+    objectives: str = "",
+    variables: str = '<array id="x" size="[3]"> 0..2 </array>',
+    more: str = "",
+) -> str:
     return (
         '<instance format="XCSP3" type="CSP">'
         f'<variables>{variables}<var id="i"> -1..4 </var></variables>\n'
@@ -21,11 +30,11 @@ def instance(constraints, objectives="", variables='<array id="x" size="[3]"> 0.
     )
 
 
-def count(constraint):
+def count(constraint: str) -> int:
     return Model.of(read_xcsp3(instance(constraint))).count()
 
 
-def ranked(places, rank):
+def ranked(places: list[int], rank: str) -> list[int]:
     return {"any": places, "first": places[:1], "last": places[-1:]}[rank]
 
 
@@ -36,7 +45,7 @@ ROWS = [(x, i) for x in product(VALUES, repeat=3) for i in range(-1, 5)]
 @pytest.mark.parametrize("start", [0, 1])
 @pytest.mark.parametrize(("kind", "extreme"), [("maximum", max), ("minimum", min)])
 class TestExtremes:
-    def test_arg(self, kind, extreme, start, rank):
+    def test_arg(self, kind: str, extreme: Callable[..., Any], start: int, rank: Any) -> None:
         given = f' rank="{rank}"' if rank else ""
         for condition, holds in {
             "(eq,i)": lambda place, i: place == i,
@@ -51,10 +60,10 @@ class TestExtremes:
             expected = 0
             for x, i in ROWS:
                 places = [p + start for p, v in enumerate(x) if v == extreme(x)]
-                expected += any(holds(place, i) for place in ranked(places, rank or "any"))
+                expected += any(holds(place, i) for place in ranked(places, rank or "any"))  # type: ignore[no-untyped-call]
             assert count(text) == expected, text
 
-    def test_index(self, kind, extreme, start, rank):
+    def test_index(self, kind: str, extreme: Any, start: int, rank: Any) -> None:
         given = f' rank="{rank}"' if rank else ""
         for condition, holds in {
             "<condition>(ge,1)</condition>": lambda v: v >= 1,
@@ -64,10 +73,10 @@ class TestExtremes:
             expected = 0
             for x, i in ROWS:
                 places = [p + start for p, v in enumerate(x) if v == extreme(x)]
-                expected += holds(extreme(x)) and i in ranked(places, rank or "any")
+                expected += holds(extreme(x)) and i in ranked(places, rank or "any")  # type: ignore[no-untyped-call]
             assert count(text) == expected, text
 
-    def test_reified(self, kind, extreme, start, rank):
+    def test_reified(self, kind: str, extreme: Callable[..., Any], start: int, rank: str) -> None:
         given = f' rank="{rank}"' if rank else ""
         text = f'<{kind}Arg{given} reifiedBy="b"><list>x[]</list><condition>(eq,i)</condition></{kind}Arg>'
         variables = '<array id="x" size="[3]"> 0..2 </array><var id="b"> 0 1 </var>'
@@ -83,13 +92,13 @@ class TestExtremes:
     ("wanted", "holds"),
     [("<value>1</value>", lambda v: v == 1), ("<condition>(ge,1)</condition>", lambda v: v >= 1)],
 )
-def test_entries_with_ranks(wanted, holds, start, rank):
+def test_entries_with_ranks(wanted: str, holds: Callable[..., Any], start: int, rank: str) -> None:
     text = f'<element><list startIndex="{start}">x[]</list><index rank="{rank}">i</index>{wanted}</element>'
     expected = sum(i in ranked([p + start for p, v in enumerate(x) if holds(v)], rank) for x, i in ROWS)
     assert count(text) == expected
 
 
-def test_every_constraint_says_what_it_reads():
+def test_every_constraint_says_what_it_reads() -> None:
     elements = {one.partition("@")[0] for one in PARTS}
     assert elements >= set(_RULES)
 
@@ -114,7 +123,7 @@ def test_every_constraint_says_what_it_reads():
         ('<slide><list window="2">x[]</list><intension>ne(%0,%1)</intension></slide>', "attribute window"),
     ],
 )  # fmt: skip
-def test_what_would_be_left_out_is_refused(constraint, message):
+def test_what_would_be_left_out_is_refused(constraint: str, message: str) -> None:
     with pytest.raises(ParseError, match=message) as caught:
         read_xcsp3(instance(constraint))
     assert ":2:1:" in str(caught.value) or ":3:1:" in str(caught.value)
@@ -144,12 +153,12 @@ def test_what_would_be_left_out_is_refused(constraint, message):
         ),
     ],
 )  # fmt: skip
-def test_other_parts_of_an_instance_are_refused(text, message):
+def test_other_parts_of_an_instance_are_refused(text: str, message: str) -> None:
     with pytest.raises(ParseError, match=message):
         read_xcsp3(text)
 
 
-def test_what_only_describes_is_ignored():
+def test_what_only_describes_is_ignored() -> None:
     text = instance(
         '<block class="k" note="n"><allDifferent id="c" class="k" note="n">x[]</allDifferent></block>',
         f'<objectives combination="lexico">{TWO_GOALS}</objectives>',

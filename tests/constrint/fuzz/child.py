@@ -27,7 +27,7 @@ def answer(fmt: Format, data: bytes) -> dict[str, Any]:
         read = fmt.read(data)
     except InternalError:
         return {"kind": "traceback", "detail": traceback.format_exc()[-3000:]}
-    except (ConstrintError, *fmt.refusals) as error:
+    except (ConstrintError, *fmt.refusals) as error:  # type: ignore[misc]
         return refusal(fmt, error)
     except MemoryError:
         return {"kind": "memory", "detail": traceback.format_exc()[-3000:]}
@@ -37,7 +37,7 @@ def answer(fmt: Format, data: bytes) -> dict[str, Any]:
         fmt.use(read)
     except InternalError:
         return {"kind": "traceback", "detail": traceback.format_exc()[-3000:]}
-    except (ConstrintError, *fmt.refusals):
+    except (ConstrintError, *fmt.refusals):  # type: ignore[misc]
         pass  # no bounds, no time, no memory: an answer
     except MemoryError:
         return {"kind": "memory", "detail": traceback.format_exc()[-3000:]}

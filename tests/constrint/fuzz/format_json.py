@@ -88,7 +88,9 @@ def _documents(integers: Any, conditions: Any) -> Any:
     """Models with these expressions, in one of three with something odd in place of a part."""
     from hypothesis import strategies as st
 
-    odd = st.sampled_from([None, 1.5, "", {}, [], "x", -1, 10**30, True, "0x1f", "\ud800", [[]], {"lo": 1}])
+    odd: Any = st.sampled_from(
+        [None, 1.5, "", {}, [], "x", -1, 10**30, True, "0x1f", "\ud800", [[]], {"lo": 1}]
+    )
     usual = [
         {"name": "x", "domain": {"lo": 0, "hi": 9}},
         {"name": "y", "domain": [1, 5, 7]},

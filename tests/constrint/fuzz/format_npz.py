@@ -70,7 +70,7 @@ def grammar() -> Any:
     place = st.sampled_from(
         ["", "", "", "", "", "first_0_0", "value_0_0", "target_0_0", "first_0_1", "value_0_1", "x"]
     )
-    odd = st.sampled_from([None, [], {}, 5, "x", [["x"]], [[0, []]], [[1, 0]], 1.0, [[0, 1], [2]], True])
+    odd: Any = st.sampled_from([None, [], {}, 5, "x", [["x"]], [[0, []]], [[1, 0]], 1.0, [[0, 1], [2]], True])
     labels = st.sampled_from([[], [[0, [[i, f"v{i}"] for i in range(-3, 10)]]], [[1, [[0, {"tuple": [1]}]]]]])
 
     def headed(order: list[int], meaning: Any, wrong: str, value: Any) -> dict[str, Any]:

@@ -55,7 +55,7 @@ def grammar() -> Any:
     """Documents that are nearly right."""
     from hypothesis import strategies as st
 
-    odd = st.sampled_from([None, 1.5, "", {}, [], "a", -1, 10**30, True, [[]], [1, "a"], {"a": 1}])
+    odd: Any = st.sampled_from([None, 1.5, "", {}, [], "a", -1, 10**30, True, [[]], [1, "a"], {"a": 1}])
     kinds = st.sampled_from(["int", "int", "float", "bool", "string", "uint", None, "x"]) | odd
     values = st.sampled_from(VALUES) | st.lists(st.integers(-2, 70), min_size=1, max_size=5) | odd
     expressions = st.sampled_from(EXPRESSIONS) | odd

@@ -133,7 +133,9 @@ def grammar() -> Any:
             "1",
         ]
     )
-    plain = st.sampled_from([None, [], {}, "x", -1, 0, 1.5, True, 10**30, "\ud800", [[]], 1e308, {"a": "b"}])
+    plain: Any = st.sampled_from(
+        [None, [], {}, "x", -1, 0, 1.5, True, 10**30, "\ud800", [[]], 1e308, {"a": "b"}]
+    )
 
     paths = st.lists(st.integers(0, 30), min_size=1, max_size=3)
     changes = st.sampled_from([0, 0, 1, 1, 1, 2, 3])

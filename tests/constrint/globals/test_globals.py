@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,27 +12,28 @@ from global_models import DRAWN, assignments, draw_model, expected, value
 from global_oracle import draw_twins, wrong_optimum
 
 import constrint as ci
+from constrint import IntExpr
 from constrint.globals import GLOBALS, Function, Relation
 
 NAMES = sorted(DRAWN)
 MODELS = 60
 
 
-def found(model: ci.Model, **options) -> list[tuple[int, ...]]:
+def found(model: ci.Model, **options: Any) -> list[tuple[int, ...]]:
     return sorted(tuple(r.values.values()) for r in model.iter_solutions(**options))
 
 
-def globals_of(model: ci.Model):
+def globals_of(model: ci.Model) -> Iterator[IntExpr]:
     stack = [constraint.expr for constraint in model.constraints]
     while stack:
         expr = stack.pop()
         if isinstance(expr, Relation | Function):
             yield expr
-        stack.extend(expr.children)
+        stack.extend(expr.children)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_solutions_are_those_of_the_definition(name):
+def test_solutions_are_those_of_the_definition(name: str) -> None:
     solutions = 0
     for seed in range(MODELS):
         model = draw_model(name, seed)
@@ -42,17 +45,17 @@ def test_solutions_are_those_of_the_definition(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_decompositions_say_the_same(name):
+def test_decompositions_say_the_same(name: str) -> None:
     for seed in range(MODELS):
         model = draw_model(name, seed)
         for expr in globals_of(model):
-            other = expr.decomposed()
+            other = expr.decomposed()  # type: ignore[attr-defined]
             for assignment in assignments(model):
                 assert value(expr, assignment) == value(other, assignment), model.to_text()
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_text_and_json_keep_the_model(name):
+def test_text_and_json_keep_the_model(name: str) -> None:
     for seed in range(MODELS // 4):
         model = draw_model(name, seed)
         text = model.to_text()
@@ -62,7 +65,7 @@ def test_text_and_json_keep_the_model(name):
         assert found(again) == expected(model)
 
 
-def test_compiled_equals_interpreted():
+def test_compiled_equals_interpreted() -> None:
     for name in NAMES:
         for seed in range(3):
             model = draw_model(name, seed)
@@ -97,20 +100,20 @@ def test_compiled_equals_interpreted():
         ("count([x, y], [1])", "a list is not a number"),
     ],
 )
-def test_mistakes_in_text_are_explained(text, message):
+def test_mistakes_in_text_are_explained(text: str, message: str) -> None:
     with pytest.raises(ci.ParseError) as error:
         ci.Model.from_text(f"x, y in 0..3\n{text}\n", filename="a.constrint")
     assert message in str(error.value)
     assert "a.constrint:2:" in str(error.value)
 
 
-def test_mistakes_in_python_are_explained():
+def test_mistakes_in_python_are_explained() -> None:
     model = ci.Model()
     x = model.int_var("x", 0, 3)
     with pytest.raises(ci.ModelError, match="successors must be a list"):
-        ci.circuit(x)
+        ci.circuit(x)  # type: ignore[arg-type]
     with pytest.raises(ci.ModelError, match="a count for each value"):
-        ci.global_cardinality([x], [1, 2])
+        ci.global_cardinality([x], [1, 2])  # type: ignore[arg-type]
     with pytest.raises(ci.ModelError, match="3 xs, 1 ys"):
         ci.inverse([x, x, x], [x])
     wide = model.int_var("wide", 0, 10**9)
@@ -119,11 +122,11 @@ def test_mistakes_in_python_are_explained():
         model.solve()
 
 
-def test_counts_keep_their_values_and_their_order():
+def test_counts_keep_their_values_and_their_order() -> None:
     model = ci.Model()
     x = model.int_vars("x", 5, 0, 9)
     counts = {value: model.int_var(f"of {value}", 0, 5) for value in (7, 2, 5)}
-    model.add(ci.global_cardinality(x, counts | {np.int64(0): 1}, closed=True), ci.increasing(x))
+    model.add(ci.global_cardinality(x, counts | {np.int64(0): 1}, closed=True), ci.increasing(x))  # type: ignore[dict-item]
     model.add(counts[2] == 1, counts[5] == 1)
     assert "[7, 2, 5, 0], [`of 7`, `of 2`, `of 5`, 1], closed)" in model.to_text()
     for again in (model, ci.Model.from_text(model.to_text()), ci.Model.from_json(model.to_json())):
@@ -132,7 +135,7 @@ def test_counts_keep_their_values_and_their_order():
         assert [result[f"x[{i}]"] for i in range(5)] == [0, 2, 5, 7, 7]
 
 
-def test_automata_with_names():
+def test_automata_with_names() -> None:
     model = ci.Model()
     x = model.int_vars("x", 4, 0, 2)
     arcs = {("start", 0): "start", ("start", 1): "after", ("after", 0): "after"}
@@ -147,7 +150,7 @@ def test_automata_with_names():
         ci.cost_regular(x, arcs, "start", ["after"], 3)
 
 
-def test_an_automaton_that_is_not_deterministic_counts_each_word_once():
+def test_an_automaton_that_is_not_deterministic_counts_each_word_once() -> None:
     model = ci.Model()
     x = model.int_vars("x", 12, 0, 1)
     guess = [(0, 0, 0), (0, 1, 0), (0, 1, 1), *[(k, v, k + 1) for k in range(1, 6) for v in (0, 1)]]
@@ -155,7 +158,7 @@ def test_an_automaton_that_is_not_deterministic_counts_each_word_once():
     assert model.count() == sum(1 for _ in model.iter_solutions()) == 2**11
 
 
-def test_mistakes_in_json_are_explained():
+def test_mistakes_in_json_are_explained() -> None:
     document = (
         '{"format": "constrint", "version": 1, "variables": [{"name": "x", "domain": {"lo": 0, "hi": 1}}], '
         '"constraints": [{"expr": ["inverse", ["x"], ["x", "x"]]}]}'
@@ -164,7 +167,7 @@ def test_mistakes_in_json_are_explained():
         ci.Model.from_json(document)
 
 
-def test_arrays_of_numpy():
+def test_arrays_of_numpy() -> None:
     model = ci.Model()
     x = model.int_vars("x", 3, 0, 3)
     rows = np.array([[0, 1, 2], [3, 2, 1], [1, 1, 1]])
@@ -173,7 +176,7 @@ def test_arrays_of_numpy():
     assert found(model) == expected(model) != []
 
 
-def test_wide_domains():
+def test_wide_domains() -> None:
     model = ci.Model()
     x = model.int_vars("x", 3, 0, 10**6)
     model.add(ci.all_different(x), x[0] * x[1] == 36, x[1] * x[2] == 36, ci.increasing(x[:2]))
@@ -185,7 +188,7 @@ def test_wide_domains():
     assert found(other) == [(6, 2, 3), (6, 3, 2)]
 
 
-def test_beyond_64_bits():
+def test_beyond_64_bits() -> None:
     model = ci.Model()
     big = 10**30
     x = model.int_vars("x", 3, big, big + 2)
@@ -197,12 +200,12 @@ def test_beyond_64_bits():
 
 
 @pytest.mark.parametrize("first", range(0, 90, 18))
-def test_optima_are_those_of_cp_sat(first):
+def test_optima_are_those_of_cp_sat(first: int) -> None:
     for seed in range(first, first + 18):
         assert wrong_optimum(seed) == []
 
 
-def test_cp_sat_and_compiled_optima():
+def test_cp_sat_and_compiled_optima() -> None:
     feasible = 0
     for seed in range(5_000, 5_018):
         assert wrong_optimum(seed, "compiled") == []
@@ -211,14 +214,14 @@ def test_cp_sat_and_compiled_optima():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_cp_sat_backend_has_them(name):
+def test_the_cp_sat_backend_has_them(name: str) -> None:
     for seed in range(8):
         model = draw_model(name, seed)
         result = model.solve(backend="cp-sat")
         assert bool(result) == bool(expected(model)), model.to_text()
 
 
-def test_the_cp_sat_backend_does_not_list_what_is_large():
+def test_the_cp_sat_backend_does_not_list_what_is_large() -> None:
     model = ci.Model()
     x = model.int_vars("x", 12, 0, 40)
     model.add(ci.all_different(x, consistency="bounds"), ci.lex_less(x[:6], x[6:]), ci.inverse(x[:6], x[6:]))
@@ -228,6 +231,6 @@ def test_the_cp_sat_backend_does_not_list_what_is_large():
     assert model.solve(backend="cp-sat").status is model.solve().status is ci.Status.INFEASIBLE
 
 
-def test_the_manual_names_every_global_constraint():
+def test_the_manual_names_every_global_constraint() -> None:
     manual = (Path(__file__).parents[3] / "docs" / "constrint-globals.md").read_text(encoding="utf-8")
     assert [name for name in GLOBALS if f"`{name}(" not in manual] == []

@@ -1,12 +1,14 @@
 """Lists within lists of expressions are refused, and states of automata may be any hashable values."""
 
+from __future__ import annotations
+
 from itertools import pairwise, product
 
 import numpy as np
 import pytest
 
 import constrint as ci
-from constrint import Model, ModelError
+from constrint import IntVar, Model, ModelError
 from constrint.globals import GLOBALS
 
 M = Model()
@@ -52,15 +54,15 @@ CALLS = {
 PUBLIC = {name: arguments for name, arguments in CALLS.items() if hasattr(ci, name)}
 
 
-def is_of_expressions(argument):
+def is_of_expressions(argument: list[IntVar | int]) -> bool:
     return isinstance(argument, list) and argument is not ARCS and not isinstance(argument[0], list)
 
 
 @pytest.mark.parametrize("name", PUBLIC)
-def test_lists_within_lists_are_refused(name):
+def test_lists_within_lists_are_refused(name: str) -> None:
     arguments, call = PUBLIC[name], getattr(ci, name)
-    call(*arguments)
-    for place, argument in enumerate(arguments):
+    call(*arguments)  # type: ignore[misc]
+    for place, argument in enumerate(arguments):  # type: ignore[arg-type, var-annotated]
         if not is_of_expressions(argument):
             continue
         for nested in (
@@ -69,25 +71,25 @@ def test_lists_within_lists_are_refused(name):
             [tuple(argument)],
             [*argument[1:], argument[:1]],
         ):
-            changed = [*arguments[:place], nested, *arguments[place + 1 :]]
+            changed = [*arguments[:place], nested, *arguments[place + 1 :]]  # type: ignore[index]
             with pytest.raises(ModelError) as caught:
                 call(*changed)
             assert not isinstance(caught.value.__cause__, TypeError)
 
 
-def test_the_calls_are_those_of_all_global_constraints():
+def test_the_calls_are_those_of_all_global_constraints() -> None:
     python = {"element_2d"}  # its matrix is a list of lists
     assert {name for name in GLOBALS if hasattr(ci, name)} - set(PUBLIC) <= python
 
 
-def test_arcs_of_cp_sat_are_named():
+def test_arcs_of_cp_sat_are_named() -> None:
     with pytest.raises(ModelError, match=r"successors has an arc \(0, 1, b0\).*next_i == j"):
-        ci.circuit([(0, 1, B[0]), (1, 2, B[1]), (2, 0, B[2])])
+        ci.circuit([(0, 1, B[0]), (1, 2, B[1]), (2, 0, B[2])])  # type: ignore[list-item]
     with pytest.raises(ModelError, match="several axes"):
         ci.circuit(np.array([[0, 1], [1, 0]]))
 
 
-def test_rows_of_arrays_may_stay():
+def test_rows_of_arrays_may_stay() -> None:
     model = Model()
     x = model.int_vars("x", (2, 2), 0, 3)
     model.add(ci.all_different(x), ci.all_different([x[0], x[1]]), ci.all_different(list(x.flat)))
@@ -105,7 +107,7 @@ def test_rows_of_arrays_may_stay():
         ("lex_less([a, [b]], [b, c])", "3:10"),
     ],
 )
-def test_lists_within_lists_are_refused_in_texts(text, place):
+def test_lists_within_lists_are_refused_in_texts(text: str, place: str) -> None:
     with pytest.raises(ci.ParseError) as caught:
         Model.from_text(f"a in 0..3\nb, c in 0..3\n{text}")
     assert f":{place}" in str(caught.value)
@@ -125,7 +127,7 @@ STATES = {
 
 @pytest.mark.parametrize("kind", STATES)
 @pytest.mark.parametrize("is_mapping", [True, False])
-def test_states_are_any_hashable_values(kind, is_mapping):
+def test_states_are_any_hashable_values(kind: str, is_mapping: bool) -> None:
     p, q = STATES[kind]
     rules = {(p, 0): p, (p, 1): q, (q, 0): p}
     words = [word for word in product((0, 1), repeat=3) if (1, 1) not in pairwise(word)]
@@ -148,7 +150,7 @@ def test_states_are_any_hashable_values(kind, is_mapping):
         assert found == sorted(3 + 2 * sum(word) for word in expected)
 
 
-def test_several_runs_of_states_that_are_tuples():
+def test_several_runs_of_states_that_are_tuples() -> None:
     model = Model()
     p, q = ("p", 0), ("q", 1)
     arcs = [(p, 0, p), (p, 1, p), (p, 1, q)]  # the last value is 1
@@ -156,7 +158,7 @@ def test_several_runs_of_states_that_are_tuples():
     assert model.count() == 8
 
 
-def test_one_accepting_state_that_is_a_tuple():
+def test_one_accepting_state_that_is_a_tuple() -> None:
     model = Model()
     p, q = ("a",), ("b", "c")
     x = model.int_vars("x", 2, 0, 1)
@@ -166,6 +168,6 @@ def test_one_accepting_state_that_is_a_tuple():
     with pytest.raises(ModelError, match=r"write the accepting states in a list, \[\(0, 1\)\]"):
         ci.regular(x, ambiguous, (0, 1), (0, 1))
     with pytest.raises(ModelError, match="hashable"):
-        ci.regular(x, [([1], 0, [1])], [1])
+        ci.regular(x, [([1], 0, [1])], [1])  # type: ignore[arg-type]
     with pytest.raises(ModelError, match="no transition has the accepting state 'zz'"):
         ci.regular(x, {(p, 0): p}, p, ["zz"])

@@ -1,11 +1,17 @@
 """constrint as a CPMpy solver, compared with CPMpy's OR-Tools and with enumeration."""
 
+from __future__ import annotations
+
 import random
 from itertools import product
+from typing import Any
 
 import cpmpy as cp
 import numpy as np
 import pytest
+from cpmpy.expressions.core import Expression
+from cpmpy.expressions.globalfunctions import GlobalFunction
+from cpmpy.model import Model
 from cpmpy.solvers.solver_interface import ExitStatus
 from cpmpy.tools.explain.mus import mus, quickxplain
 
@@ -14,7 +20,7 @@ import constrint.integrations.cpmpy as backend
 RELATIONS = ["==", "!=", "<=", "<", ">=", ">"]
 
 
-def test_is_found_by_name_once():
+def test_is_found_by_name_once() -> None:
     backend.register()
     names = [name for name, _ in cp.SolverLookup.base_solvers()]
     assert names.count("constrint") == 1
@@ -22,7 +28,7 @@ def test_is_found_by_name_once():
     assert names[0] == "ortools"
 
 
-def _number(rng: random.Random, xs: list, bs: list, depth: int):
+def _number(rng: random.Random, xs: list[Any], bs: list[Any], depth: int) -> Expression | int:
     kind = rng.randrange(16 if depth else 3)
     if kind == 0:
         return rng.randint(-3, 5)
@@ -45,10 +51,10 @@ def _number(rng: random.Random, xs: list, bs: list, depth: int):
         lambda: cp.Count(variables, parts[0]),
         lambda: cp.NValue(variables),
     ]
-    return makers[kind - 3]()
+    return makers[kind - 3]()  # type: ignore[no-untyped-call]
 
 
-def _condition(rng: random.Random, xs: list, bs: list, depth: int):
+def _condition(rng: random.Random, xs: list[Any], bs: list[Any], depth: int) -> Expression:
     kind = rng.randrange(25) if depth else 0
     if kind < 6:
         left, right = _number(rng, xs, bs, depth), rng.choice(xs)
@@ -85,7 +91,7 @@ def _condition(rng: random.Random, xs: list, bs: list, depth: int):
     return makers[kind - 6]()
 
 
-def _random(seed: int):
+def _random(seed: int) -> tuple[Model, list[Expression], GlobalFunction | int]:
     rng = random.Random(seed)
     xs = [cp.intvar(rng.randint(-2, 0), rng.randint(1, 3)) for _ in range(3)]
     bs = [cp.boolvar() for _ in range(1)]
@@ -93,7 +99,7 @@ def _random(seed: int):
     return cp.Model(constraints), xs + bs, _number(rng, xs, bs, 1)
 
 
-def _solutions(model: cp.Model, variables: list, solver: str) -> set[tuple[int, ...]]:
+def _solutions(model: cp.Model, variables: list[Any], solver: str) -> set[tuple[int, ...]]:
     found = set()
     model += [v == v for v in variables]  # so that each is a variable of the model
     count = model.solveAll(solver=solver, display=lambda: found.add(tuple(int(v.value()) for v in variables)))
@@ -102,14 +108,14 @@ def _solutions(model: cp.Model, variables: list, solver: str) -> set[tuple[int, 
 
 
 @pytest.mark.parametrize("seed", range(150))
-def test_same_solutions_as_or_tools(seed):
+def test_same_solutions_as_or_tools(seed: int) -> None:
     model, variables, _ = _random(seed)
     anchored = cp.Model([*model.constraints, [cp.sum(variables) <= 10_000]])
     assert _solutions(anchored, variables, "constrint") == _solutions(anchored, variables, "ortools")
 
 
 @pytest.mark.parametrize("seed", range(1000, 1060))
-def test_undefined_terms_mean_what_cpmpy_says(seed, monkeypatch):
+def test_undefined_terms_mean_what_cpmpy_says(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Partial functions lowered here mean the same as those that CPMpy makes total for OR-Tools."""
     monkeypatch.setattr("constrint.integrations.cpmpy.no_partial_functions", list)
     model, variables, _ = _random(seed)
@@ -118,7 +124,7 @@ def test_undefined_terms_mean_what_cpmpy_says(seed, monkeypatch):
 
 
 @pytest.mark.parametrize("seed", range(150, 230))
-def test_same_optimum_as_or_tools(seed):
+def test_same_optimum_as_or_tools(seed: int) -> None:
     model, _, goal = _random(seed)
     if isinstance(goal, int):
         return
@@ -131,7 +137,7 @@ def test_same_optimum_as_or_tools(seed):
     assert answers[0] == answers[1]
 
 
-def test_every_assignment_agrees_with_cpmpy_itself():
+def test_every_assignment_agrees_with_cpmpy_itself() -> None:
     x, y = cp.intvar(-3, 3), cp.intvar(-2, 2)
     condition = ((x // y == 1) | (x % y == 2)).implies(x > y)
     expected = set()
@@ -142,7 +148,7 @@ def test_every_assignment_agrees_with_cpmpy_itself():
     assert _solutions(cp.Model(condition), [x, y], "constrint") == expected
 
 
-def test_statuses():
+def test_statuses() -> None:
     x = cp.intvar(0, 5)
     solver = cp.SolverLookup.get("constrint", cp.Model(x > 2))
     assert solver.solve()
@@ -156,7 +162,7 @@ def test_statuses():
     assert solver.status().exitstatus is ExitStatus.UNSATISFIABLE
 
 
-def test_all_of_the_best_and_a_limit():
+def test_all_of_the_best_and_a_limit() -> None:
     x = cp.intvar(0, 3, shape=2)
     model = cp.Model(cp.sum(x) <= 4, maximize=cp.sum(x))
     assert model.solveAll(solver="constrint") == 3
@@ -166,7 +172,7 @@ def test_all_of_the_best_and_a_limit():
     assert solver.status().exitstatus is ExitStatus.FEASIBLE
 
 
-def test_assumptions_and_their_core():
+def test_assumptions_and_their_core() -> None:
     a, b, c = cp.boolvar(shape=3)
     solver = cp.SolverLookup.get("constrint", cp.Model(a.implies(~b)))
     assert solver.solve(assumptions=[a, c])
@@ -197,7 +203,7 @@ _SHAPES = {
 
 @pytest.mark.parametrize("shape", _SHAPES)
 @pytest.mark.parametrize("seed", range(3))
-def test_assumptions_of_every_shape(shape, seed):
+def test_assumptions_of_every_shape(shape: str, seed: int) -> None:
     rng = random.Random(seed)
     flags, x = list(cp.boolvar(shape=6)), cp.intvar(0, 3, shape=2)
     model = cp.Model([flag.implies(_condition(rng, list(x), flags, 1)) for flag in flags])
@@ -215,7 +221,7 @@ def test_assumptions_of_every_shape(shape, seed):
     assert (core == []) == (not cp.Model(model.constraints).solve(solver="ortools"))
 
 
-def _flat(parts):
+def _flat(parts: Any) -> list[Expression]:
     if isinstance(parts, np.ndarray):
         return list(parts.flat)
     if isinstance(parts, cp.expressions.core.Expression | bool | np.bool_):
@@ -224,13 +230,13 @@ def _flat(parts):
 
 
 @pytest.mark.parametrize("wrong", ["text", ["text"], 2, [cp.intvar(0, 3)], [cp.boolvar() + 1]])
-def test_assumptions_that_are_no_conditions_are_refused(wrong):
+def test_assumptions_that_are_no_conditions_are_refused(wrong: list[str] | str) -> None:
     solver = cp.SolverLookup.get("constrint", cp.Model(cp.boolvar()))
     with pytest.raises(TypeError, match="assumptions must be Boolean"):
         solver.solve(assumptions=wrong)
 
 
-def test_better_solutions_are_displayed():
+def test_better_solutions_are_displayed() -> None:
     x = cp.intvar(0, 9)
     seen = []
     model = cp.Model(x * x <= 50, maximize=x)
@@ -241,14 +247,14 @@ def test_better_solutions_are_displayed():
 
 @pytest.mark.parametrize("call", ["solve", "solveAll"])
 @pytest.mark.parametrize("seconds", [0, -1])
-def test_a_time_limit_that_is_none_is_refused(call, seconds):
+def test_a_time_limit_that_is_none_is_refused(call: str, seconds: int) -> None:
     model = cp.Model(cp.intvar(0, 3) > 1)
     with pytest.raises(ValueError, match="more than 0 seconds"):
         getattr(cp.SolverLookup.get("constrint", model), call)(time_limit=seconds)
 
 
 @pytest.mark.parametrize("seed", range(15))
-def test_cpmpys_own_explanations_are_minimal(seed):
+def test_cpmpys_own_explanations_are_minimal(seed: int) -> None:
     rng = random.Random(seed)
     x = cp.intvar(0, 4, shape=3)
     soft = [_condition(rng, list(x), list(cp.boolvar(shape=2)), 1) for _ in range(7)]
@@ -262,7 +268,7 @@ def test_cpmpys_own_explanations_are_minimal(seed):
             assert cp.Model(core[:one] + core[one + 1 :] + hard).solve(solver="ortools")
 
 
-def test_tasks_without_duration_overlap_with_none():
+def test_tasks_without_duration_overlap_with_none() -> None:
     start = cp.intvar(0, 2, shape=2)
     model = cp.Model(cp.NoOverlap(list(start), [3, 0]))
     assert model.solveAll(solver="constrint") == model.solveAll(solver="ortools") == 9

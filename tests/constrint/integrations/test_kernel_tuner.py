@@ -5,7 +5,9 @@ from __future__ import annotations
 import itertools
 import json
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from kernel_tuner.searchspace import Searchspace
@@ -14,7 +16,7 @@ from constrint.integrations import kernel_tuner as bridge
 from constrint.tuning.spaces import from_tune_params
 
 DATA = Path(__file__).parents[3] / "benchmarks" / "spaces" / "data"
-PARAMS = {
+PARAMS: dict[str, Any] = {
     "block_size_x": [16, 32, 64, 128, 256],
     "block_size_y": [1, 2, 4, 8, 16],
     "tile": [1, 2, 3, 4],
@@ -24,13 +26,17 @@ PARAMS = {
 
 
 @pytest.fixture
-def installed():
+def installed() -> Iterator[None]:
     bridge.install()
     yield
     bridge.uninstall()
 
 
-def own(params, restrictions, max_threads=1024):
+def own(
+    params: Any,
+    restrictions: Any,
+    max_threads: int = 1024,
+) -> Searchspace:
     return Searchspace(dict(params), restrictions, max_threads)
 
 
@@ -44,7 +50,7 @@ RESTRICTIONS = [
 
 
 @pytest.mark.parametrize("restrictions", RESTRICTIONS)
-def test_the_same_configurations(restrictions, installed):
+def test_the_same_configurations(restrictions: list[str], installed: None) -> None:
     ours = own(PARAMS, restrictions)
     bridge.uninstall()
     theirs = own(PARAMS, restrictions)
@@ -56,7 +62,7 @@ def test_the_same_configurations(restrictions, installed):
 @pytest.mark.parametrize(
     "name", ["dedispersion", "atf_prl_4x4", "atf_prl_8x8", "gemm", "microhh", "expdist", "hotspot"]
 )
-def test_real_spaces_are_the_same_sets(name, installed):
+def test_real_spaces_are_the_same_sets(name: str, installed: None) -> None:
     data = json.loads((DATA / f"{name}.json").read_text(encoding="utf-8"))
     ours = own(data["tune_params"], data["restrictions"])
     bridge.uninstall()
@@ -65,7 +71,7 @@ def test_real_spaces_are_the_same_sets(name, installed):
     assert ours.size == data["valid"]
 
 
-def test_kernel_tuners_samples_and_neighbours_work(installed):
+def test_kernel_tuners_samples_and_neighbours_work(installed: None) -> None:
     space = own(PARAMS, RESTRICTIONS[0])
     sample = space.get_random_sample(10)
     assert all(space.is_param_config_valid(config) for config in sample)
@@ -74,7 +80,7 @@ def test_kernel_tuners_samples_and_neighbours_work(installed):
     assert all(sum(a != b for a, b in zip(config, sample[0], strict=True)) == 1 for config in near)
 
 
-def test_objects_of_python_constraint_are_left_to_kernel_tuner(installed):
+def test_objects_of_python_constraint_are_left_to_kernel_tuner(installed: None) -> None:
     from constraint import MaxSumConstraint
 
     params = {name: PARAMS[name] for name in ("block_size_x", "block_size_y", "tile")}
@@ -84,7 +90,7 @@ def test_objects_of_python_constraint_are_left_to_kernel_tuner(installed):
     assert all(sum(config) <= 40 for config in space.list)
 
 
-def test_installing_twice_and_giving_back():
+def test_installing_twice_and_giving_back() -> None:
     before = Searchspace._Searchspace__build_searchspace
     bridge.install()
     bridge.install()
@@ -94,7 +100,7 @@ def test_installing_twice_and_giving_back():
     assert Searchspace._Searchspace__build_searchspace is before
 
 
-def test_the_cache_file_is_read_without_a_patch(tmp_path):
+def test_the_cache_file_is_read_without_a_patch(tmp_path: Path) -> None:
     params = {name: values for name, values in PARAMS.items() if name != "layout"}
     texts = ["block_size_x * tile <= 256", "block_size_x * block_size_y <= 1024"]
     space = from_tune_params(params, texts)
@@ -105,7 +111,7 @@ def test_the_cache_file_is_read_without_a_patch(tmp_path):
     assert set(map(tuple, read.list)) == set(space.to_tuples())
 
 
-def test_an_empty_space_is_empty_there_too_and_says_why():
+def test_an_empty_space_is_empty_there_too_and_says_why() -> None:
     bridge.install()
     try:
         with pytest.warns(UserWarning, match=r"no configuration is valid: 'a \* b == 3' excludes all 4"):
@@ -115,7 +121,7 @@ def test_an_empty_space_is_empty_there_too_and_says_why():
     assert (built.size, built.list) == (0, [])
 
 
-MIXED = {
+MIXED: dict[str, Any] = {
     "bx": [1, 2, 3, 8, 12],
     "mix": ["a", 1, None, 2.5],
     "t": [(1, 2), (4, 3)],
@@ -138,7 +144,7 @@ MIXED = {
         "all([bx > 1, max(t) < bx])",
     ],
 )
-def test_what_is_no_arithmetic_is_read_all_the_same(restriction, installed):
+def test_what_is_no_arithmetic_is_read_all_the_same(restriction: str, installed: None) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # Kernel Tuner did not have to help
         ours = own(MIXED, [restriction])
@@ -161,14 +167,18 @@ def test_what_is_no_arithmetic_is_read_all_the_same(restriction, installed):
         ({"a b": [1, 2], "c": [1, 2]}, ["c < 2"], "must be an identifier"),
     ],
 )
-def test_what_cannot_be_read_kernel_tuner_builds(params, restrictions, reason, installed):
+def test_what_cannot_be_read_kernel_tuner_builds(
+    params: dict[str, list[float | str]], restrictions: list[str], reason: str, installed: None
+) -> None:
     with pytest.warns(UserWarning, match=f"Kernel Tuner builds this search space itself: .*{reason}"):
         ours = built_or_refused(params, restrictions)
     bridge.uninstall()
     assert ours == built_or_refused(params, restrictions)
 
 
-def built_or_refused(params, restrictions):
+def built_or_refused(
+    params: dict[str, list[float | str]], restrictions: list[str]
+) -> tuple[list[tuple[str]] | type[Any], dict[tuple[str], int] | str]:
     """The configurations and their places, or what Kernel Tuner says against the parameters."""
     try:
         space = own(params, restrictions)

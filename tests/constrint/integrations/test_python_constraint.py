@@ -1,10 +1,15 @@
 """python-constraint's API: the same programs give the same solutions in the real package."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from inspect import signature
 from itertools import product
+from types import ModuleType
+from typing import Any
 
 import constraint as real
 import numpy as np
@@ -14,58 +19,59 @@ from hypothesis import strategies as st
 
 from constrint import ModelError
 from constrint.integrations import python_constraint as ours
+from constrint.integrations.python_constraint.constraint_base import Constraint
 from constrint.tuning.spaces import from_tune_params
 
 
-def solutions(package, build):
+def solutions(package: ModuleType, build: Callable[..., Any]) -> list[list[tuple[str, int]]]:
     problem = package.Problem()
     build(package, problem)
     return sorted((sorted(solution.items(), key=repr) for solution in problem.getSolutions()), key=repr)
 
 
-def abc(problem, domain=range(6)):
+def abc(problem: Any, domain: range = range(6)) -> None:
     problem.addVariables(["a", "b", "c"], list(domain))
 
 
 PROGRAMS = {
-    "function": lambda p, m: (abc(m), m.addConstraint(lambda a, b: a * 2 == b, ["a", "b"])),
+    "function": lambda p, m: (abc(m), m.addConstraint(lambda a, b: a * 2 == b, ["a", "b"])),  # type: ignore[func-returns-value]
     "function with and": lambda p, m: (
-        abc(m, range(1, 7)),
+        abc(m, range(1, 7)),  # type: ignore[func-returns-value]
         m.addConstraint(lambda a, b: b > a and b % a == 0, "ab"),
     ),
-    "function with if": lambda p, m: (abc(m), m.addConstraint(lambda a, b: a > 3 if b < 2 else a == b, "ab")),
+    "function with if": lambda p, m: (abc(m), m.addConstraint(lambda a, b: a > 3 if b < 2 else a == b, "ab")),  # type: ignore[func-returns-value]
     "type is looked at": lambda p, m: (
-        abc(m),
+        abc(m),  # type: ignore[func-returns-value]
         m.addConstraint(lambda a: a > 3 if isinstance(a, int) else a < 1, "a"),
     ),
-    "different": lambda p, m: (abc(m), m.addConstraint(p.AllDifferentConstraint())),
-    "equal": lambda p, m: (abc(m), m.addConstraint(p.AllEqualConstraint(), ["a", "c"])),
+    "different": lambda p, m: (abc(m), m.addConstraint(p.AllDifferentConstraint())),  # type: ignore[func-returns-value]
+    "equal": lambda p, m: (abc(m), m.addConstraint(p.AllEqualConstraint(), ["a", "c"])),  # type: ignore[func-returns-value]
     "sums": lambda p, m: (
-        abc(m),
+        abc(m),  # type: ignore[func-returns-value]
         m.addConstraint(p.MaxSumConstraint(7)),
         m.addConstraint(p.MinSumConstraint(3)),
         m.addConstraint(p.ExactSumConstraint(9, [1, 2, 3])),
     ),
     "products": lambda p, m: (
-        abc(m, range(1, 7)),
+        abc(m, range(1, 7)),  # type: ignore[func-returns-value]
         m.addConstraint(p.MaxProdConstraint(30)),
         m.addConstraint(p.MinProdConstraint(6), ["a", "b"]),
     ),
-    "exact product": lambda p, m: (abc(m), m.addConstraint(p.ExactProdConstraint(12))),
-    "float bound": lambda p, m: (abc(m), m.addConstraint(p.MaxSumConstraint(6.5))),
+    "exact product": lambda p, m: (abc(m), m.addConstraint(p.ExactProdConstraint(12))),  # type: ignore[func-returns-value]
+    "float bound": lambda p, m: (abc(m), m.addConstraint(p.MaxSumConstraint(6.5))),  # type: ignore[func-returns-value]
     "sets": lambda p, m: (
-        abc(m),
+        abc(m),  # type: ignore[func-returns-value]
         m.addConstraint(p.InSetConstraint([1, 2, 3]), ["a"]),
         m.addConstraint(p.NotInSetConstraint([0, 5]), ["b"]),
         m.addConstraint(p.SomeInSetConstraint([2, 3], 2, True)),
         m.addConstraint(p.SomeNotInSetConstraint([3], 2)),
     ),
     "variable sums": lambda p, m: (
-        abc(m),
+        abc(m),  # type: ignore[func-returns-value]
         m.addConstraint(p.VariableExactSumConstraint("c", ["a", "b"]), ["a", "b", "c"]),
     ),
     "variable products": lambda p, m: (
-        abc(m, range(1, 7)),
+        abc(m, range(1, 7)),  # type: ignore[func-returns-value]
         m.addConstraint(p.VariableMinProdConstraint("c", ["a", "b"]), ["a", "b", "c"]),
     ),
     "strings as values": lambda p, m: (
@@ -83,17 +89,17 @@ PROGRAMS = {
         m.addVariables([(0, 1), 7], [1, 2, 3]),
         m.addConstraint(lambda u, v: u < v, [(0, 1), 7]),
     ),
-    "restriction": lambda p, m: (abc(m), m.addConstraint("a + b * 2 <= 7"), m.addConstraint("a < b < c")),
-    "early or": lambda p, m: (abc(m), m.addConstraint("a == 0 or b % a == 0", ["a", "b"])),
+    "restriction": lambda p, m: (abc(m), m.addConstraint("a + b * 2 <= 7"), m.addConstraint("a < b < c")),  # type: ignore[func-returns-value]
+    "early or": lambda p, m: (abc(m), m.addConstraint("a == 0 or b % a == 0", ["a", "b"])),  # type: ignore[func-returns-value]
 }
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_programs_give_the_same_solutions(name):
+def test_programs_give_the_same_solutions(name: str) -> None:
     assert solutions(ours, PROGRAMS[name]) == solutions(real, PROGRAMS[name])
 
 
-def test_queens():
+def test_queens() -> None:
     problem = ours.Problem(ours.OptimizedBacktrackingSolver())
     columns = range(6)
     problem.addVariables(columns, range(6))
@@ -128,7 +134,7 @@ VALUES = [
 TEXTS = ["x0 != 'a' or x1 == 2", "x1 == 0.2 or x0", "x0 in (1, 2, 'b')", "x0 == x1 or x0 == 0 or x1 == 0"]
 
 
-def constraints_over(package, draw, count, positive):
+def constraints_over(package: ModuleType, draw: Callable[..., Any], count: int, positive: bool) -> Any:
     """A constraint of python-constraint's classes over that many numbers, drawn."""
     bound = draw(st.integers(-5, 9))
     factors = draw(
@@ -148,18 +154,18 @@ def constraints_over(package, draw, count, positive):
 
 @settings(max_examples=120, deadline=None)
 @given(st.data())
-def test_drawn_problems_have_python_constraints_solutions(data):
+def test_drawn_problems_have_python_constraints_solutions(data: st.DataObject) -> None:
     domains = data.draw(st.lists(st.sampled_from(VALUES), min_size=2, max_size=3))
-    numbers = all(not isinstance(value, str) for domain in domains for value in domain)
+    numbers = all(not isinstance(value, str) for domain in domains for value in domain)  # type: ignore[attr-defined]
     # With values below 1 python-constraint loses solutions of products.
-    positive = numbers and all(value >= 1 for domain in domains for value in domain)
+    positive = numbers and all(value >= 1 for domain in domains for value in domain)  # type: ignore[attr-defined]
     names = [f"x{i}" for i in range(len(domains))]
     texts = data.draw(st.lists(st.sampled_from(TEXTS), max_size=2))
     if not texts and not numbers:
         texts = TEXTS[:1]
-    drawn = []
+    drawn: list[Any] = []
 
-    def draw(strategy):  # the same for both packages
+    def draw(strategy: Any) -> Any:  # the same for both packages
         if len(drawn) == place[0]:
             drawn.append(data.draw(strategy))
         place[0] += 1
@@ -184,7 +190,7 @@ def test_drawn_problems_have_python_constraints_solutions(data):
     st.sampled_from(["x0 * x1 <= 6", "x0 - x1 in (1, 2, -3)", "x1 == 0 or x0 // x1 != 1", "not x0 > x1"]),
     st.integers(-5, 8),
 )
-def test_random_problems(domains, text, bound):
+def test_random_problems(domains: list[list[int]], text: str, bound: int) -> None:
     found = []
     for package in (real, ours):
         problem = package.Problem()
@@ -198,9 +204,9 @@ def test_random_problems(domains, text, bound):
     assert found[0] == found[1]
 
 
-def test_an_own_constraint_class_is_called():
+def test_an_own_constraint_class_is_called() -> None:
     class Even(ours.Constraint):
-        def __call__(self, variables, domains, assignments, *_):
+        def __call__(self, variables: Any, domains: Any, assignments: Any, *_: Any) -> Any:
             return sum(assignments[v] for v in variables) % 2 == 0
 
     problem = ours.Problem()
@@ -221,14 +227,14 @@ def test_an_own_constraint_class_is_called():
         (lambda m: (m.addConstraint(lambda a: a, ["zz"]), m.getSolution()), "not a variable"),
     ],
 )
-def test_mistakes_are_named(act, message):
+def test_mistakes_are_named(act: Callable[..., Any], message: str) -> None:
     problem = ours.Problem()
     abc(problem)
     with pytest.raises(ModelError, match=message):
         act(problem)
 
 
-def test_a_function_that_can_only_be_called_has_a_limit():
+def test_a_function_that_can_only_be_called_has_a_limit() -> None:
     problem = ours.Problem()
     problem.addVariables(range(4), range(100))
     problem.addConstraint(lambda a, b, c, d: a < b and c < d)
@@ -236,7 +242,9 @@ def test_a_function_that_can_only_be_called_has_a_limit():
         problem.getSolution()
 
 
-def _pairs_allowed(constraint, first, second):
+def _pairs_allowed(
+    constraint: Callable[..., Any] | Constraint | str, first: range | list[int], second: Any
+) -> Any:
     problem = ours.Problem()
     problem.addVariable("a", first)
     problem.addVariable("b", second)
@@ -258,7 +266,7 @@ def _pairs_allowed(constraint, first, second):
         lambda a, b: (a > 700) * -1 + (b == 2) < 0,
     ],
 )
-def test_a_traced_function_keeps_its_meaning(function):
+def test_a_traced_function_keeps_its_meaning(function: Callable[..., Any]) -> None:
     first, second = range(0, 1000, 10), range(4)
     assert _pairs_allowed(function, first, second) == {
         (a, b) for a in first for b in second if function(a, b)
@@ -285,7 +293,7 @@ def test_a_traced_function_keeps_its_meaning(function):
         "abs(a - 3) + min(a, b, 2) > max(a, b)",
     ],
 )
-def test_strings_mean_what_python_means(text):
+def test_strings_mean_what_python_means(text: str) -> None:
     values = range(-2, 5)
     function = eval(f"lambda a, b: {text}")  # noqa: S307 - a text of this file
     expected = set()
@@ -298,18 +306,18 @@ def test_strings_mean_what_python_means(text):
     assert set(space.to_tuples()) == expected
 
 
-def test_a_power_that_may_be_a_fraction_is_pythons():
+def test_a_power_that_may_be_a_fraction_is_pythons() -> None:
     assert _pairs_allowed("a ** b < 1", [2], [-1, 1]) == {(2, -1)}
 
 
-def test_equal_numbers_of_different_types_are_equal():
+def test_equal_numbers_of_different_types_are_equal() -> None:
     first, second = [2, 3], [Fraction(2), Fraction(5, 2), Decimal(3), np.int64(7)]
     found = _pairs_allowed(ours.AllDifferentConstraint(), first, second)
     assert found == {(a, b) for a in first for b in second if a != b}
     assert _pairs_allowed(ours.AllEqualConstraint(), first, second) == {(2, 2), (3, 3)}
 
 
-def test_values_without_a_hash_are_compared():
+def test_values_without_a_hash_are_compared() -> None:
     problem = ours.Problem()
     problem.addVariable("a", [[1], "[1]"])
     problem.addVariable("b", [[1.0], [2]])
@@ -317,13 +325,13 @@ def test_values_without_a_hash_are_compared():
     assert problem.getSolutions() == [{"a": [1], "b": [1.0]}]
 
 
-def test_bounds_may_be_infinite():
+def test_bounds_may_be_infinite() -> None:
     assert len(_pairs_allowed(ours.MaxSumConstraint(float("inf")), [1, 2], [3])) == 2
     assert not _pairs_allowed(ours.MinProdConstraint(float("inf")), [1, 2], [3])
 
 
 @pytest.mark.parametrize("name", [name for name in dir(real) if name.endswith("Solver")])
-def test_solvers_take_the_arguments_of_python_constraint(name):
+def test_solvers_take_the_arguments_of_python_constraint(name: str) -> None:
     own, others = (signature(getattr(package, name)).parameters for package in (ours, real))
     assert [(one.name, one.default) for one in own.values()] == [
         (one.name, one.default) for one in others.values()

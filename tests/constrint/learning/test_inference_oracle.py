@@ -3,9 +3,13 @@
 `CONSTRINT_INFERENCES` sets the number of models, `CONSTRINT_INFERENCES_SEED` the first seed.
 """
 
+# mypy: disable-error-code="attr-defined"
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
 
 import inference_watchers
 import known_solutions
@@ -29,7 +33,7 @@ SHOWING = range(16)  # seeds that show all kinds
 
 
 @pytest.mark.parametrize("block", range(BLOCKS))
-def test_drawn_models(block):
+def test_drawn_models(block: int) -> None:
     for seed in range(FIRST + block, FIRST + MODELS, BLOCKS):
         try:
             check(seed)
@@ -38,7 +42,7 @@ def test_drawn_models(block):
 
 
 @pytest.mark.parametrize("seed", [8007053, 8064869, 8096069])
-def test_names_under_a_goal_may_lose_all_but_the_best(seed):
+def test_names_under_a_goal_may_lose_all_but_the_best(seed: int) -> None:
     """Seeds of a long run: where a goal is the greatest of names, worse values of it are lost."""
     check(seed)
 
@@ -59,7 +63,7 @@ KINDS = {
 }
 
 
-def test_every_kind_of_inference_is_among_them():
+def test_every_kind_of_inference_is_among_them() -> None:
     TALLY.clear()
     for seed in SHOWING:
         check(seed)
@@ -71,7 +75,9 @@ def test_every_kind_of_inference_is_among_them():
 # ---------------------------------------------------------------- it fails where an inference is wrong
 
 
-def finds(monkeypatch, owner, name: str, made) -> None:
+def finds(
+    monkeypatch: pytest.MonkeyPatch, owner: ModuleType | type[Any], name: str, made: Callable[..., Any]
+) -> None:
     """Some drawn model shows the fault that a function in place of another one makes."""
     monkeypatch.setattr(owner, name, made)
     for seed in range(300):
@@ -82,20 +88,20 @@ def finds(monkeypatch, owner, name: str, made) -> None:
     pytest.fail("no drawn model shows the fault")
 
 
-def test_an_explanation_without_its_last_premise_is_found(monkeypatch):
+def test_an_explanation_without_its_last_premise_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     explain = inference_watchers.explain
 
-    def less(ls, st, b, k, why, at):
+    def less(ls: Any, st: Any, b: int, k: int, why: Any, at: Any) -> None:
         explain(ls, st, b, k, why, at)
         ls.scalar[inference_watchers.PREMISES] = max(0, ls.scalar[inference_watchers.PREMISES] - 1)
 
     finds(monkeypatch, inference_watchers, "explain", less)
 
 
-def test_a_bound_of_the_root_that_is_too_great_is_found(monkeypatch):
+def test_a_bound_of_the_root_that_is_too_great_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     following = LearningRun.next
 
-    def eager(run, checked=True):
+    def eager(run: Any, checked: bool = True) -> Any:
         try:
             return following(run, checked)
         finally:
@@ -106,10 +112,10 @@ def test_a_bound_of_the_root_that_is_too_great_is_found(monkeypatch):
     finds(monkeypatch, LearningRun, "next", eager)
 
 
-def test_a_row_that_is_too_strong_is_found(monkeypatch):
+def test_a_row_that_is_too_strong_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     relaxed = inference_watchers.relaxed
 
-    def stronger(root):
+    def stronger(root: Any) -> Any:
         relaxation = relaxed(root)
         if relaxation is not None and relaxation.rows:
             terms, low, high = (getattr(relaxation.rows[0], name) for name in ("terms", "low", "high"))
@@ -122,10 +128,12 @@ def test_a_row_that_is_too_strong_is_found(monkeypatch):
 
 
 @pytest.mark.parametrize("kind", [DepthFirstRun, RelaxedRun])
-def test_a_domain_that_loses_a_value_at_a_node_is_found(monkeypatch, kind):
+def test_a_domain_that_loses_a_value_at_a_node_is_found(
+    monkeypatch: pytest.MonkeyPatch, kind: type[Any]
+) -> None:
     advance = kind._advance
 
-    def eager(run):
+    def eager(run: Any) -> Any:
         for v in run._state.branch:
             if run._state.lo[v] < run._state.hi[v]:
                 set_lo(run._state, v, run._state.lo[v] + 1)
@@ -134,18 +142,19 @@ def test_a_domain_that_loses_a_value_at_a_node_is_found(monkeypatch, kind):
     finds(monkeypatch, kind, "_advance", eager)
 
 
-def test_a_search_that_ends_too_soon_is_found():
+def test_a_search_that_ends_too_soon_is_found() -> None:
     known = Solutions(np.array([[1, 2]]), (1, "min"))
     with pytest.raises(Wrong, match=r"ends before \[1, 2\]"):
-        inference_watchers._over(known, None, None)
+        inference_watchers._over(known, None, None)  # type: ignore[arg-type]
 
 
-def test_solutions_are_those_of_the_definition():
+def test_solutions_are_those_of_the_definition() -> None:
     m = Model()
     x = m.int_vars("x", 2, 0, 2)
     m.add(x[0] + x[1] == 2)
     from constrint.preparing.prepared import Prepared
 
     root = Prepared(m, (), ()).root
+    assert root is not None
     rows = known_solutions.solutions_of(root.box, root.propagators)
     assert sorted(map(tuple, rows[:, 1:].tolist())) == [(0, 2), (1, 1), (2, 0)]

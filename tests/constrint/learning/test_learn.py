@@ -6,13 +6,16 @@ import itertools
 import json
 import operator
 from functools import reduce
+from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 from drawn_job_shops import MT06, draw_jobs, job_shop, least_span
 from global_models import DRAWN, expected
 from global_models import draw_model as draw_globals
+from goals import towards
 from learners import learner
 from proved import checked, is_proved
 from random_models import RandomModel, build, draw_model, draw_stride_model
@@ -23,13 +26,14 @@ from constrint.learning import heap, restarts, session, trail
 from constrint.learning import learner_arrays as learn_build
 from constrint.learning.layout import DECISION, TRAIL
 from constrint.learning.normal import NormalTranslation
+from constrint.preparing.options import Engine
 from constrint.settings import DEFAULT
 from constrint.verification.checker import RejectedAtError
 
 BLOCK = 100
 
 
-def wrong_answers(drawn: RandomModel, engine: str) -> list[str]:
+def wrong_answers(drawn: RandomModel, engine: Engine) -> list[str]:
     """What the learning search answers wrongly about a model."""
     expected = drawn.solutions()
     complaints = []
@@ -38,7 +42,7 @@ def wrong_answers(drawn: RandomModel, engine: str) -> list[str]:
     goal = build(drawn.objective, names)
     worth = [value for s in expected if (value := drawn.value(drawn.objective, s)) is not None]
     for direction, choose in (("minimize", min), ("maximize", max)):
-        r = m.solve(**{direction: goal}, learn=True, engine=engine)
+        r = m.solve(**towards(direction, goal), learn=True, engine=engine)
         if (r.status, r.objective) != (
             (Status.OPTIMAL, choose(worth)) if worth else (Status.INFEASIBLE, None)
         ):
@@ -49,10 +53,12 @@ def wrong_answers(drawn: RandomModel, engine: str) -> list[str]:
     goals = [(tree, 1 if way == "min" else -1) for tree, way in drawn.prefer]
     keys = [[drawn.value(tree, s) for tree, _ in goals] for s in expected]
     keys = [
-        [sign * value for value, (_, sign) in zip(key, goals, strict=True)] for key in keys if None not in key
+        [sign * value for value, (_, sign) in zip(key, goals, strict=True)]  # type: ignore[operator]
+        for key in keys
+        if None not in key
     ]
     wanted = [(build(tree, names), way) for tree, way in drawn.prefer]
-    r = m.solve(prefer=wanted, learn=True, engine=engine)
+    r = m.solve(prefer=wanted, learn=True, engine=engine)  # type: ignore[arg-type]
     got = [sign * int(r[expr]) for (expr, _), (_, sign) in zip(wanted, goals, strict=True)] if r else None
     if got != min(keys, default=None):
         complaints.append(f"prefer {drawn.prefer}: {got}, not {min(keys, default=None)}")
@@ -60,13 +66,13 @@ def wrong_answers(drawn: RandomModel, engine: str) -> list[str]:
 
 
 @pytest.mark.parametrize("block", range(10))
-def test_random_models_against_brute_force(block):
+def test_random_models_against_brute_force(block: int) -> None:
     for seed in range(50_000 + BLOCK * block, 50_000 + BLOCK * (block + 1)):
         assert wrong_answers(draw_model(seed), "interpreted") == [], f"seed {seed}"
 
 
 @pytest.mark.parametrize("block", range(4))
-def test_random_strides_over_wide_ranges(block):
+def test_random_strides_over_wide_ranges(block: int) -> None:
     for seed in range(BLOCK * block, BLOCK * (block + 1)):
         drawn = draw_stride_model(seed)
         r = drawn.build().solve(learn=True, engine="interpreted")
@@ -74,20 +80,20 @@ def test_random_strides_over_wide_ranges(block):
 
 
 @pytest.mark.timeout(900)  # the first use on a machine compiles
-def test_random_models_compiled():
+def test_random_models_compiled() -> None:
     for seed in range(60_000, 60_000 + BLOCK):
         assert wrong_answers(draw_model(seed), "compiled") == [], f"seed {seed}"
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_job_shops_against_brute_force(seed):
+def test_job_shops_against_brute_force(seed: int) -> None:
     jobs = draw_jobs(seed, jobs=3, machines=2 + seed % 2)
     r = job_shop(jobs).solve(learn=True, engine="interpreted")
     assert r.status is Status.OPTIMAL
     assert r.objective == least_span(jobs)
 
 
-def test_a_classic_job_shop_is_proved():
+def test_a_classic_job_shop_is_proved() -> None:
     r = job_shop(MT06).solve(learn=True, engine="interpreted")
     assert (r.status, r.objective) == (Status.OPTIMAL, 55)
     assert r.statistics.method == "learning"
@@ -95,7 +101,7 @@ def test_a_classic_job_shop_is_proved():
 
 
 @pytest.mark.timeout(900)
-def test_compiled_and_interpreted_search_the_same_way():
+def test_compiled_and_interpreted_search_the_same_way() -> None:
     m = job_shop(draw_jobs(1, 6, 5))
     interpreted, compiled = (m.solve(learn=True, engine=engine) for engine in ("interpreted", "compiled"))
     assert dict(interpreted.values) == dict(compiled.values)
@@ -104,7 +110,7 @@ def test_compiled_and_interpreted_search_the_same_way():
     assert (interpreted.statistics.engine, compiled.statistics.engine) == ("interpreted", "compiled")
 
 
-def test_same_seed_same_answer():
+def test_same_seed_same_answer() -> None:
     first, second, other = (
         job_shop(MT06).solve(learn=True, engine="interpreted", seed=seed) for seed in (3, 3, 4)
     )
@@ -114,7 +120,7 @@ def test_same_seed_same_answer():
 
 
 @pytest.mark.parametrize("high", [1001, 99_999_999_998])
-def test_bounds_that_a_kernel_finds_are_not_rounded_by_the_stride_that_it_found(high):
+def test_bounds_that_a_kernel_finds_are_not_rounded_by_the_stride_that_it_found(high: int) -> None:
     """`a % b` narrowed the stride of a to 48 and its bound to 767, which was then rounded up beyond it."""
     m = Model.from_text(f"a in 2..{high} step 3; b in 1..10000; a * b == 12272; a % b == 15")
     r = m.solve(learn=True, engine="interpreted")
@@ -122,7 +128,7 @@ def test_bounds_that_a_kernel_finds_are_not_rounded_by_the_stride_that_it_found(
     assert r.statistics.method == "learning"
 
 
-def test_pigeons_have_no_holes():
+def test_pigeons_have_no_holes() -> None:
     m = Model()
     inside = [[m.bool_var(f"in_{p}_{h}") for h in range(5)] for p in range(6)]
     for row in inside:
@@ -133,16 +139,16 @@ def test_pigeons_have_no_holes():
     assert r.status is Status.INFEASIBLE
 
 
-def test_several_goals_and_preferences_are_lexicographic():
+def test_several_goals_and_preferences_are_lexicographic() -> None:
     m = Model()
     x, y, z = (m.int_var(name, 0, 20) for name in "xyz")
     m.add(x + y + z <= 30, (x >= 5) | (y <= 3), x * y <= 60)
-    goals = {"maximize": [x + y, z], "prefer": [(y, "max")]}
+    goals: dict[str, Any] = {"maximize": [x + y, z], "prefer": [(y, "max")]}
     learned, plain = m.solve(**goals, learn=True), m.solve(**goals)
     assert [learned[e] for e in (x + y, z, y)] == [plain[e] for e in (x + y, z, y)]
 
 
-def test_numbers_beyond_int64_are_searched_without_learning():
+def test_numbers_beyond_int64_are_searched_without_learning() -> None:
     m = Model()
     x = m.int_var("x", 0, 10**12)
     m.add(x * x * x >= 10**30)
@@ -151,7 +157,7 @@ def test_numbers_beyond_int64_are_searched_without_learning():
     assert (r.statistics.method, r.statistics.learned) == ("branching", 0)
 
 
-def test_search_goes_on_without_learning_where_reasons_are_too_many():
+def test_search_goes_on_without_learning_where_reasons_are_too_many() -> None:
     few = {"most_trail": 0, "trail_of_variable": 0, "first_trail": 6}
     jobs = draw_jobs(3, jobs=3, machines=3)
     m = job_shop(jobs)
@@ -165,7 +171,7 @@ def test_search_goes_on_without_learning_where_reasons_are_too_many():
     assert m.solve(learn=True, engine="interpreted").status is Status.OPTIMAL
 
 
-def test_time_limit_leaves_the_best_so_far():
+def test_time_limit_leaves_the_best_so_far() -> None:
     r = job_shop(draw_jobs(2, 12, 12)).solve(learn=True, engine="interpreted", time_limit=0.7)
     assert r.status in (Status.FEASIBLE, Status.UNKNOWN)
 
@@ -173,13 +179,13 @@ def test_time_limit_leaves_the_best_so_far():
 # ---------------------------------------------------------------- proofs
 
 
-def proof_of(m: Model, path, **goals) -> str:
+def proof_of(m: Model, path: Path, **goals: Any) -> str:
     m.solve(learn=True, proof=path, engine="interpreted", **goals)
     return path.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("block", range(4))
-def test_every_step_of_random_proofs_follows(block, tmp_path):
+def test_every_step_of_random_proofs_follows(block: int, tmp_path: Path) -> None:
     followed = 0
     for seed in range(70_000 + BLOCK * block, 70_000 + BLOCK * (block + 1)):
         drawn = draw_model(seed, max_assignments=100)
@@ -198,7 +204,7 @@ def test_every_step_of_random_proofs_follows(block, tmp_path):
 
 
 @pytest.mark.parametrize("seed", [2, 3, 6, 9, 15])
-def test_clauses_over_equal_bounds_are_in_the_proof(seed, tmp_path):
+def test_clauses_over_equal_bounds_are_in_the_proof(seed: int, tmp_path: Path) -> None:
     # x <= 0 and x <= 1 are the same bound where x is 0, 3 or 9, but not the same literal of the model
     random = Random(seed)
     m = Model()
@@ -211,13 +217,13 @@ def test_clauses_over_equal_bounds_are_in_the_proof(seed, tmp_path):
     assert is_proved(proof_of(m, tmp_path / "proof"))
 
 
-def test_the_proof_of_a_job_shop_follows(tmp_path):
+def test_the_proof_of_a_job_shop_follows(tmp_path: Path) -> None:
     report = checked(proof_of(job_shop(draw_jobs(5, 4, 4)), tmp_path / "proof"))
     assert report.claim == "optimal"
     assert report.learned > 10
 
 
-def test_a_tampered_proof_is_rejected(tmp_path):
+def test_a_tampered_proof_is_rejected(tmp_path: Path) -> None:
     text = proof_of(job_shop(draw_jobs(5, 3, 3)), tmp_path / "proof")
     assert is_proved(text)
     start, rest = text[: text.index("solution")], text[text.index("solution") :]
@@ -226,7 +232,7 @@ def test_a_tampered_proof_is_rejected(tmp_path):
             checked(start + step + rest)
 
 
-def test_a_proof_needs_learning(tmp_path):
+def test_a_proof_needs_learning(tmp_path: Path) -> None:
     m = Model()
     x = m.int_var("x", 0, 3)
     with pytest.raises(ModelError, match="learn=True"):
@@ -235,11 +241,11 @@ def test_a_proof_needs_learning(tmp_path):
     assert is_proved(proof_of(m, tmp_path / "proof"))
 
 
-def test_the_command_learns_and_writes_the_proof(tmp_path):
+def test_the_command_learns_and_writes_the_proof(tmp_path: Path) -> None:
     text = "x, y in 0..9\nx + 3 <= y or y + 4 <= x\nx * y >= 6\nminimize x + 2 * y\n"
     proof = tmp_path / "proof"
 
-    def run(*options: str):
+    def run(*options: str) -> Any:
         return CliRunner().invoke(app, ["solve", *options, "-"], input=text)
 
     result = run("--json", "--learn", "--proof", str(proof))
@@ -257,7 +263,7 @@ def test_the_command_learns_and_writes_the_proof(tmp_path):
 
 
 @pytest.mark.parametrize("values", [(0, 1, 4, 9, 16), tuple(range(3, 30, 4)), tuple(range(-5, 6))])
-def test_bounds_are_rounded_to_the_root_domain(values):
+def test_bounds_are_rounded_to_the_root_domain(values: tuple[int, ...]) -> None:
     x = 1
     for k in range(values[0] + 1, values[-1] + 1):
         ls, st = learner(values)
@@ -271,14 +277,14 @@ def test_bounds_are_rounded_to_the_root_domain(values):
         assert -ls.bound[2 * x + 1] == max(value for value in values if value <= k)
 
 
-def test_an_impossible_bound_is_noted_and_changes_nothing():
+def test_an_impossible_bound_is_noted_and_changes_nothing() -> None:
     ls, st = learner((0, 1, 4))
     assert not trail.raise_bound(ls, st, 2, 5, DECISION)
     assert ls.scalar[TRAIL] == 0
     assert ls.bound[2] == 0
 
 
-def test_the_heap_gives_narrow_and_active_variables_first():
+def test_the_heap_gives_narrow_and_active_variables_first() -> None:
     n = 8
     ls = learner(range(3))[0]._replace(
         tier=[i % 2 for i in range(n)],
@@ -286,18 +292,18 @@ def test_the_heap_gives_narrow_and_active_variables_first():
         heap=[0] * n,
         place=[-1] * n,
     )
-    ls.scalar[heap.HEAP] = 0
+    ls.scalar[heap.HEAP] = 0  # type: ignore[attr-defined]
     for v in range(n):
         heap.push(ls, v)
     heap.bump(ls, 6)
     assert [heap.pop(ls) for _ in range(n)] == [6, 2, 4, 0, 1, 5, 7, 3]
 
 
-def test_luby():
+def test_luby() -> None:
     assert [restarts.luby(i) for i in range(1, 16)] == [1, 1, 2, 1, 1, 2, 4, 1, 1, 2, 1, 1, 2, 4, 8]
 
 
-def test_two_orders_of_a_disjunction_are_one_variable():
+def test_two_orders_of_a_disjunction_are_one_variable() -> None:
     m = Model()
     s, t = m.int_var("s", 0, 30), m.int_var("t", 0, 30)
     m.add((s + 5 <= t) | (t + 7 <= s))
@@ -315,7 +321,7 @@ def test_two_orders_of_a_disjunction_are_one_variable():
 
 
 @pytest.mark.parametrize("name", sorted(DRAWN))
-def test_optima_under_global_constraints(name):
+def test_optima_under_global_constraints(name: str) -> None:
     """Weighted sums as goals, so that the optimum has to be searched for."""
     searched = 0
     for seed in range(60):
@@ -331,10 +337,10 @@ def test_optima_under_global_constraints(name):
 
 
 @pytest.mark.parametrize("engine", ["compiled", "interpreted"])
-def test_levels_have_no_limit(monkeypatch, engine):
+def test_levels_have_no_limit(monkeypatch: pytest.MonkeyPatch, engine: Engine) -> None:
     """One variable may have many decisions: analysis moves its phase between two of them."""
 
-    def shortened(*arguments):
+    def shortened(*arguments: Any) -> Any:
         ls = learn_build.build(*arguments)
         return ls._replace(level_start=ls.level_start[:4], level_seen=ls.level_seen[:4])
 

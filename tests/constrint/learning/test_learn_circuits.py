@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from itertools import product
+from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 from proved import is_proved
@@ -24,7 +26,7 @@ def is_tour(successors: tuple[int, ...], may_leave_out: bool) -> bool:
     return successors[met[-1]] == met[0] and sorted(met) == inside
 
 
-def drawn(seed: int) -> tuple[Model, object, int | None]:
+def drawn(seed: int) -> tuple[Model, Any, int | None]:
     """A model of a tour with costs and side conditions, its objective, and the least value by brute force."""
     draw = Random(seed)
     n, may_leave_out = draw.randint(1, 5), draw.random() < 0.5
@@ -45,13 +47,13 @@ def drawn(seed: int) -> tuple[Model, object, int | None]:
 
 
 @pytest.mark.parametrize("block", range(3))
-def test_tours_against_brute_force(block):
+def test_tours_against_brute_force(block: int) -> None:
     for seed in range(40 * block, 40 * block + 40):
         m, cost, least = drawn(seed)
         assert m.solve(minimize=cost, learn=True, engine="interpreted").objective == least, seed
 
 
-def test_every_step_of_proofs_of_tours_follows(tmp_path):
+def test_every_step_of_proofs_of_tours_follows(tmp_path: Path) -> None:
     steps = 0
     for seed in range(30):
         m, cost, least = drawn(seed)
@@ -63,7 +65,7 @@ def test_every_step_of_proofs_of_tours_follows(tmp_path):
     assert steps > 10
 
 
-def test_a_tour_of_seven_is_proved_and_a_false_step_is_rejected(tmp_path):
+def test_a_tour_of_seven_is_proved_and_a_false_step_is_rejected(tmp_path: Path) -> None:
     draw = Random(7)
     far = [[draw.randint(1, 9) for _ in range(7)] for _ in range(7)]
     m = Model()

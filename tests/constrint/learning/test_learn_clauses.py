@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
+from pathlib import Path
 from random import Random
+from typing import Any
 
+import pytest
 from learners import learner
 from proved import is_proved
 
-from constrint import Model
+from constrint import BoolVar, IntExpr, Model
 from constrint.learning import analyse, clauses
 from constrint.learning.layout import (
     ACTIVITY,
@@ -21,6 +25,7 @@ from constrint.learning.layout import (
     LEVELS,
     SIZE,
     USED,
+    Learner,
 )
 from constrint.learning.learner_arrays import add_clause
 from constrint.settings import DEFAULT
@@ -28,7 +33,7 @@ from constrint.settings import DEFAULT
 NOW = 100_000
 
 
-def learned(rows):
+def learned(rows: list[tuple[int, ...]]) -> Learner:
     """A learner with clauses of (levels, conflicts since the last use, activity then); k numbers them."""
     ls, _ = learner(range(1000))
     ls.scalar[CONFLICTS] = NOW
@@ -42,7 +47,7 @@ def learned(rows):
     return ls
 
 
-def kept(ls):
+def kept(ls: Learner) -> list[int]:
     """The numbers of the clauses in the arena."""
     numbers, clause = [], 0
     while clause < ls.scalar[ARENA]:
@@ -51,7 +56,7 @@ def kept(ls):
     return numbers
 
 
-def test_the_core_and_what_the_middle_uses_stay():
+def test_the_core_and_what_the_middle_uses_stay() -> None:
     long = 10 * DEFAULT.learning.recent
     ls = learned(
         [
@@ -68,7 +73,7 @@ def test_the_core_and_what_the_middle_uses_stay():
     assert ls.scalar[KEPT] == 4
 
 
-def test_the_more_active_half_of_the_others_stays():
+def test_the_more_active_half_of_the_others_stays() -> None:
     activities = [clauses.BUMP << i for i in range(8)]
     ls = learned([(20, 0, activity) for activity in activities])
     clauses.reduce(ls)
@@ -80,13 +85,13 @@ def test_the_more_active_half_of_the_others_stays():
     assert kept(ls) == [1, 2]
 
 
-def test_a_use_adds_to_what_is_left_of_the_activity():
+def test_a_use_adds_to_what_is_left_of_the_activity() -> None:
     ls = learned([(20, 2 * clauses.HALF_LIFE, 4 * clauses.BUMP)])
     clauses.explain_clause(ls, 0, 2)
     assert (ls.arena[USED], ls.arena[ACTIVITY]) == (NOW, 2 * clauses.BUMP)
 
 
-def test_the_number_of_levels_only_falls():
+def test_the_number_of_levels_only_falls() -> None:
     ls = learned([(5, 0, 0), (0, 0, 0)])
     second = HEAD_CELLS + 4
     for levels, expected in ((6, 5), (3, 3), (0, 3), (4, 3)):
@@ -96,13 +101,13 @@ def test_the_number_of_levels_only_falls():
         assert (ls.arena[LEVELS], ls.arena[second + LEVELS]) == (expected, 0)
 
 
-def dot(factors, xs):
+def dot(factors: list[int], xs: Sequence[BoolVar | int]) -> IntExpr | int:
     """The sum of products."""
     return sum(a * x for a, x in zip(factors, xs, strict=True))
 
 
-def test_answers_hold_with_few_clauses(monkeypatch, tmp_path):
-    reductions = []
+def test_answers_hold_with_few_clauses(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    reductions: list[Any] = []
     reduce = clauses.reduce
     monkeypatch.setattr("constrint.learning.loop.reduce", lambda ls: reductions.append(reduce(ls)))
     few = DEFAULT.with_fields(learning={"first_keep": 4, "restart_unit": 2, "recent": 8})

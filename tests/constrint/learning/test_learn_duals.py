@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from itertools import permutations, product
+from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
+from goals import towards
 from linked_models import draw_linked
 from random_models import build, draw_model
 
@@ -37,7 +40,7 @@ class Seen:
 
 
 @pytest.fixture
-def seen(monkeypatch) -> Iterator[Seen]:
+def seen(monkeypatch: pytest.MonkeyPatch) -> Iterator[Seen]:
     """Ask at every node from the first one on, and take every row, however little it says."""
     count = Seen()
     look = Duals.consult
@@ -57,7 +60,7 @@ def seen(monkeypatch) -> Iterator[Seen]:
 
 @pytest.mark.parametrize("engine", ["interpreted", "compiled"])
 @pytest.mark.parametrize("block", range(2))
-def test_linked_models_against_brute_force(seen, block, engine):
+def test_linked_models_against_brute_force(seen: Seen, block: int, engine: Any) -> None:
     for seed in range(90_000 + MODELS * block, 90_000 + MODELS * (block + 1)):
         m = draw_linked(seed)
         rng = Random(seed)
@@ -65,14 +68,14 @@ def test_linked_models_against_brute_force(seen, block, engine):
         total = sum_(a * x for a, x in zip(factors, m.xs, strict=True))
         values = [sum(a * x for a, x in zip(factors, row, strict=True)) for row in m.solutions()]
         for way, best_of in (("minimize", min), ("maximize", max)):
-            r = m.model.solve(**{way: total}, learn=True, engine=engine)
+            r = m.model.solve(**towards(way, total), learn=True, engine=engine)
             wanted = (Status.OPTIMAL, best_of(values)) if values else (Status.INFEASIBLE, None)
             assert (r.status, r.objective) == wanted, (seed, way)
     assert seen.rows > MODELS / 4
 
 
 @pytest.mark.parametrize("block", range(2))
-def test_random_models_against_brute_force(seen, block):
+def test_random_models_against_brute_force(seen: Seen, block: int) -> None:
     for seed in range(95_000 + MODELS * block, 95_000 + MODELS * (block + 1)):
         drawn = draw_model(seed)
         m = drawn.build()
@@ -95,7 +98,7 @@ def least_tour(far: list[list[int]]) -> int:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_tours_and_assignments_and_knapsacks(seen, seed):
+def test_tours_and_assignments_and_knapsacks(seen: Seen, seed: int) -> None:
     """Models that search is needed for: their relaxations have members, cuts, and integer columns."""
     rng = Random(seed)
     n = 7
@@ -141,7 +144,7 @@ def knapsack(seed: int, **learning: int) -> Model:
     return m
 
 
-def test_answers_do_not_depend_on_how_long_slices_are():
+def test_answers_do_not_depend_on_how_long_slices_are() -> None:
     found = []
     for size in (500, 20_000):
         r = knapsack(3, before_programs=20, slice=size).solve(learn=True, engine="interpreted")
@@ -149,14 +152,14 @@ def test_answers_do_not_depend_on_how_long_slices_are():
     assert found[0] == found[1]
 
 
-def test_programs_save_conflicts_where_their_bound_is_close():
+def test_programs_save_conflicts_where_their_bound_is_close() -> None:
     with_programs = knapsack(4).solve(learn=True)
     without = knapsack(4, before_programs=1 << 40).solve(learn=True)
     assert with_programs.objective == without.objective
     assert 2 * with_programs.statistics.failures < without.statistics.failures
 
 
-def test_a_proof_is_written_without_asking(seen, tmp_path):
+def test_a_proof_is_written_without_asking(seen: Seen, tmp_path: Path) -> None:
     proof = tmp_path / "proof.txt"
     m = Model()
     x = m.bool_vars("x", 8)
@@ -185,7 +188,7 @@ def wakes(ls: Learner) -> set[tuple[int, int]]:
     }
 
 
-def test_rows_come_and_go_and_those_in_use_stay():
+def test_rows_come_and_go_and_those_in_use_stay() -> None:
     ls = small_learner()
     before = wakes(ls)
     first = len(ls.kind)
@@ -211,7 +214,7 @@ def test_rows_come_and_go_and_those_in_use_stay():
     assert sorted(set(queued)) == sorted(queued)
 
 
-def test_columns_without_a_variable_are_taken_at_their_least():
+def test_columns_without_a_variable_are_taken_at_their_least() -> None:
     """A row over a member that has no literal, and one that has the opposite of a 0/1 variable."""
     ls = small_learner()
     v = 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -10,7 +11,7 @@ from constrint import Model, all_different, element, sum_
 from constrint.settings import DEFAULT
 
 
-def drawn(draw: Random) -> tuple[Model, object]:
+def drawn(draw: Random) -> tuple[Model, Any]:
     """Elements, also of elements and under conditions, over entries with holes."""
     m = Model()
     count = draw.randint(2, 5)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import itertools
 from math import prod
+from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
+from goals import towards
 from proved import is_proved
 
 from constrint import IntExpr, Model, Status, element, max_, min_, sum_
 from constrint.learning import analyse, session
-from constrint.learning.layout import NOTHING, PREMISES
+from constrint.learning.layout import NOTHING, PREMISES, Learner
 from constrint.learning.normal import NormalTranslation
 from constrint.learning.trail import value_before
 
@@ -66,13 +69,13 @@ class Drawn:
 
 
 @pytest.mark.parametrize("block", range(2))
-def test_optima_against_brute_force(block):
+def test_optima_against_brute_force(block: int) -> None:
     learned = feasible = 0
     for seed in range(100 * block, 100 * (block + 1)):
         drawn = Drawn(seed)
         values = drawn.values()
         for way, best in (("minimize", min(values, default=None)), ("maximize", max(values, default=None))):
-            r = drawn.model.solve(**{way: drawn.goal}, learn=True, engine="interpreted")
+            r = drawn.model.solve(**towards(way, drawn.goal), learn=True, engine="interpreted")
             assert (r.status is Status.OPTIMAL, r.objective) == (bool(values), best), f"seed {seed}"
             learned += r.statistics.learned
         feasible += bool(values)
@@ -104,17 +107,17 @@ def crowded(seed: int) -> Model:
     return m
 
 
-def within(ls, v: int, atoms) -> range:
+def within(ls: Learner, v: int, atoms: Any) -> range:
     low = max([ls.root[2 * v], *(k for b, k in atoms if b == 2 * v)])
     high = -max([ls.root[2 * v + 1], *(k for b, k in atoms if b == 2 * v + 1)])
     return range(low, high + 1)
 
 
-def test_every_explanation_implies_what_it_explains(monkeypatch):
+def test_every_explanation_implies_what_it_explains(monkeypatch: pytest.MonkeyPatch) -> None:
     """The premises were true before, and leave no values of a constraint that contradict the atom."""
     explained = {"explain_extreme": 0, "explain_propagator": 0}
 
-    def check(name, holds, ls, p, b, k, at, variables):
+    def check(name: str, holds: Any, ls: Any, p: Any, b: int, k: int, at: Any, variables: Any) -> None:
         first = 0
         atoms = [(ls.premise_bound[i], ls.premise_at[i]) for i in range(first, ls.scalar[PREMISES])]
         assert all(value_before(ls, bound, at) >= least for bound, least in atoms)
@@ -126,18 +129,18 @@ def test_every_explanation_implies_what_it_explains(monkeypatch):
                 assert not holds(dict(zip(variables, row, strict=True))), (name, b, k, atoms)
             explained[name] += 1
 
-    def value(values, b):
+    def value(values: Any, b: Any) -> Any:
         return -values[b >> 1] if b & 1 else values[b >> 1]
 
-    explain_extreme = analyse.explain_extreme
+    explain_extreme = analyse.explain_extreme  # type: ignore[attr-defined]
 
-    def extreme(ls, st, p, b, k, at):
+    def extreme(ls: Any, st: Any, p: Any, b: int, k: int, at: Any) -> None:
         explain_extreme(ls, st, p, b, k, at)
         start, end = ls.start[p], ls.start[p + 1]
         n = (end - start) // 2
         rows = [(ls.term[i], ls.term[i + n], ls.factor[i + n]) for i in range(start, start + n)]
 
-        def holds(values):
+        def holds(values: dict[str, int]) -> bool:
             return any(
                 value(values, entry) >= value(values, ls.limit[p])
                 and (condition < 0 or value(values, condition) >= least)
@@ -147,21 +150,21 @@ def test_every_explanation_implies_what_it_explains(monkeypatch):
         used = {ls.limit[p] >> 1, *(c >> 1 for row in rows for c in row[:2] if c >= 0)}
         check("explain_extreme", holds, ls, p, b, k, at, sorted(used))
 
-    explain_propagator = analyse.explain_propagator
-    nodes = []
+    explain_propagator = analyse.explain_propagator  # type: ignore[attr-defined]
+    nodes: list[Any] = []
 
-    def propagator(ls, st, p, b, k, at):
+    def propagator(ls: Any, st: Any, p: Any, b: int, k: int, at: Any) -> None:
         explain_propagator(ls, st, p, b, k, at)
         node, base = nodes[-1].propagators[ls.limit[p]], nodes[-1].box
 
-        def holds(values):
+        def holds(values: Any) -> Any:
             inside = all(base.values[v] is None or x in base.values[v] for v, x in values.items())
             return inside and node.holds([values.get(v, 0) for v in range(max(values) + 1)])
 
         check("explain_propagator", holds, ls, p, b, k, at, sorted(set(node.scope())))
 
     class Noting(NormalTranslation):
-        def __init__(self, *given, **named):
+        def __init__(self, *given: Any, **named: Any) -> None:
             super().__init__(*given, **named)
             nodes.append(self)
 
@@ -173,7 +176,7 @@ def test_every_explanation_implies_what_it_explains(monkeypatch):
     assert min(explained.values()) > 30, explained
 
 
-def test_every_step_of_their_proofs_follows(tmp_path):
+def test_every_step_of_their_proofs_follows(tmp_path: Path) -> None:
     followed = 0
     for seed in range(100, 145):
         path = tmp_path / "proof"
@@ -186,7 +189,7 @@ def test_every_step_of_their_proofs_follows(tmp_path):
     assert followed > 3
 
 
-def test_a_greatest_value_is_explained_by_what_bounds_it():
+def test_a_greatest_value_is_explained_by_what_bounds_it() -> None:
     """Ten pairs of tasks of which one is late, and none needs the others' bounds."""
     m = Model()
     xs = [m.int_var(f"x{i}", 0, 9) for i in range(12)]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import reduce
 from itertools import product
 from operator import or_
+from pathlib import Path
 from random import Random
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 from proved import is_proved
@@ -15,7 +16,7 @@ from constrint import Group, Model, Status, sum_
 from constrint.engine.state_arrays import Branch
 from constrint.engine.state_arrays import build as build_state
 from constrint.learning import follow
-from constrint.learning.layout import CONFLICTS, COUNTED, FOLLOWS, LEVEL, MEMBERS, NOTHING
+from constrint.learning.layout import CONFLICTS, COUNTED, FOLLOWS, LEVEL, MEMBERS, NOTHING, Learner
 from constrint.learning.learner_arrays import Guide
 from constrint.learning.learner_arrays import build as build_learner
 from constrint.learning.normal import LearningNormalForm
@@ -24,19 +25,29 @@ from constrint.preparing.branching import VALUE_RULES as VALUES
 from constrint.preparing.branching import VARIABLE_RULES, ValueSelector, VariableSelector
 from constrint.preparing.prepared import Prepared
 from constrint.settings import DEFAULT
+from constrint.store.state import State
 
 
-def following(domains, entries, groups, replaced=()):
+def following(
+    domains: Any,
+    entries: Any,
+    groups: Any,
+    replaced: Any = (),
+) -> tuple[Learner, State]:
     """A learner of some variables, from 1 on, that follows entries, and its engine state."""
     m = Model()
     for i, domain in enumerate(domains):
         m.int_var(f"x{i}", values=domain)
     root = Prepared(m, (), ()).root
+    assert root is not None
     n = len(root.box.lo)
     normal = LearningNormalForm(replaced=dict(replaced))
+    assert root is not None
     guide = Guide([1] * n, [0] * n, root.box.lo, [0] * n, entries, groups)
+    assert root is not None
     ls = build_learner(normal, [], root.box, guide)
     ls.scalar[FOLLOWS] = 1
+    assert root is not None
     return ls, build_state(root.box, [], Branch(), root.huge)
 
 
@@ -51,7 +62,7 @@ def following(domains, entries, groups, replaced=()):
         ("dom_w_deg", 3),
     ],
 )
-def test_the_next_entry(selector, expected):
+def test_the_next_entry(selector: str, expected: int) -> None:
     domains = [range(4, 9), range(1, 13), (7, 8), range(9, 15)]
     entries = [(v, VALUES["min"]) for v in range(1, 5)]
     ls, st = following(domains, entries, [(4, VARIABLE_RULES[selector])])
@@ -62,7 +73,7 @@ def test_the_next_entry(selector, expected):
     assert follow.next_entry(ls) == NOTHING
 
 
-def test_groups_in_turn_and_literals_by_what_they_stand_for():
+def test_groups_in_turn_and_literals_by_what_they_stand_for() -> None:
     entries = [(2, VALUES["min"]), (1, VALUES["max"]), (3, VALUES["max"])]
     groups = [(2, VARIABLE_RULES["input_order"]), (3, VARIABLE_RULES["first_fail"])]
     ls, st = following([range(9), range(2), range(2)], entries, groups, {2: (2, 5)})  # x1 stands for x0 >= 5
@@ -88,7 +99,7 @@ def test_groups_in_turn_and_literals_by_what_they_stand_for():
         ("best_so_far", (2, 9)),
     ],
 )
-def test_the_values_that_are_tried(selector, expected):
+def test_the_values_that_are_tried(selector: Any, expected: tuple[int, ...]) -> None:
     ls, st = following([(0, 1, 2, 3, 8, 9)], [(1, VALUES[selector])], [(1, VARIABLE_RULES["input_order"])])
     ls.best[1] = 2
     follow.decide_entry(ls, st, 0)
@@ -96,7 +107,7 @@ def test_the_values_that_are_tried(selector, expected):
     assert follow.least_of(ls, 0) == expected[0]
 
 
-def test_following_keeps_half_where_its_clauses_are_shorter():
+def test_following_keeps_half_where_its_clauses_are_shorter() -> None:
     for members, expected in (
         (50, 0.5),
         (79, 0.5),
@@ -116,15 +127,15 @@ def test_following_keeps_half_where_its_clauses_are_shorter():
         assert followed / scalar[CONFLICTS] == pytest.approx(expected, abs=0.01)
 
 
-def test_without_annotations_nothing_is_followed():
+def test_without_annotations_nothing_is_followed() -> None:
     ls, _ = following([range(2)], [], [])
     ls.scalar[FOLLOWS] = 0
     follow.change_turn(ls)
     assert ls.scalar[FOLLOWS] == 0
 
 
-def test_answers_with_groups_and_their_proofs(monkeypatch, tmp_path):
-    entries = []
+def test_answers_with_groups_and_their_proofs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    entries: list[Any] = []
     decide_entry = follow.decide_entry
     monkeypatch.setattr(
         "constrint.learning.decide.decide_entry", lambda *given: entries.append(decide_entry(*given))

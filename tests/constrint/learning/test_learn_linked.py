@@ -22,7 +22,7 @@ def wrong_answers(m: LinkedModel, **options: object) -> list[str]:
     solutions, complaints = m.solutions(), []
     for way in ("any", "minimize", "maximize"):
         goal = {} if way == "any" else {way: m.goal[0]}
-        r = m.model.solve(**goal, **options)  # type: ignore[arg-type] # as they are drawn
+        r = m.model.solve(**goal, **options)  # type: ignore[arg-type]  # as they are drawn
         best = best_of(m, solutions, way) if goal else None
         is_there = best is not None if goal else bool(solutions)
         wanted = (Status.OPTIMAL if is_there else Status.INFEASIBLE, best)
@@ -32,13 +32,13 @@ def wrong_answers(m: LinkedModel, **options: object) -> list[str]:
 
 
 @pytest.mark.parametrize("block", range(4))
-def test_linked_models_against_brute_force(block):
+def test_linked_models_against_brute_force(block: int) -> None:
     for seed in range(BLOCK * block, BLOCK * (block + 1)):
         complaints = wrong_answers(draw_linked(seed), learn=True, engine="interpreted", time_limit=60)
         assert complaints == [], f"seed {seed}"
 
 
-def test_the_draws_are_of_every_kind():
+def test_the_draws_are_of_every_kind() -> None:
     searched = solvable = 0
     texts: list[str] = []
     for seed in range(300):
@@ -53,7 +53,7 @@ def test_the_draws_are_of_every_kind():
         assert texts.count(kind) > 5, kind
 
 
-def test_rows_of_chained_tables():
+def test_rows_of_chained_tables() -> None:
     """`c` is replaced by the literal of a row, which then is replaced by that of a value."""
     m = Model()
     y, z = m.int_var("y", -3, -2), m.int_var("z", -5, -2)
@@ -64,7 +64,7 @@ def test_rows_of_chained_tables():
     assert r.statistics.method == "learning"
 
 
-def test_what_replaces_a_variable_is_not_itself_replaced():
+def test_what_replaces_a_variable_is_not_itself_replaced() -> None:
     """Equal literals in chains, drawn in every order: each stands for an atom that search decides."""
     for chain in itertools.permutations((2, 4, 6, 8)):
         nodes: list[Propagator] = [LinearLeIf(chain[-1], ((1, 0),), 3)]
@@ -76,7 +76,7 @@ def test_what_replaces_a_variable_is_not_itself_replaced():
         assert set(replaced.values()) == {(1, -3)}
 
 
-def test_functions_follow_from_variables_and_are_not_searched():
+def test_functions_follow_from_variables_and_are_not_searched() -> None:
     """A power of two million values over six assignments: its bounds were learned one by one."""
     m = Model()
     x, y = m.int_var("x", values=[0, 2, 10]), m.int_var("y", -4, -3)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import itertools
 from random import Random
+from typing import Any
 
 import pytest
+from goals import towards
 
-from constrint import Model, Status, abs_, all_different, sum_
+from constrint import IntExpr, Model, Status, abs_, all_different, sum_
 from constrint.learning.decompose import Decomposition
 from constrint.preparing.prepared import Prepared
 from constrint.propagators import Clause, LinearEqIf
 
 
-def drawn(seed: int):
+def drawn(seed: int) -> tuple[Model, IntExpr, list[int]]:
     """A model of literals of differences and distances, a goal, and its values in all solutions."""
     rng = Random(seed)
     m = Model()
@@ -40,7 +42,15 @@ def drawn(seed: int):
         else:
             literals.append(abs_(d) > c)
 
-        def truth(row, i=i, j=j, c=c, sign=sign, shift=shift, kind=kind):
+        def truth(
+            row: Any,
+            i: int = i,
+            j: int = j,
+            c: Any = c,
+            sign: Any = sign,
+            shift: Any = shift,
+            kind: Any = kind,
+        ) -> Any:
             d = row[i] + sign * row[j] + shift
             return [abs(d) == c, d == c, abs(d) <= c, abs(d) > c][kind]
 
@@ -59,16 +69,16 @@ def drawn(seed: int):
 
 
 @pytest.mark.parametrize("block", range(4))
-def test_drawn_models_against_brute_force(block):
+def test_drawn_models_against_brute_force(block: int) -> None:
     for seed in range(150 * block, 150 * (block + 1)):
         m, goal, values = drawn(seed)
         for way, best_of in (("minimize", min), ("maximize", max)):
-            r = m.solve(**{way: goal}, learn=True, engine="interpreted")
+            r = m.solve(**towards(way, goal), learn=True, engine="interpreted")
             wanted = (Status.OPTIMAL, best_of(values)) if values else (Status.INFEASIBLE, None)
             assert (r.status, r.objective) == wanted, (seed, way)
 
 
-def test_a_literal_of_a_distance_becomes_clauses_over_values():
+def test_a_literal_of_a_distance_becomes_clauses_over_values() -> None:
     m = Model()
     x, y = m.int_vars("x", 2, 0, 9)
     b = m.bool_var("b")
@@ -83,7 +93,7 @@ def test_a_literal_of_a_distance_becomes_clauses_over_values():
     assert sum(isinstance(node, Clause) for node in after.propagators) == 18 + 10 + 10
 
 
-def test_many_pairs_stay_a_comparison():
+def test_many_pairs_stay_a_comparison() -> None:
     m = Model()
     x, y = m.int_vars("x", 2, 0, 9)
     b = m.bool_var("b")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass
 from math import prod
+from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 from drawn_job_shops import MT06, draw_jobs, least_span
@@ -55,7 +57,7 @@ class Tasks:
         return min(values, default=None)
 
 
-def fits(starts, durations, demands, capacity: int) -> bool:
+def fits(starts: tuple[int, ...], durations: Any, demands: Any, capacity: int) -> bool:
     return all(
         sum(r for s, d, r in zip(starts, durations, demands, strict=True) if s <= time < s + d) <= capacity
         for time in {time for s, d in zip(starts, durations, strict=True) for time in range(s, s + d)}
@@ -88,7 +90,7 @@ def draw(seed: int) -> Tasks:
 
 
 @pytest.mark.parametrize("block", range(4))
-def test_optima_against_brute_force(block):
+def test_optima_against_brute_force(block: int) -> None:
     feasible = learned = 0
     for seed in range(100 * block, 100 * (block + 1)):
         tasks = draw(seed)
@@ -115,12 +117,12 @@ def crowded(seed: int) -> Model:
     return m
 
 
-def test_every_explanation_implies_what_it_explains(monkeypatch):
+def test_every_explanation_implies_what_it_explains(monkeypatch: pytest.MonkeyPatch) -> None:
     """The premises were true before, and leave no starts that contradict the atom."""
     explained = 0
-    explain = analyse.explain_resource
+    explain = analyse.explain_resource  # type: ignore[attr-defined]
 
-    def checked(ls, st, p, b, k, at):
+    def checked(ls: Any, st: Any, p: Any, b: int, k: int, at: Any) -> None:
         nonlocal explained
         first = ls.scalar[PREMISES]
         explain(ls, st, p, b, k, at)
@@ -150,7 +152,7 @@ def test_every_explanation_implies_what_it_explains(monkeypatch):
     assert explained > 60
 
 
-def test_windows_that_are_too_short_need_no_search():
+def test_windows_that_are_too_short_need_no_search() -> None:
     m = Model()
     s = [m.int_var(f"s{i}", 0, 4) for i in range(3)]
     m.add(cumulative(s, [3, 3, 3], [2, 2, 2], 3))  # 18 in a window of 7 * 3, but two never fit beside
@@ -163,7 +165,7 @@ def test_windows_that_are_too_short_need_no_search():
     assert (r.status, r.statistics.nodes) == (Status.INFEASIBLE, 0)
 
 
-def test_edges_are_found():
+def test_edges_are_found() -> None:
     """Two tasks fill 0 .. 8 but for 1, so the third cannot start before 7."""
     m = Model()
     a, b, c = m.int_var("a", 0, 5), m.int_var("b", 0, 4), m.int_var("c", 2, 30)
@@ -172,12 +174,12 @@ def test_edges_are_found():
     assert (r["c"], r.statistics.failures) == (7, 0)
 
 
-def shop(jobs) -> Model:
+def shop(jobs: Any) -> Model:
     """A job shop with a condition for each machine."""
     m = Model()
     horizon = sum(duration for job in jobs for _, duration in job)
     span = m.int_var("span", 0, horizon)
-    on_machine: dict[int, list] = {}
+    on_machine: dict[int, list[Any]] = {}
     for j, job in enumerate(jobs):
         end = 0
         for t, (machine, duration) in enumerate(job):
@@ -193,12 +195,12 @@ def shop(jobs) -> Model:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_job_shops_against_brute_force(seed):
+def test_job_shops_against_brute_force(seed: int) -> None:
     jobs = draw_jobs(seed, jobs=3, machines=3)
     assert shop(jobs).solve(learn=True, engine="interpreted").objective == least_span(jobs)
 
 
-def test_whole_windows_save_failures_on_a_classic_shop():
+def test_whole_windows_save_failures_on_a_classic_shop() -> None:
     r = shop(MT06).solve(learn=True, engine="interpreted")
     assert (r.status, r.objective) == (Status.OPTIMAL, 55)
     assert r.statistics.failures < 30
@@ -219,7 +221,7 @@ def project(n: int, seed: int) -> Model:
 
 
 @pytest.mark.timeout(900)  # the first use on a machine compiles
-def test_compiled_and_interpreted_search_the_same_way():
+def test_compiled_and_interpreted_search_the_same_way() -> None:
     for m in (project(14, 1), shop(draw_jobs(2, 5, 4))):
         walks = []
         for engine in ("interpreted", "compiled"):
@@ -230,12 +232,12 @@ def test_compiled_and_interpreted_search_the_same_way():
         assert walks[0] == walks[1]
 
 
-def proof_of(m: Model, path) -> str:
+def proof_of(m: Model, path: Path) -> str:
     m.solve(learn=True, proof=path, engine="interpreted")
     return path.read_text(encoding="utf-8")
 
 
-def test_proofs_follow(tmp_path):
+def test_proofs_follow(tmp_path: Path) -> None:
     steps = 0
     for m in (
         *(draw(seed).model() for seed in range(60)),
@@ -250,7 +252,7 @@ def test_proofs_follow(tmp_path):
     assert steps > 30
 
 
-def test_a_proof_that_claims_too_much_is_rejected(tmp_path):
+def test_a_proof_that_claims_too_much_is_rejected(tmp_path: Path) -> None:
     text = proof_of(project(7, 3), tmp_path / "proof")
     at = text.index("solution")
     with pytest.raises(RejectedAtError):
@@ -259,7 +261,7 @@ def test_a_proof_that_claims_too_much_is_rejected(tmp_path):
         is_proved(text[:at] + "learned 1 >= 90\n")
 
 
-def test_a_literal_of_no_length_that_the_model_has():
+def test_a_literal_of_no_length_that_the_model_has() -> None:
     """The decomposition by tasks took its variable for the opposite where the literal was negative."""
     m = Model()
     x, length, capacity = m.int_var("x", 0, 2), m.int_var("length", 0, 3), m.int_var("capacity", 0, 1)

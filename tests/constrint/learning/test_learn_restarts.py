@@ -14,7 +14,7 @@ from constrint.learning.trail import raise_bound
 from constrint.settings import DEFAULT
 
 
-def test_stretches_that_raise_no_bound_make_the_others_longer():
+def test_stretches_that_raise_no_bound_make_the_others_longer() -> None:
     ls, _ = learner(range(10))
     scalar = ls.scalar
     scalar[GOAL] = 0
@@ -33,11 +33,11 @@ def test_stretches_that_raise_no_bound_make_the_others_longer():
     assert lengths == [2, 4, 8, 1, 2, 4]
 
 
-def test_a_descent_assumes_an_objective_near_its_bound():
+def test_a_descent_assumes_an_objective_near_its_bound() -> None:
     ls, st = learner(range(10))
     scalar = ls.scalar
     scalar[GOAL], scalar[IS_BELOW], scalar[WITHIN] = 2, 1, 3  # x is variable 1
-    assert raise_bound(ls, st, 2, 2, analyse.DECISION)
+    assert raise_bound(ls, st, 2, 2, analyse.DECISION)  # type: ignore[attr-defined]
     assert decide.decide(ls, st)
     assert (scalar[LEVEL], -ls.bound[3]) == (1, 5)  # x <= 2 + 3
     assert ls.trail_bound[scalar[TRAIL] - 1] == 3
@@ -61,7 +61,7 @@ def covered(seed: int) -> tuple[Model, int]:
     return m, least
 
 
-def test_optima_where_every_stretch_is_short():
+def test_optima_where_every_stretch_is_short() -> None:
     """The sides change every few conflicts; optima stay those of brute force."""
     short = DEFAULT.with_fields(learning={"stretch_below": 1, "stretch_above": 1, "restart_unit": 1})
     for seed in range(30):
@@ -71,7 +71,7 @@ def test_optima_where_every_stretch_is_short():
         assert (r.status, r.objective, r.bound) == (Status.OPTIMAL, least, least)
 
 
-def test_a_long_sum_is_split_and_stays_the_same():
+def test_a_long_sum_is_split_and_stays_the_same() -> None:
     random = Random(7)
     m = Model()
     xs = [m.int_var(f"x{i}", 0, 1 + (i % 7 == 0)) for i in range(60)]

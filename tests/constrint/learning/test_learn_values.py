@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from itertools import product
+from pathlib import Path
 from random import Random
 
+import pytest
 from proved import is_proved
 
 from constrint import Model, Status, all_different, circuit, sum_, table
@@ -18,10 +20,10 @@ from constrint.settings import DEFAULT
 def parts_of(m: Model) -> list[type]:
     """The kinds of parts that a model without presolve's help is made of."""
     root = Prepared(m, (), ()).root
-    return [type(node) for node in Decomposition(root).root.propagators]
+    return [type(node) for node in Decomposition(root).root.propagators]  # type: ignore[arg-type]
 
 
-def test_each_value_is_in_a_sum():
+def test_each_value_is_in_a_sum() -> None:
     n = DEFAULT.learning.least_holders
     m = Model()
     xs = [m.int_var(f"x{i}", i % 2, n + 3) for i in range(n)]
@@ -32,7 +34,7 @@ def test_each_value_is_in_a_sum():
     assert kinds.count(LinearEqIf) == sum(n + 4 - i % 2 for i in range(n))
 
 
-def test_tours_and_short_ones_are_pairs():
+def test_tours_and_short_ones_are_pairs() -> None:
     n = DEFAULT.learning.least_holders
     for make, count in ((circuit, n), (all_different, n - 1)):
         m = Model()
@@ -40,7 +42,7 @@ def test_tours_and_short_ones_are_pairs():
         assert LinearLe not in parts_of(m)
 
 
-def test_optima_by_sums_and_their_proofs(tmp_path):
+def test_optima_by_sums_and_their_proofs(tmp_path: Path) -> None:
     proofs = 0
     for seed in range(25):
         random = Random(seed)
@@ -70,12 +72,12 @@ def test_optima_by_sums_and_their_proofs(tmp_path):
     assert proofs > 8
 
 
-def test_optima_of_tables_and_their_proofs(monkeypatch, tmp_path):
+def test_optima_of_tables_and_their_proofs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Tables with a variable that has another value in each row, and without; rows beyond the domains."""
     by_key = 0
     made = values._key
     keys: list[int | None] = []
-    monkeypatch.setattr(values, "_key", lambda node: (keys.append(made(node)), keys[-1])[1])
+    monkeypatch.setattr(values, "_key", lambda node: (keys.append(made(node)), keys[-1])[1])  # type: ignore[func-returns-value]
     for seed in range(25):
         random = Random(seed)
         m = Model()

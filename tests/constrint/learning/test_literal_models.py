@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from goals import towards
 from literal_models import best_of, draw_literals
 
 from constrint import Model, Status, abs_
@@ -14,7 +15,7 @@ from constrint.preparing.checks import bounded
 from constrint.preparing.prepared import Prepared
 
 
-def test_the_literals_of_a_distance_and_of_its_arguments():
+def test_the_literals_of_a_distance_and_of_its_arguments() -> None:
     m = Model()
     x, y = m.int_vars("x", 2, 0, 3)
     m.add(abs_(x - y) != 1)
@@ -22,7 +23,7 @@ def test_the_literals_of_a_distance_and_of_its_arguments():
     assert (r.status, r.objective) == (Status.OPTIMAL, 6)
 
 
-def test_the_literals_of_a_sum_and_of_its_terms():
+def test_the_literals_of_a_sum_and_of_its_terms() -> None:
     m = Model()
     x, y, z = m.int_var("x", 0, 4), m.int_var("y", 0, 1), m.int_var("z", 0, 4)
     m.add(x + y == z)
@@ -31,19 +32,19 @@ def test_the_literals_of_a_sum_and_of_its_terms():
 
 
 @pytest.mark.parametrize("block", range(4))
-def test_drawn_models_against_brute_force(block):
+def test_drawn_models_against_brute_force(block: int) -> None:
     for seed in range(100 * block, 100 * (block + 1)):
         m = draw_literals(seed)
         way = ("minimize", "maximize")[seed % 2]
         best = best_of(m, way)
-        r = m.model.solve(**{way: m.goal[0]}, learn=True, engine="interpreted")
+        r = m.model.solve(**towards(way, m.goal[0]), learn=True, engine="interpreted")
         assert (r.status, r.objective) == (
             Status.INFEASIBLE if best is None else Status.OPTIMAL,
             best,
         ), (seed, way, m.kinds)
 
 
-def test_functions_form_no_circle():
+def test_functions_form_no_circle() -> None:
     """Whatever the order of the sums, no function is an argument of itself by way of others."""
     for seed in range(400):
         m = draw_literals(seed)
@@ -58,7 +59,7 @@ def test_functions_form_no_circle():
             left = {d: arguments - set(free) for d, arguments in left.items() if d not in free}
 
 
-def test_an_objective_that_differs_from_the_one_written_is_an_error():
+def test_an_objective_that_differs_from_the_one_written_is_an_error() -> None:
     m = Model()
     x = m.int_var("x", 0, 4)
     prepared = Prepared(m, [(2 * x + 1, "max")], ())
@@ -67,7 +68,7 @@ def test_an_objective_that_differs_from_the_one_written_is_an_error():
         prepared.check_target(0, {x: 3}, 4)
 
 
-def test_a_solution_beyond_the_proven_bound_is_an_error():
+def test_a_solution_beyond_the_proven_bound_is_an_error() -> None:
     m = Model()
     x = m.int_var("x", 0, 4)
     result = replace(m.solve(maximize=x), status=Status.FEASIBLE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from time import perf_counter
+from typing import Any
 
 import pytest
 
@@ -36,7 +37,7 @@ def long_sum(count: int) -> Model:
     return m
 
 
-def test_variables_taken_out_of_a_long_row_share_the_rest_of_it():
+def test_variables_taken_out_of_a_long_row_share_the_rest_of_it() -> None:
     rows = SeparableRows(root_of(long_sum(400)))
     (slacks,) = rows.slacks
     assert len(slacks.taken) > 390
@@ -44,7 +45,7 @@ def test_variables_taken_out_of_a_long_row_share_the_rest_of_it():
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_variables_taken_out_get_values_with_which_their_row_holds(seed):
+def test_variables_taken_out_get_values_with_which_their_row_holds(seed: int) -> None:
     root = root_of(long_sum(30))
     rows = SeparableRows(root)
     assert rows.slacks
@@ -56,7 +57,7 @@ def test_variables_taken_out_get_values_with_which_their_row_holds(seed):
 
 
 @pytest.mark.parametrize("kind", ["counts", "differences"])
-def test_constraints_of_too_many_entries_are_not_begun(monkeypatch, kind):
+def test_constraints_of_too_many_entries_are_not_begun(monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     m = Model()
     x = m.int_vars("x", 60, 0, 59)
     m.add(
@@ -83,7 +84,7 @@ def hub(count: int, most: int) -> Model:
 
 
 @pytest.mark.parametrize("most", [100, 5_000])
-def test_steps_are_short_however_many_rows_a_variable_is_in(most):
+def test_steps_are_short_however_many_rows_a_variable_is_in(most: int) -> None:
     m = hub(400, most)
     m.settings = DEFAULT.with_fields(local_search={"work_of_step": 2_000})
     rows = SeparableRows(root_of(m))
@@ -98,7 +99,7 @@ def test_steps_are_short_however_many_rows_a_variable_is_in(most):
             assert state.holes[v] < 0 or state.inside[state.holes[v] + x - state.least[v]] == 1
 
 
-def test_looking_for_a_value_is_work():
+def test_looking_for_a_value_is_work() -> None:
     """Where no row wants another value of a wide variable, too."""
     m = Model()
     x, y = m.int_var("x", 0, 1000), m.int_vars("y", 200, 0, 1000)
@@ -110,13 +111,13 @@ def test_looking_for_a_value_is_work():
     assert state.scalar[WORK] >= 200
 
 
-def test_building_ends_at_the_deadline():
+def test_building_ends_at_the_deadline() -> None:
     rows = SeparableRows(root_of(hub(50, 100)))
     with until(Deadline(-1.0)), pytest.raises(Stopped):
         build(rows, 0, {})
 
 
-def test_scores_fit_into_64_bits():
+def test_scores_fit_into_64_bits() -> None:
     m = Model()
     x = m.int_vars("x", 3, 0, 1 << 20)
     m.add(*(900 * x[0] + i * x[1] - x[2] >= (1 << 28) + i for i in range(700)), x[0] != x[1])
@@ -132,16 +133,16 @@ def test_scores_fit_into_64_bits():
             assert abs(moves.score(state, v, x_v)) <= SAFE_SCORE < UNLIMITED
 
 
-def test_domains_beyond_64_bits_have_no_notes_of_holes():
+def test_domains_beyond_64_bits_have_no_notes_of_holes() -> None:
     m = Model()
     x, y = m.int_var("x", -(2**63), 2**63 - 1), m.int_vars("y", 3, 0, 9)
     m.add(x != 5, y[0] + y[1] == y[2] + 1, 2 * y[0] != y[1])
     rows = SeparableRows(root_of(m))
     state = build(rows, 0, {})
-    assert CompiledJumps(Jumps(*map(list, state))).run(1_000) == moves.jump(state, 1_000) == 0
+    assert CompiledJumps(Jumps(*map(list, state))).run(1_000) == moves.jump(state, 1_000) == 0  # type: ignore[arg-type]
 
 
-def run_of(model: Model, **options) -> FeasibilityJumpRun:
+def run_of(model: Model, **options: Any) -> FeasibilityJumpRun:
     prepared = Prepared(model, [], [], may_postpone=True)
     assert prepared.root is not None
     run = feasibility_jump_run(SearchTask(prepared, prepared.root, options_of(**options), perf_counter()))
@@ -149,7 +150,7 @@ def run_of(model: Model, **options) -> FeasibilityJumpRun:
     return run
 
 
-def test_what_is_over_frees_its_memory():
+def test_what_is_over_frees_its_memory() -> None:
     run = run_of(hub(40, 5_000), engine="interpreted")
     run.allowed = 3
     run._slice()

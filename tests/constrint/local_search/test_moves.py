@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from random import Random
 from time import perf_counter
+from typing import Any
 
 import pytest
 
@@ -92,7 +93,7 @@ def weighted(s: Jumps) -> int:
     return sum(s.weight[r] * moves.excess(s, r, s.total[r]) for r in range(len(s.total)))
 
 
-def test_scores_are_what_a_move_changes():
+def test_scores_are_what_a_move_changes() -> None:
     compared, kinds = 0, set()
     for s in states(60):
         random = Random(compared)
@@ -119,7 +120,7 @@ def test_scores_are_what_a_move_changes():
     assert kinds == set(range(PLAIN, THRESHOLD + 1))
 
 
-def test_sums_and_violated_rows_are_kept_true():
+def test_sums_and_violated_rows_are_kept_true() -> None:
     solved = steps = 0
     for s in states(80):
         for _ in range(4):
@@ -132,18 +133,18 @@ def test_sums_and_violated_rows_are_kept_true():
     assert steps > 500
 
 
-def test_both_engines_move_alike(filled):
+def test_both_engines_move_alike(filled: None) -> None:
     moved = 0
     for s in states(40, 6_000):
-        compiled = CompiledJumps(Jumps(*map(list, s)))
+        compiled = CompiledJumps(Jumps(*map(list, s)))  # type: ignore[arg-type]
         for work in (300, 1, 5_000):
             assert compiled.run(work) == moves.jump(s, work)
-            assert all(list(a) == list(b) for a, b in zip(compiled.state, s, strict=True))
+            assert all(list(a) == list(b) for a, b in zip(compiled.state, s, strict=True))  # type: ignore[call-overload]
         moved += s.scalar[STEPS]
     assert moved > 200
 
 
-def test_weights_stay_small():
+def test_weights_stay_small() -> None:
     m = Model()
     x = m.int_vars("x", 3, 0, 1)
     m.add(all_different(x[0] + x[1], x[1] + x[2], x[0] + x[2], 5 * x[0]), x[0] + x[1] + x[2] == 1)
@@ -176,25 +177,26 @@ def planted(count: int, seed: int) -> Model:
     return m
 
 
-def run_of(model: Model, **options) -> FeasibilityJumpRun | None:
+def run_of(model: Model, **options: Any) -> FeasibilityJumpRun | None:
     prepared = Prepared(model, [], [], may_postpone=True)
     assert prepared.root is not None
-    return feasibility_jump_run(SearchTask(prepared, prepared.root, options_of(**options), perf_counter()))
+    return feasibility_jump_run(SearchTask(prepared, prepared.root, options_of(**options), perf_counter()))  # type: ignore[return-value]
 
 
-def test_it_finds_a_solution_alone(filled):
+def test_it_finds_a_solution_alone(filled: None) -> None:
     found = []
     for engine in ("interpreted", "compiled", "auto"):
         run = run_of(planted(60, 3), engine=engine)
         assert not isinstance(run, str)
+        assert run is not None
         assignment = run.next().found
         assert assignment is not None
-        found.append({variable.name: value for variable, value in assignment.items()})
+        found.append({variable.name: value for variable, value in assignment.items()})  # type: ignore[attr-defined]
     assert found[0] == found[1] == found[2]
 
 
-def test_turns_end_at_the_same_step_for_any_slices(monkeypatch):
-    ends = []
+def test_turns_end_at_the_same_step_for_any_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    ends: list[Any] = []
     for size in (7, 1_000, 1_000_000):
         monkeypatch.setattr(
             Pace, "adapt", lambda pace, took, done=None, size=size: setattr(pace, "work", size)
@@ -204,15 +206,18 @@ def test_turns_end_at_the_same_step_for_any_slices(monkeypatch):
         ends.append([])
         found = None
         while found is None:
+            assert run is not None
             run.allowed = 500
+            assert run is not None
             found = run.next().found
             if found is None:
+                assert run is not None
                 ends[-1].append(run._state.scalar[WORK])
     assert len(ends[0]) > 3
     assert ends[0] == ends[1] == ends[2]
 
 
-def test_points_that_lead_nowhere_end_it():
+def test_points_that_lead_nowhere_end_it() -> None:
     """Where rows say too little, points without violated rows are no solutions."""
     m = Model()
     x = m.int_vars("x", 30, 2, 60)
@@ -223,16 +228,19 @@ def test_points_that_lead_nowhere_end_it():
     m.settings = DEFAULT.with_fields(local_search={"one_left_out": 0, "nodes_of_dive": 0})
     run = run_of(m)
     assert not isinstance(run, str)
+    assert run is not None
     assert run.next().outcome is Outcome.GAVE_UP
+    assert run is not None
     assert run._dives == DEFAULT.local_search.most_dives
+    assert run is not None
     assert run.next().outcome is Outcome.GAVE_UP
 
 
-def test_the_portfolio_finds_first_solutions_with_it(monkeypatch, filled):
+def test_the_portfolio_finds_first_solutions_with_it(monkeypatch: pytest.MonkeyPatch, filled: None) -> None:
     made = []
     plain = MemberMaker.local_search
 
-    def noted(self):
+    def noted(self: Any) -> Any:
         made.append(plain(self))
         return made[-1]
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from random import Random
+from typing import Any
 
 import pytest
 from random_models import draw_model
@@ -17,7 +19,7 @@ from constrint.preparing.prepared import Prepared
 MOST_POINTS = 400
 
 
-def points(rows: SeparableRows, seed: int):
+def points(rows: SeparableRows, seed: int) -> Iterator[dict[int, int]]:
     """All points of a root's box, or some of them, with values of named literals that fit."""
     box = rows.box
     domains = [box.values[v] or range(box.lo[v], box.hi[v] + 1, box.step[v]) for v in range(len(box.lo))]
@@ -30,12 +32,12 @@ def points(rows: SeparableRows, seed: int):
     if size <= MOST_POINTS:
         chosen = itertools.product(*(domains[v] for v in free))
     else:
-        chosen = ([random.choice(domains[v]) for v in free] for _ in range(MOST_POINTS))
+        chosen = ([random.choice(domains[v]) for v in free] for _ in range(MOST_POINTS))  # type: ignore[assignment]
     for one in chosen:
         yield dict(zip(free, one, strict=True))
 
 
-def compare(root, seed: int) -> tuple[int, int]:
+def compare(root: Any, seed: int) -> tuple[int, int]:
     """The number of points that fulfil all, and of those that do not; they are told apart by both."""
     rows = SeparableRows(root)
     right = wrong = 0
@@ -53,7 +55,7 @@ def compare(root, seed: int) -> tuple[int, int]:
     return right, wrong
 
 
-def test_random_models():
+def test_random_models() -> None:
     right = wrong = complete = 0
     for seed in range(2_000, 2_250):
         root = Prepared(draw_model(seed).build(), [], []).root
@@ -92,18 +94,19 @@ KINDS = ["sums", "conditions", "different", "counted", "looked up", "absolute", 
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_each_kind_of_constraint(kind):
+def test_each_kind_of_constraint(kind: Any) -> None:
     root = Prepared(stated(kind), [], []).root
     right, wrong = compare(root, 7)
     assert wrong > 0
     assert right + wrong > 100
+    assert root is not None
     assert (SeparableRows(root).left_out == 0) == (kind != "extremes")
 
 
-def test_sums_beyond_reach_have_no_row():
+def test_sums_beyond_reach_have_no_row() -> None:
     m = Model()
     x = m.int_vars("x", 3, 0, 10)
     m.add(2**40 * x[0] - 3 * x[1] <= 2**41, x[0] + x[1] == x[2])
-    rows = SeparableRows(Prepared(m, [], []).root)
+    rows = SeparableRows(Prepared(m, [], []).root)  # type: ignore[arg-type]
     assert rows.left_out + len(rows.rows) >= 1
     assert all(function.size(0, 10) < 2**32 for row in rows.rows for function in row.functions.values())

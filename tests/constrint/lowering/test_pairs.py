@@ -1,13 +1,17 @@
 """Sums of products of truth values as one propagator each, against brute force."""
 
+from __future__ import annotations
+
 import itertools
 import operator
 from random import Random
+from typing import Any
 
 import pytest
 
 from constrint import Brancher, Model, sum_
 from constrint.lowering.conditions import Lowering
+from constrint.preparing.options import Engine
 from constrint.propagators import LinearEq, Pairs, Product
 
 COMPARE = {
@@ -60,7 +64,7 @@ def lowered(m: Model, may_pair: bool = True) -> list[type]:
 
 
 @pytest.mark.parametrize("engine", ["interpreted", "compiled"])
-def test_the_solutions_are_those_of_brute_force(engine):
+def test_the_solutions_are_those_of_brute_force(engine: Engine) -> None:
     for seed in range(300):
         m = drawn(seed)
         expected = brute(m)
@@ -70,14 +74,14 @@ def test_the_solutions_are_those_of_brute_force(engine):
         assert bool(m.solve(engine=engine)) == bool(expected)
 
 
-def test_the_learning_search_agrees():
+def test_the_learning_search_agrees() -> None:
     for seed in range(150):
         m = drawn(seed)
         result = m.solve(learn=True, engine="interpreted")
         assert bool(result) == bool(brute(m)), m.to_text()
 
 
-def test_products_that_occur_once_have_no_variables():
+def test_products_that_occur_once_have_no_variables() -> None:
     m = Model()
     x = m.bool_vars("x", 4)
     m.add(x[0] * x[1] + x[2] * x[3] == 1, x[0] * x[2] - 2 * x[1] * x[3] <= 0)
@@ -85,7 +89,7 @@ def test_products_that_occur_once_have_no_variables():
     assert Product in lowered(m, may_pair=False)
 
 
-def test_a_product_of_two_sums_has_a_variable_for_both():
+def test_a_product_of_two_sums_has_a_variable_for_both() -> None:
     m = Model()
     x = m.bool_vars("x", 4)
     m.add(x[0] * x[1] + x[2] * x[3] == 1, x[1] * x[0] + x[2] * x[0] == 1)
@@ -95,20 +99,20 @@ def test_a_product_of_two_sums_has_a_variable_for_both():
     assert kinds.count(LinearEq) == 2
 
 
-def test_sums_that_cannot_be_reached_fail_at_once():
+def test_sums_that_cannot_be_reached_fail_at_once() -> None:
     m = Model()
     x = m.bool_vars("x", 4)
     m.add(2 * x[0] * x[1] + 4 * x[2] * x[3] == 3)
     assert m.solve().statistics.nodes == 0
 
 
-def test_equations_are_solved_together_once_search_proves_long():
+def test_equations_are_solved_together_once_search_proves_long() -> None:
     """Dominoes on a board without two opposite corners: no tiling, by counting colours."""
     n = 8
     m = Model()
     cells = {(i, j) for i in range(n) for j in range(n)} - {(0, 0), (n - 1, n - 1)}
     places = [(a, b) for a in cells for b in ((a[0] + 1, a[1]), (a[0], a[1] + 1)) if b in cells]
-    covers: dict[tuple[int, int], list] = {cell: [] for cell in cells}
+    covers: dict[tuple[int, int], list[Any]] = {cell: [] for cell in cells}
     for place in sorted(places):
         domino = m.bool_var(str(place))
         for cell in place:
@@ -120,7 +124,7 @@ def test_equations_are_solved_together_once_search_proves_long():
     assert result.statistics.nodes <= 101
 
 
-def test_searches_side_by_side_have_arrays_of_their_own():
+def test_searches_side_by_side_have_arrays_of_their_own() -> None:
     def queens(n: int) -> Model:
         m = Model()
         q = m.int_vars("q", n, 0, n - 1)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 from proved import is_proved
@@ -13,7 +15,7 @@ from constrint.preparing.prepared import Prepared
 from constrint.propagators import Selection
 
 
-def drawn(seed: int):
+def drawn(seed: int) -> tuple[Model, list[int]]:
     """A model, its variables, the truth of its conditions and its goal."""
     random = Random(seed)
     n = random.randint(3, 4)
@@ -29,14 +31,14 @@ def drawn(seed: int):
     weights = [random.randint(-3, 3) for _ in range(n + 1)]
     m.minimize(sum_(w * x for w, x in zip(weights, [*xs, place], strict=True)) + chosen)
 
-    def goal(values) -> int | None:
+    def goal(values: Any) -> int | None:
         *entries, at = values
         if not 0 <= at + shift < n:
             return None
         entry = factors[at + shift] * entries[at + shift]
         if entry + entries[0] < limit or entry == entries[-1]:
             return None
-        return sum(w * x for w, x in zip(weights, values, strict=True)) + entry
+        return sum(w * x for w, x in zip(weights, values, strict=True)) + entry  # type: ignore[no-any-return]
 
     domains = [*(range(low, high + 1) for low, high in bounds), range(first, first + n + 1)]
     worth = [value for values in itertools.product(*domains) if (value := goal(values)) is not None]
@@ -44,7 +46,7 @@ def drawn(seed: int):
 
 
 @pytest.mark.parametrize("learn", [False, True])
-def test_optima_and_counts_against_brute_force(learn):
+def test_optima_and_counts_against_brute_force(learn: bool) -> None:
     feasible = 0
     for seed in range(150):
         m, worth = drawn(seed)
@@ -57,7 +59,7 @@ def test_optima_and_counts_against_brute_force(learn):
     assert 50 < feasible < 150
 
 
-def test_proofs_follow(tmp_path):
+def test_proofs_follow(tmp_path: Path) -> None:
     path = tmp_path / "proof"
     followed = 0
     for seed in range(60):
@@ -76,7 +78,7 @@ def kinds(m: Model) -> list[type]:
     return [type(node) for node in root.propagators]
 
 
-def test_a_list_of_expressions_is_one_constraint():
+def test_a_list_of_expressions_is_one_constraint() -> None:
     m = Model()
     xs = [m.int_var(f"x{i}", 0, 9) for i in range(6)]
     i, j, z = m.int_var("i", 0, 5), m.int_var("j", 0, 5), m.int_var("z", 3, 20)
@@ -85,7 +87,7 @@ def test_a_list_of_expressions_is_one_constraint():
     assert found.count(Selection) == 2
 
 
-def test_choices_that_are_written_out_select_by_their_conditions():
+def test_choices_that_are_written_out_select_by_their_conditions() -> None:
     m = Model()
     x, y, z, i = (m.int_var(name, 0, 4) for name in "xyzi")
     inside = element([0, 1, 2], i)
@@ -97,7 +99,7 @@ def test_choices_that_are_written_out_select_by_their_conditions():
     assert (r["x"], r["y"], r["i"]) == (0, 1, 0)
 
 
-def test_what_bounds_tell():
+def test_what_bounds_tell() -> None:
     m = Model()
     xs = [m.int_var("a", 0, 3), m.int_var("b", 5, 8), m.int_var("c", 4, 6)]
     i, z = m.int_var("i", 0, 9), m.int_var("z", 5, 30)

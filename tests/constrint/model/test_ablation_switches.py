@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -11,7 +13,7 @@ SOLVER = Path(__file__).parents[3] / "benchmarks" / "solver"
 
 
 @pytest.fixture
-def switches(monkeypatch):
+def switches(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     monkeypatch.syspath_prepend(str(SOLVER))
     import ablation_switches
 
@@ -19,7 +21,7 @@ def switches(monkeypatch):
     sys.modules.pop("ablation_switches", None)
 
 
-def test_every_switch_names_a_place(switches):
+def test_every_switch_names_a_place(switches: ModuleType) -> None:
     assert len(switches.SWITCHES) > 50
     for switch in switches.SWITCHES.values():
         for place in switch.places:

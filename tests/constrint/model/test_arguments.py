@@ -31,15 +31,15 @@ def test_pareto_takes_goals_as_solve_does() -> None:
     m.maximize(y)
     assert m.pareto().objectives == [(0, 0), (0.25, 1), (0.5, 2), (0.75, 3)]
     with pytest.raises(ModelError, match="list of pairs"):
-        m.pareto(x)  # type: ignore[arg-type]  # the mistake
+        m.pareto(x)  # the mistake
 
 
 def test_an_array_is_a_list_of_goals() -> None:
     m = Model()
     x = m.int_vars("x", 3, 0, 3)
     m.add(x.sum() == 5)
-    assert m.solve(maximize=x).objective == (3, 2, 0)  # type: ignore[arg-type]
-    assert m.best_solutions(2, minimize=x).objectives == [(0, 2, 3), (0, 3, 2)]  # type: ignore[arg-type]
+    assert m.solve(maximize=x).objective == (3, 2, 0)
+    assert m.best_solutions(2, minimize=x).objectives == [(0, 2, 3), (0, 3, 2)]
 
 
 def test_every_state_accepts_by_default() -> None:
@@ -63,8 +63,8 @@ def test_one_assumption_or_many(backend: Any) -> None:
     m, x, y = _model()
     for given in (x == 5, [x == 5], [[x >= 5], (x <= 5 for _ in range(2))], array([x == 5])):
         assert m.solve(maximize=y, assumptions=given, backend=backend)[y] == 1  # type: ignore[arg-type]
-    assert m.explain(assumptions=x + y > 6) is not None  # type: ignore[arg-type]
-    assert m.explain(assumptions=x + y > 5) is None  # type: ignore[arg-type]
+    assert m.explain(assumptions=x + y > 6) is not None
+    assert m.explain(assumptions=x + y > 5) is None
 
 
 def test_variables_are_chosen_alike_everywhere() -> None:
@@ -73,13 +73,13 @@ def test_variables_are_chosen_alike_everywhere() -> None:
     e, s = m.enum_var("e", [(1, 2), (3, 4)]), m.set_var("s", [1, 2])
     task = m.interval("task", (0, 2), 1)
     for given, number in ((x, 16), ("e", 2), (e, 2), (s, 4), (x[0, 0], 2), ([x[0], [s], "e"], 32)):
-        assert m.count(variables=given) == number  # type: ignore[arg-type]
-        assert len(list(m.iter_solutions(variables=given))) == number  # type: ignore[arg-type]
-        assert len(m.best_solutions(99, minimize=task.start, variables=given)) == number  # type: ignore[arg-type]
+        assert m.count(variables=given) == number
+        assert len(list(m.iter_solutions(variables=given))) == number
+        assert len(m.best_solutions(99, minimize=task.start, variables=given)) == number
         with m.scope():
             blocked = 0
             while result := m.solve():
-                m.block(result, given)  # type: ignore[arg-type]
+                m.block(result, given)
                 blocked += 1
             assert blocked == number
     other = Model()

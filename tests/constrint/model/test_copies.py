@@ -17,6 +17,7 @@ import constrint
 from constrint import (
     Brancher,
     Group,
+    IntExpr,
     LimitExceeded,
     Model,
     ParseError,
@@ -155,7 +156,7 @@ def test_options_and_errors(copied: Callable[[Any], Any]) -> None:
     brancher = Brancher("first_fail", "min", (Group([model.variables["x"]], "input_order", "max"),))
     again, other = copied((model, brancher))
     assert again.solve(branching=other).objective == model.solve(branching=brancher).objective
-    for name in constrint.__all__:
+    for name in constrint.__all__:  # type: ignore[attr-defined]
         kind = getattr(constrint, name)
         if isinstance(kind, type) and issubclass(kind, Exception):
             assert str(copied(error_of(kind))) == str(error_of(kind)), name
@@ -171,7 +172,7 @@ def error_of(kind: type[Exception]) -> Exception:
 def test_deep_expressions(copied: Callable[[Any], Any]) -> None:
     model = Model()
     x, y = model.int_var("x", 0, 3), model.int_var("y", 0, 1)
-    deep = x
+    deep: IntExpr = x
     for i in range(5_000):
         deep = max_(deep - y, i % 3) if i % 2 else abs(deep * y)
     model.let("deep", deep)

@@ -5,11 +5,15 @@ from __future__ import annotations
 import contextlib
 import itertools
 import sys
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from drawn_job_shops import draw_jobs, job_shop
+from stepping_clock import Clock
 
 from constrint import (
+    IntExpr,
     LimitError,
     Model,
     Status,
@@ -28,12 +32,12 @@ from constrint.tuning.spaces import from_tune_params
 
 
 @pytest.fixture
-def stops(monkeypatch):
+def stops(monkeypatch: pytest.MonkeyPatch) -> Any:
     """The functions that met the deadline."""
     met = []
     check = Deadline.check
 
-    def noted(self):
+    def noted(self: Any) -> None:
         try:
             check(self)
         except Stopped:
@@ -52,7 +56,7 @@ def shop() -> Model:
 
 
 @pytest.mark.parametrize("learn", [True, False])
-def test_every_phase_looks_at_the_clock(clock, stops, learn):
+def test_every_phase_looks_at_the_clock(clock: Clock, stops: list[object], learn: bool) -> None:
     limit = 0
     while True:
         clock.looks = 0
@@ -69,7 +73,7 @@ def test_every_phase_looks_at_the_clock(clock, stops, learn):
     assert phases <= set(stops)
 
 
-def wide_cover(n: int = 40) -> tuple[Model, object]:
+def wide_cover(n: int = 40) -> tuple[Model, Any]:
     """0/1 variables and triples of them; all ones is a solution."""
     m = Model()
     x = [m.int_var(f"x{i}", 0, 1) for i in range(n)]
@@ -77,7 +81,7 @@ def wide_cover(n: int = 40) -> tuple[Model, object]:
     return m, sum_(x)
 
 
-def many_kinds() -> tuple[Model, object]:
+def many_kinds() -> tuple[Model, Any]:
     """A model with tables, products, extremes, permutations and conditions."""
     m = Model()
     x = [m.int_var(f"x{i}", 0, 12) for i in range(6)]
@@ -86,7 +90,7 @@ def many_kinds() -> tuple[Model, object]:
     return m, max_(x[0], x[4]) + abs(x[1] - x[5])
 
 
-def outcome(call, model, goal, limit):
+def outcome(call: Callable[..., Any], model: Any, goal: IntExpr, limit: int) -> Any:
     """What an entry point says under a limit; whatever it is, it ends."""
     try:
         return call(model, goal, limit)
@@ -109,7 +113,9 @@ ENTRIES = {
 
 @pytest.mark.parametrize("made", [wide_cover, many_kinds], ids=lambda made: made.__name__)
 @pytest.mark.parametrize("entry", ENTRIES)
-def test_every_entry_point_ends_soon_after_its_limit(clock, monkeypatch, entry, made):
+def test_every_entry_point_ends_soon_after_its_limit(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch, entry: str, made: Callable[..., Any]
+) -> None:
     """The clock moves on by a second at each look: so many looks after the limit, each call has ended."""
     for module in (
         "answers.several",
@@ -129,7 +135,7 @@ def test_every_entry_point_ends_soon_after_its_limit(clock, monkeypatch, entry, 
 
 
 @pytest.mark.parametrize("entry", ["best", "learn", "set"])
-def test_work_between_two_looks_is_bounded(clock, monkeypatch, entry):
+def test_work_between_two_looks_is_bounded(clock: Clock, monkeypatch: pytest.MonkeyPatch, entry: Any) -> None:
     """Lowering, root, planner and learner look at the clock after so many calls of functions, at most."""
     # By this clock every slice of a search seems long, so that all of them are as short as they can be.
     most = Counted.longest(monkeypatch, lambda: outcome(ENTRIES[entry], *wide_cover(300), 6000))
@@ -140,16 +146,16 @@ class Counted:
     """Counts the calls of functions between two looks at the clock."""
 
     @staticmethod
-    def longest(monkeypatch, run) -> int:
+    def longest(monkeypatch: pytest.MonkeyPatch, run: Any) -> int:
         since, most = 0, 0
         look_at = Deadline.check
 
-        def check(self):
+        def check(self: Any) -> None:
             nonlocal since
             since = 0
             look_at(self)
 
-        def called(frame, event, arg):
+        def called(frame: Any, event: Any, arg: Any) -> None:
             nonlocal since, most
             if event == "call":
                 since += 1
@@ -166,18 +172,18 @@ class Counted:
         return most
 
 
-def test_a_limit_that_ends_a_call_leaves_a_solution_that_is_easy_to_find(clock):
+def test_a_limit_that_ends_a_call_leaves_a_solution_that_is_easy_to_find(clock: Clock) -> None:
     for n in (40, 700):
         model, goal = wide_cover(n)
         clock.looks = 0  # the limit comes in the midst of lowering
-        told = []
-        r = model.solve(minimize=goal, time_limit=n + 20, on_solution=lambda r, told=told: told.append(r))
+        told: list[Any] = []
+        r = model.solve(minimize=goal, time_limit=n + 20, on_solution=lambda r, told=told: told.append(r))  # type: ignore[misc]
         assert r.status is Status.FEASIBLE
         assert r.objective == n
         assert [one.objective for one in told] == [n]
 
 
-def test_an_easy_solution_satisfies_all_or_is_none():
+def test_an_easy_solution_satisfies_all_or_is_none() -> None:
     m = Model()
     x = [m.int_var(f"x{i}", 0, 3) for i in range(3)]
     m.let("half", x[0] // x[1])
@@ -189,7 +195,7 @@ def test_an_easy_solution_satisfies_all_or_is_none():
     assert easy.at_an_end(m, []) is None
 
 
-def test_a_dive_finds_what_ends_do_not():
+def test_a_dive_finds_what_ends_do_not() -> None:
     m = Model()
     m.settings = DEFAULT.with_fields(search={"small": 20})
     n = 30
@@ -198,15 +204,19 @@ def test_a_dive_finds_what_ends_do_not():
         *[b >= a + 1 for a, b in itertools.pairwise(x)], *[a + b != 3 * n for a, b in itertools.pairwise(x)]
     )
     prepared = Prepared(m, [(x[-1], "min")], [])
+    assert prepared.root is not None
     assert not easy.is_small(prepared.variables, prepared.root.propagators, m.settings.search)
     assert easy.at_an_end(m, []) is None
     with deadline.until(Deadline(1e6)):
+        assert prepared.root is not None
         found = easy.by_diving(prepared, prepared.root, Options(engine="interpreted"))
     assert found is not None
     assert all(constraint.expr.evaluate(found) for constraint in m.constraints)
 
 
-def test_slices_grow_while_they_are_short_and_shrink_where_they_are_long(monkeypatch):
+def test_slices_grow_while_they_are_short_and_shrink_where_they_are_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     times = iter([0.0, 0.001, 0.001, 0.002, 0.01, 0.02, 1.0, 1.1, 2.0, 2.5, 3.0, 3.9])
     monkeypatch.setattr(deadline, "perf_counter", lambda: next(times))
     pace, works = Pace(20_000, Deadline(1e9, 0.0)), []
@@ -218,7 +228,7 @@ def test_slices_grow_while_they_are_short_and_shrink_where_they_are_long(monkeyp
     assert pace.work == 1
 
 
-def test_slices_that_end_early_are_judged_by_their_work(monkeypatch):
+def test_slices_that_end_early_are_judged_by_their_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """A search that finds one solution after the other would otherwise never look at the clock."""
     times = iter([0.0, 0.001, 1.0, 1.001, 2.0, 2.02, 3.0, 3.001])
     monkeypatch.setattr(deadline, "perf_counter", lambda: next(times))
@@ -233,7 +243,7 @@ def test_slices_that_end_early_are_judged_by_their_work(monkeypatch):
     assert works == [2000, 500, 500, 2000]
 
 
-def test_a_deadline():
+def test_a_deadline() -> None:
     assert Deadline().left == float("inf")
     Deadline().check()
     late = Deadline(1.0, started=0.0)
@@ -246,25 +256,27 @@ def test_a_deadline():
 # ---------------------------------------------------------------- compiling in another process
 
 
-def labels(n: int) -> tuple[dict[str, list], list[object]]:
+def labels(n: int) -> tuple[dict[str, list[Any]], list[object]]:
     """Parameters of texts that are compared with each other."""
     return {name: [f"{i}" for i in range(n)] for name in "abc"}, ["a == b", "b != c"]
 
 
-def many_restrictions(n: int) -> tuple[dict[str, list], list[object]]:
+def many_restrictions(n: int) -> tuple[dict[str, list[Any]], list[object]]:
     """Restrictions that each leave much."""
     names = "abcdef"
     texts = [f"{names[i % 6]} * {names[(5 * i + 1) % 6]} + {i} <= {i + 40 + i % 9}" for i in range(n)]
-    return {name: list(range(1, 9)) for name in names}, texts
+    return {name: list(range(1, 9)) for name in names}, texts  # type: ignore[return-value]
 
 
-def callables(n: int) -> tuple[dict[str, list], list[object]]:
+def callables(n: int) -> tuple[dict[str, list[Any]], list[object]]:
     """A callable that is called for each combination of values."""
     return {name: list(range(n)) for name in "abc"}, [lambda p: hash((p["a"], p["b"], p["c"])) % 3 == 0]
 
 
 @pytest.mark.parametrize("made", [labels, many_restrictions, callables], ids=lambda made: made.__name__)
-def test_spaces_of_tuners_end_soon_after_their_limit(clock, monkeypatch, made):
+def test_spaces_of_tuners_end_soon_after_their_limit(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch, made: Callable[..., Any]
+) -> None:
     parameters, restrictions = made(12)
     from_tune_params(parameters, restrictions)
     for module in ("tuning.spaces", "tuning.diagnostics", "diagrams.layers"):
@@ -277,10 +289,12 @@ def test_spaces_of_tuners_end_soon_after_their_limit(clock, monkeypatch, made):
 
 
 @pytest.mark.parametrize("made", [labels, many_restrictions, callables], ids=lambda made: made.__name__)
-def test_work_between_two_looks_is_bounded_in_spaces_of_tuners(clock, monkeypatch, made):
+def test_work_between_two_looks_is_bounded_in_spaces_of_tuners(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch, made: Callable[..., Any]
+) -> None:
     parameters, restrictions = made(40)
 
-    def build():
+    def build() -> None:
         with contextlib.suppress(LimitError):
             from_tune_params(parameters, restrictions, time_limit=10**9)
 
@@ -304,18 +318,20 @@ def chain(n: int) -> Model:
 
 
 @pytest.mark.parametrize("made", [free, chain], ids=lambda made: made.__name__)
-def test_the_planner_is_linear_in_the_number_of_variables(monkeypatch, made):
+def test_the_planner_is_linear_in_the_number_of_variables(
+    monkeypatch: pytest.MonkeyPatch, made: Callable[..., Any]
+) -> None:
     """Twice as many variables run about twice as many lines, not four times."""
     made(30).solutions()
     small, large = (lines_run(made(n).solutions) for n in (300, 600))
     assert large < 2.5 * small
 
 
-def lines_run(call) -> int:
+def lines_run(call: Callable[..., Any]) -> int:
     """How many lines of Python a call runs, each turn of a comprehension counted."""
     count = 0
 
-    def traced(frame, event, arg):
+    def traced(frame: Any, event: Any, arg: Any) -> Any:
         nonlocal count
         count += event == "line"
         return traced
@@ -328,23 +344,25 @@ def lines_run(call) -> int:
     return count
 
 
-def test_slices_of_long_propagators_are_short_where_little_time_is_left(monkeypatch):
+def test_slices_of_long_propagators_are_short_where_little_time_is_left(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """One propagator of many terms runs no oftener in a slice than the time that is left allows."""
     runs = []
-    run = sliced.dfs.run
+    run = sliced.dfs.run  # type: ignore[attr-defined]
 
-    def noted(state, nodes, propagations):
+    def noted(state: Any, nodes: Any, propagations: Any) -> Any:
         runs.append((propagations, stepper_of[0]))
         return run(state, nodes, propagations)
 
     stepper_of = [0.0]
     in_time = sliced.Stepper._in_time
 
-    def with_left(self):
+    def with_left(self: Any) -> Any:
         stepper_of[0] = self._limits.deadline.left
         return in_time(self)
 
-    monkeypatch.setattr(sliced.dfs, "run", noted)
+    monkeypatch.setattr(sliced.dfs, "run", noted)  # type: ignore[attr-defined]
     monkeypatch.setattr(sliced.Stepper, "_in_time", with_left)
     model = Model()
     xs = [model.int_var(f"x{i}", 0, 9) for i in range(2000)]

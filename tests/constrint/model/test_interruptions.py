@@ -15,8 +15,9 @@ import os
 import pkgutil
 import random
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -58,7 +59,7 @@ CLOCK = Clock()
 
 
 @pytest.fixture
-def clock(monkeypatch):
+def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
     for found in pkgutil.walk_packages(ci.__path__, "constrint."):
         if not any(part in found.name for part in OPTIONAL):
             importlib.import_module(found.name)
@@ -145,7 +146,7 @@ def listed(case: Case, limit: float | None) -> None:
 def front(case: Case, limit: float | None) -> None:
     name = case.names[0]
     goals = [(case.goal, "min"), (case.model.variables[name], "max")]
-    found = case.model.pareto(goals, time_limit=limit)
+    found = case.model.pareto(goals, time_limit=limit)  # type: ignore[arg-type]
     points = {(value, row[0]) for row, value in case.truths.items() if value is not None}
     best = {p for p in points if not any(q != p and q[0] <= p[0] and q[1] >= p[1] for q in points)}
     assert set(found.objectives) <= best
@@ -209,7 +210,7 @@ def command(flags: list[str], check: Callable[[Case, int, dict[str, Any]], None]
         if result.exit_code != 3:
             check(case, result.exit_code, json.loads(result.stdout))
 
-    ask.needs_folder = True  # type: ignore[attr-defined] # noted for `asked`
+    ask.needs_folder = True  # type: ignore[attr-defined]  # noted for `asked`
     return ask
 
 
@@ -273,7 +274,7 @@ def asked(entry: Any, case: Case, limit: float | None, tmp_path: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ENTRIES)
-def test_a_call_that_is_ended_at_any_look_says_nothing_wrong(clock, tmp_path, name):
+def test_a_call_that_is_ended_at_any_look_says_nothing_wrong(clock: Clock, tmp_path: Path, name: str) -> None:
     entry, rng = ENTRIES[name], random.Random(f"{SEED} {name}")
     for case in cases(COUNT, SEED):
         clock.start()
@@ -288,7 +289,7 @@ def test_a_call_that_is_ended_at_any_look_says_nothing_wrong(clock, tmp_path, na
 
 
 @pytest.mark.parametrize("name", [name for name, one in FORMATS.items() if one.writer and not one.extra])
-def test_writers_look_at_the_clock_for_each_constraint(clock, name):
+def test_writers_look_at_the_clock_for_each_constraint(clock: Clock, name: str) -> None:
     m = ci.Model()
     xs = m.int_vars("x", 6, 0, 9)
     m.add(*[xs[i % 6] + 2 * xs[(i + 1) % 6] <= 9 + i for i in range(10)])

@@ -20,14 +20,14 @@ BLOCK = 50
 
 
 @pytest.mark.parametrize("block", range(14))
-def test_random_models_against_brute_force(block):
+def test_random_models_against_brute_force(block: int) -> None:
     """700 models; half are read from text, half built with operators."""
     for seed in range(BLOCK * block, BLOCK * (block + 1)):
         assert wrong_answers(draw_model(seed), from_text=seed % 2 == 0) == [], f"seed {seed}"
 
 
 @pytest.mark.parametrize("block", range(3))
-def test_deeply_nested_models_against_brute_force(block):
+def test_deeply_nested_models_against_brute_force(block: int) -> None:
     """150 models with conditions nested up to five deep."""
     for seed in range(10_000 + BLOCK * block, 10_000 + BLOCK * (block + 1)):
         assert wrong_answers(draw_model(seed, max_depth=5, max_assignments=100)) == [], f"seed {seed}"
@@ -35,14 +35,14 @@ def test_deeply_nested_models_against_brute_force(block):
 
 @pytest.mark.timeout(900)  # the first use on a machine compiles the engine
 @pytest.mark.parametrize("block", range(4))
-def test_random_models_on_the_compiled_engine(block):
+def test_random_models_on_the_compiled_engine(block: int) -> None:
     """200 models."""
     for seed in range(20_000 + BLOCK * block, 20_000 + BLOCK * (block + 1)):
         assert wrong_answers(draw_model(seed), engine="compiled") == [], f"seed {seed}"
 
 
 @pytest.mark.parametrize("block", range(3))
-def test_random_models_against_cpsat(block):
+def test_random_models_against_cpsat(block: int) -> None:
     """Counts and optima of the share that CP-SAT can say (about 70 in 100)."""
     said = 0
     for seed in range(30_000 + BLOCK * block, 30_000 + BLOCK * (block + 1)):
@@ -57,7 +57,7 @@ def test_random_models_against_cpsat(block):
 
 
 @pytest.mark.parametrize("block", range(3))
-def test_presburger_models_against_isl(block):
+def test_presburger_models_against_isl(block: int) -> None:
     """Counts and lexicographic minima of linear and divisibility models."""
     for seed in range(BLOCK * block, BLOCK * (block + 1)):
         drawn = PresburgerGenerator(seed).draw()
@@ -78,7 +78,7 @@ def kinds(tree: Tree) -> list[str]:
     return found
 
 
-def test_the_generator_reaches_every_operator():
+def test_the_generator_reaches_every_operator() -> None:
     reached: Counter[str] = Counter()
     solvable = 0
     for seed in range(400):
@@ -106,7 +106,7 @@ def test_the_generator_reaches_every_operator():
     assert 200 < solvable < 400
 
 
-def test_a_wrong_answer_would_be_noticed(monkeypatch):
+def test_a_wrong_answer_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A model that says something else than its tree is complained about."""
     drawn = RandomModel({"x": (0, 1, 2), "y": (0, 1, 2)}, {"x": "range", "y": "range"})
     drawn.constraints = [("<", ("var", "x"), ("var", "y"))]
@@ -119,6 +119,6 @@ def test_a_wrong_answer_would_be_noticed(monkeypatch):
         assert question in complaints
 
 
-def test_both_ways_of_writing_a_model_mean_the_same():
+def test_both_ways_of_writing_a_model_mean_the_same() -> None:
     drawn = draw_model(3)
     assert Model.from_text(drawn.text()).variables.keys() == drawn.build().variables.keys()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from time import process_time
+from typing import Any
 
 import pytest
 
@@ -30,7 +32,7 @@ LIMIT = 20.0
         ("x in 2 ** 13000..; x <= 2 ** 13000; y in 0..9; y * x * x == 9 * 2 ** 13000 * 2 ** 13000", {"y": 9}),
     ],
 )
-def test_solutions_that_were_missed(text, expected):
+def test_solutions_that_were_missed(text: str, expected: dict[str, int]) -> None:
     result = Model.from_text(text).solve(time_limit=LIMIT)
     assert result.status is Status.OPTIMAL
     assert {name: result.values[name] for name in expected} == expected
@@ -43,13 +45,13 @@ def test_solutions_that_were_missed(text, expected):
         "x, y in 1..; x == y * y; y == x * x + 1",
     ],
 )
-def test_what_cannot_be_decided_is_not_called_infeasible(text):
+def test_what_cannot_be_decided_is_not_called_infeasible(text: str) -> None:
     with pytest.raises(UnboundedError):
         Model.from_text(text).solve(time_limit=LIMIT)
 
 
 @pytest.mark.parametrize("text", ["a, b in ..; a <= b; b + 1 <= a", "a, b, c in 0..; a < b; b < c; c < a"])
-def test_chains_without_bounds_are_infeasible_at_once(text):
+def test_chains_without_bounds_are_infeasible_at_once(text: str) -> None:
     result = Model.from_text(text).solve(time_limit=LIMIT)
     assert result.status is Status.INFEASIBLE
     assert result.statistics.nodes <= 1
@@ -63,7 +65,7 @@ def test_chains_without_bounds_are_infeasible_at_once(text):
         "x in 0..6; y in -3..; x * x <= 8; minimize abs(y) - y",
     ],
 )
-def test_bounds_that_creep_without_an_end_are_an_error(text):
+def test_bounds_that_creep_without_an_end_are_an_error(text: str) -> None:
     with pytest.raises(UnboundedError):
         Model.from_text(text).solve()
 
@@ -81,19 +83,19 @@ def test_bounds_that_creep_without_an_end_are_an_error(text):
         ("x in 0..3; 6 // x in .. or x == 7", 3),
     ],
 )
-def test_parts_that_decide_nothing_must_be_defined(text, expected):
+def test_parts_that_decide_nothing_must_be_defined(text: str, expected: int) -> None:
     _check_all(Model.from_text(text), expected)
 
 
 @pytest.mark.parametrize("wrap", [lambda part: part, lambda part: [part]])
-def test_all_different_of_one_must_be_defined(wrap):
+def test_all_different_of_one_must_be_defined(wrap: Callable[..., Any]) -> None:
     model = Model()
     x, y = model.int_var("x", 0, 3), model.int_var("y", -1, 1)
     model.add(all_different(wrap(x // y)))
     _check_all(model, 8)
 
 
-def _check_all(model, expected):
+def _check_all(model: Model, expected: int) -> None:
     """Each way to go through all solutions finds so many."""
     assert model.count() == expected
     assert len(list(model.iter_solutions(time_limit=LIMIT))) == expected
@@ -118,18 +120,18 @@ def _check_all(model, expected):
         ),
     ],
 )
-def test_counts_of_great_numbers(text, expected):
+def test_counts_of_great_numbers(text: str, expected: int) -> None:
     _check_all(Model.from_text(text), expected)
 
 
-def test_quotient_by_a_sum_that_was_narrowed_later():
+def test_quotient_by_a_sum_that_was_narrowed_later() -> None:
     # The variable of the sum still had 0 among its bounds.
     model = Model.from_text("y in -4..0 step 4; ceildiv(ceildiv(y, y), abs(y)) <= 5")
     assert [dict(solution.values) for solution in model.iter_solutions(time_limit=LIMIT)] == [{"y": -4}]
 
 
 @pytest.mark.parametrize("constraint", ["x ** 3000000000 > y", "x ** (x ** 40) > y"])
-def test_powers_that_are_too_long_are_refused_at_once(constraint):
+def test_powers_that_are_too_long_are_refused_at_once(constraint: str) -> None:
     model = Model.from_text(f"x in 1..3; y in -4..5; {constraint}")
     started = process_time()
     with pytest.raises(ModelError, match="bound its powers"):
@@ -155,14 +157,14 @@ def test_powers_that_are_too_long_are_refused_at_once(constraint):
         (lambda m, x: element([], x), "element needs at least one value"),
     ],
 )
-def test_wrong_arguments_say_what_to_write(call, message):
+def test_wrong_arguments_say_what_to_write(call: Callable[..., Any], message: str) -> None:
     model = Model()
     x = model.int_var("x", 0, 3)
     with pytest.raises(ModelError, match=message):
         call(model, x)
 
 
-def test_a_list_of_expressions_is_a_lexicographic_goal():
+def test_a_list_of_expressions_is_a_lexicographic_goal() -> None:
     model = Model()
     x, y = model.int_var("x", 0, 3), model.int_var("y", 0, 3)
     model.add(x + y >= 2)
@@ -170,7 +172,7 @@ def test_a_list_of_expressions_is_a_lexicographic_goal():
     assert model.solve(maximize=[(x, "min"), y]).values == {"x": 0, "y": 3}
 
 
-def test_an_answer_that_cannot_be_written_is_one_line(tmp_path):
+def test_an_answer_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     model = tmp_path / "a.constrint"
     model.write_text("x in 0..3\n")
     with Path("/dev/full").open("w") as full:
@@ -184,7 +186,7 @@ def test_an_answer_that_cannot_be_written_is_one_line(tmp_path):
     assert done.stderr.decode().splitlines() == ["error: cannot write the answer: no space left on device"]
 
 
-def test_cheap_constraints_whose_bounds_creep_do_not_starve_the_others():
+def test_cheap_constraints_whose_bounds_creep_do_not_starve_the_others() -> None:
     text = "z in 1000000001..1000000002; w in -3..0; 1000000000 divides 3 * w - lcm(10, z)"
     solutions = Model.from_text(text).iter_solutions(time_limit=LIMIT)
     assert list(solutions) == []
@@ -192,7 +194,7 @@ def test_cheap_constraints_whose_bounds_creep_do_not_starve_the_others():
 
 
 @pytest.mark.parametrize("form", ["{}", "not {}", "{} <-> y == 2"])
-def test_a_transition_given_twice_counts_once(form):
+def test_a_transition_given_twice_counts_once(form: str) -> None:
     rows = [[0, 2, 2], [1, 3, 0], [2, 0, 1], [2, 2, 0], [1, 0, 2]]
     counts = []
     for transitions in (rows, [*rows, rows[0], rows[0]]):
@@ -203,14 +205,14 @@ def test_a_transition_given_twice_counts_once(form):
     assert counts[0] == counts[1]
 
 
-def test_conditions_of_wide_variables_that_are_left_are_not_compared():
+def test_conditions_of_wide_variables_that_are_left_are_not_compared() -> None:
     """`==` of two of them built a condition, whose truth was asked for."""
     text = "a, c in 1..2000000; a > c; a not in {5, 7}; c * c != 36"
     with pytest.raises(LimitError, match="cannot be built"):
         Model.from_text(text).solutions(time_limit=LIMIT)
 
 
-def test_a_term_that_cancels_may_stand_first_in_a_sum():
+def test_a_term_that_cancels_may_stand_first_in_a_sum() -> None:
     """The known part of the sum had another sign in one layer than in the next: a KeyError."""
     text = "y in {-3, 0, 5}; z in 1..2; u bool; v in -9..1; "
     text += "truncmod(if_then_else(v >= 0, 3 ** v, 1), -1) <= min(y, u) - [0, 1, 4][z]"

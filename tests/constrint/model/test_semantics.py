@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import itertools
 import random
+from collections.abc import Callable
 from math import gcd, lcm
+from typing import Any
 
 import pytest
 
 import constrint as ci
-from constrint import Model, Status
+from constrint import BoolExpr, Model, Status
 
 LIMIT = 20.0
 
@@ -26,7 +28,7 @@ class NoValueError(ArithmeticError):
 def power(base: int, exponent: int) -> int:
     if exponent < 0:
         raise NoValueError
-    return base**exponent
+    return base**exponent  # type: ignore[no-any-return]
 
 
 def at(values: list[int], index: int) -> int:
@@ -137,7 +139,7 @@ CASES = [
 ]
 
 
-def holds(predicate, *point: int) -> bool:
+def holds(predicate: Callable[..., Any], *point: int) -> bool:
     try:
         return bool(predicate(*point))
     except ArithmeticError:
@@ -146,7 +148,7 @@ def holds(predicate, *point: int) -> bool:
 
 @pytest.mark.parametrize(("text", "predicate"), CASES, ids=[text for text, _ in CASES])
 @pytest.mark.parametrize("form", ["{}", "not (not ({}))", "b <-> ({}); b", "({}) or x > 99", "({}) + 0 >= 1"])
-def test_conditions_mean_what_python_means(text, predicate, form):
+def test_conditions_mean_what_python_means(text: str, predicate: Callable[..., Any], form: str) -> None:
     values = range(-7, 8)
     expected = {p for p in itertools.product(values, repeat=2) if holds(predicate, *p)}
     model = Model.from_text("x, y in -7..7; b bool; " + form.format(text))
@@ -157,7 +159,7 @@ def test_conditions_mean_what_python_means(text, predicate, form):
 
 
 @pytest.mark.parametrize("shift", [2**31, 2**62 - 3, 2**63 - 5, 2**63, 2**64, 10**30, -(2**63), -(10**30)])
-def test_the_same_near_and_beyond_64_bits(shift):
+def test_the_same_near_and_beyond_64_bits(shift: int) -> None:
     model = Model()
     x, y = model.int_var("x", shift - 3, shift + 3), model.int_var("y", -2, 3)
     model.add(x * y - shift * 2 <= 4, x % 4 != y % 4, abs(x) // 2 != abs(shift) // 2, ~ci.divides(3, x + y))
@@ -195,21 +197,21 @@ def test_the_same_near_and_beyond_64_bits(shift):
         ("x in 5..5; x != 5", 0),
     ],
 )
-def test_open_and_wide_domains(text, count):
+def test_open_and_wide_domains(text: str, count: int) -> None:
     model = Model.from_text(text)
     assert model.count(time_limit=LIMIT) == count
     assert len(list(model.iter_solutions(time_limit=LIMIT))) == count
     assert (model.solve(time_limit=LIMIT).status is Status.OPTIMAL) == (count > 0)
 
 
-def test_a_phantom_name_is_an_error():
+def test_a_phantom_name_is_an_error() -> None:
     with pytest.raises(ci.ParseError, match="operator is missing between 'x' and 'y'"):
         Model.from_text("x in 1..3; y in 1..3; x y == 3")
     with pytest.raises(ci.ParseError, match="'z'"):
         Model.from_text("x in 1..3; x + z == 3")
 
 
-def test_chains_and_branches_in_python_say_what_to_write():
+def test_chains_and_branches_in_python_say_what_to_write() -> None:
     x = Model().int_var("x", 0, 9)
     with pytest.raises(ci.ModelError, match=r"\(a <= x\) & \(x <= b\)"):
         assert 1 <= x <= 5
@@ -223,7 +225,7 @@ class Drawing:
     def __init__(self, rng: random.Random, xs: list[ci.IntExpr], b: ci.BoolExpr) -> None:
         self.rng, self.xs, self.b = rng, xs, b
 
-    def number(self, depth: int):
+    def number(self, depth: int) -> Any:
         rng = self.rng
         if depth == 0 or rng.random() < 0.15:
             if rng.random() < 0.3:
@@ -267,7 +269,7 @@ class Drawing:
             return a * d, lambda p: f(p) * g(p)
         return a - 3 * d, lambda p: f(p) - 3 * g(p)
 
-    def relation(self, kind: int, depth: int):
+    def relation(self, kind: int, depth: int) -> tuple[BoolExpr, Callable[..., object]]:
         """A condition on numbers, and a function that raises where one of them is undefined."""
         rng = self.rng
         a, f = self.number(max(0, depth - 1))
@@ -281,7 +283,7 @@ class Drawing:
         rows = {(rng.randint(-3, 4), rng.randint(-3, 4)) for _ in range(rng.randint(0, 10))}
         return ci.table([a, d], rows), lambda p: (f(p), g(p)) in rows
 
-    def condition(self, depth: int):
+    def condition(self, depth: int) -> Any:
         rng = self.rng
         kind = rng.randrange(9) if depth > 0 else rng.choice([0, 0, 1, 8])
         if kind == 8:
@@ -303,7 +305,7 @@ class Drawing:
 
 
 @pytest.mark.parametrize("block", range(8))
-def test_random_nested_models(block):
+def test_random_nested_models(block: int) -> None:
     nonempty = 0
     for seed in range(block * 60, block * 60 + 60):
         rng = random.Random(seed)
@@ -314,11 +316,11 @@ def test_random_nested_models(block):
             model.int_var("z", values=[-2, 0, 1, 5]),
         ]
         b = model.bool_var("b")
-        drawing = Drawing(rng, xs, b)
+        drawing = Drawing(rng, xs, b)  # type: ignore[arg-type]
         pairs = [drawing.condition(3) for _ in range(rng.randint(1, 2))]
         model.add(*[condition for condition, _ in pairs])
         points = itertools.product(range(-3, 5), range(-4, 5, 2), (-2, 0, 1, 5), (0, 1))
-        expected = {p for p in points if all(holds(function, p) for _, function in pairs)}
+        expected = {p for p in points if all(holds(function, p) for _, function in pairs)}  # type: ignore[arg-type]
         found = [tuple(r.values.values()) for r in model.iter_solutions(time_limit=LIMIT)]
         assert len(found) == len(set(found))
         assert set(found) == expected, f"seed {seed}"

@@ -32,14 +32,14 @@ def complaints_about(drawn: list[Case], rng: random.Random) -> list[str]:
 
 
 @pytest.mark.timeout(1800)
-def test_every_method_in_one_process(filled):
+def test_every_method_in_one_process(filled: None) -> None:
     drawn = list(cases(COUNT, SEED))
     assert len(drawn) >= len(KINDS)
     assert sum(len(case.truths) == 0 for case in drawn) < COUNT / 2
     assert complaints_about(drawn, random.Random(SEED)) == []
 
 
-def test_a_wrong_answer_would_be_noticed():
+def test_a_wrong_answer_would_be_noticed() -> None:
     """A model without one of its solutions is complained about by what finds all."""
     drawn = [case for case in cases(len(KINDS), 3) if len(case.truths) > 1]
     assert len(drawn) > 3

@@ -47,8 +47,8 @@ CHANGES: dict[str, Change] = {
     "scopes": _scoped,
     "switches": _switched,
     "weights": lambda model, xs, i: model.add(xs[i % 6] == i % 4, weight=1 + i % 3).remove(),
-    "assumptions": lambda model, xs, i: (model.assume(xs[0] != i % 5), model.retract()),
-    "hints": lambda model, xs, i: (model.hint({xs[0]: i % 5}), model.minimize(xs[i % 6] - xs[0])),
+    "assumptions": lambda model, xs, i: (model.assume(xs[0] != i % 5), model.retract()),  # type: ignore[func-returns-value]
+    "hints": lambda model, xs, i: (model.hint({xs[0]: i % 5}), model.minimize(xs[i % 6] - xs[0])),  # type: ignore[func-returns-value]
     "symbols": lambda model, xs, i: model.enum_var(f"e{i}", ["a", "b"]),
     "intervals": lambda model, xs, i: model.interval(f"t{i}", (0, 9), (1, 2), optional=True),
 }

@@ -1,7 +1,11 @@
 """Mistakes that new users make: each is an error that says what was meant, or it works."""
 
-# ruff: noqa: E501 - a mistake and its message stand on one line
+from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+# ruff: noqa: E501 - a mistake and its message stand on one line
 import numpy as np
 import pytest
 
@@ -10,7 +14,7 @@ from constrint import Model, ModelError, UnboundedError
 
 
 @pytest.fixture
-def m():
+def m() -> Any:
     model = Model()
     model.int_var("x", 0, 9)
     model.int_var("y", 0, 9)
@@ -18,7 +22,7 @@ def m():
     return model
 
 
-def foreign(name="x"):
+def foreign(name: str = "x") -> Any:
     return Model().int_var(name, 0, 9)
 
 
@@ -56,7 +60,7 @@ MISTAKES = {
     "any": (lambda m, x, y, b: any([x > 1, y > 1]), "any_of, all_of"),
     "all": (lambda m, x, y, b: all([x > 1, y > 1]), "any_of, all_of"),
     "True": (lambda m, x, y, b: m.add(True), "True is a Python truth value"),
-    "False": (lambda m, x, y, b: m.add(1 == 2), "False is a Python truth value"),
+    "False": (lambda m, x, y, b: m.add(1 == 2), "False is a Python truth value"),  # type: ignore[comparison-overlap]
     "None": (lambda m, x, y, b: m.add(None), "not None"),
     "1": (lambda m, x, y, b: m.add(1), "must be a condition, not int"),
     "a number": (lambda m, x, y, b: m.add(x), "not a number: compare the expression"),
@@ -66,7 +70,7 @@ MISTAKES = {
     "int": (lambda m, x, y, b: int(x), "`result[x]` is its value"),
     "float": (lambda m, x, y, b: float(x + 1), "`x + 1` has no value"),
     "round": (lambda m, x, y, b: round(x), "has no value"),
-    "element, turned": (lambda m, x, y, b: ci.element(x, [1, 2]), "a list of expressions is needed here, not x"),
+    "element, turned": (lambda m, x, y, b: ci.element(x, [1, 2]), "a list of expressions is needed here, not x"),  # type: ignore[arg-type]
     "table, turned": (lambda m, x, y, b: ci.table(x, [(1, 2)]), "a list of expressions is needed here"),
     "division": (lambda m, x, y, b: x / 2, "write `//` (rounds down)"),
     "implication": (lambda m, x, y, b: (x > 1) >> (y > 1), "write `a.implies(b)`"),
@@ -94,14 +98,14 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("mistake", list(MISTAKES))
-def test_a_mistake_is_an_error_that_says_what_was_meant(m, mistake):
+def test_a_mistake_is_an_error_that_says_what_was_meant(m: Model, mistake: str) -> None:
     make, advice = MISTAKES[mistake]
     with pytest.raises(ModelError) as caught:
-        make(m, *m.variables.values())
+        make(m, *m.variables.values())  # type: ignore[no-untyped-call]
     assert advice in str(caught.value)
 
 
-CALLS = {
+CALLS: dict[Any, Callable[..., Any]] = {
     "solve": lambda m, limit: m.solve(time_limit=limit),
     "count": lambda m, limit: m.count(time_limit=limit),
     "iter_solutions": lambda m, limit: m.iter_solutions(time_limit=limit),
@@ -116,19 +120,19 @@ CALLS = {
 
 @pytest.mark.parametrize("call", list(CALLS))
 @pytest.mark.parametrize("limit", [-1, -0.001, float("nan"), float("-inf"), True, "5"])
-def test_a_time_limit_is_a_number_of_seconds(m, call, limit):
+def test_a_time_limit_is_a_number_of_seconds(m: Model, call: Any, limit: int) -> None:
     with pytest.raises(ModelError, match="time_limit must"):
         CALLS[call](m, limit)
     CALLS[call](m, 60)
 
 
-def test_a_memory_limit_is_positive(m):
+def test_a_memory_limit_is_positive(m: Model) -> None:
     for limit in (0, -1):
         with pytest.raises(ModelError, match="memory_limit must be positive"):
             m.solutions(memory_limit=limit)
 
 
-def test_what_works(m):
+def test_what_works(m: Model) -> None:
     x, y, b = m.variables.values()
     assert str(sum([x, y, b])) == "x + y + b"
     assert str(sum(v > 1 for v in (x, y))) == "(x > 1) + (y > 1)"
@@ -147,7 +151,7 @@ def test_what_works(m):
     assert len(m.constraints) == 3
 
 
-def test_solutions_of_an_unbounded_model_are_listed_as_solve_finds_them():
+def test_solutions_of_an_unbounded_model_are_listed_as_solve_finds_them() -> None:
     m = Model()
     u, v = m.int_var("u"), m.int_var("v")
     m.add(u**2 == v, u >= 2)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 import os
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 from random_models import RandomModel, draw_model
@@ -18,14 +20,14 @@ BLOCKS = 4
 
 
 @pytest.mark.parametrize("block", range(BLOCKS))
-def test_every_method_against_brute_force(block):
+def test_every_method_against_brute_force(block: int) -> None:
     """Search, counts, sets, learning, restarts, explanations, text, JSON; sympy and CP-SAT for some."""
     for seed in range(40_000 + block, 40_000 + MODELS, BLOCKS):
         drawn = draw_model(seed, max_assignments=60)
         assert wrong_undefined(drawn, thorough=seed % 16 < 4) == [], f"seed {seed}"
 
 
-def test_a_wrong_answer_would_be_noticed(monkeypatch):
+def test_a_wrong_answer_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A model that excludes x = 0, as one without guards would, is complained about by every method."""
     drawn = RandomModel({"x": (0, 1, 2), "y": (0, 1, 2, 3)}, {"x": "range", "y": "range"})
     quotient = ("%", ("var", "y"), ("var", "x"))
@@ -53,7 +55,7 @@ GUARDED = [
 
 
 @pytest.mark.parametrize(("text", "python"), GUARDED, ids=[text for text, _ in GUARDED])
-def test_guards_protect_as_python_says(text, python):
+def test_guards_protect_as_python_says(text: str, python: Callable[..., Any]) -> None:
     """Python's own meaning, which has a value for every assignment."""
     points = itertools.product(range(-2, 4), range(-2, 5))
     expected = [point for point in points if python(*point)]
@@ -63,7 +65,7 @@ def test_guards_protect_as_python_says(text, python):
     assert model.count() == len(expected)
 
 
-def test_a_definition_counts_where_it_is_used():
+def test_a_definition_counts_where_it_is_used() -> None:
     model = Model.from_text("x in 0..3; s := 6 // x; x == 0 or s == 3")
     found = {result["x"]: dict(result.values) for result in model.iter_solutions()}
     assert found == {0: {"x": 0}, 2: {"x": 2, "s": 3}}
@@ -73,7 +75,7 @@ def test_a_definition_counts_where_it_is_used():
 
 
 @pytest.mark.parametrize("options", [{}, {"learn": True, "engine": "interpreted"}, {"backend": "cp-sat"}])
-def test_an_undefined_goal_is_no_solution(options):
+def test_an_undefined_goal_is_no_solution(options: Any) -> None:
     model = Model.from_text("x in 0..3; y in 0..9; x + y >= 3")
     x, y = model.variables.values()
     assert model.solve(minimize=y // x, **options).objective == 0
@@ -83,7 +85,7 @@ def test_an_undefined_goal_is_no_solution(options):
     assert model.solve(maximize=if_then_else(x == 0, y, y // x), **options).objective == 9
 
 
-def test_a_condition_met_again_where_it_must_hold():
+def test_a_condition_met_again_where_it_must_hold() -> None:
     """What was lowered as part of a condition first is required after all, in either order."""
     for order in itertools.permutations(range(2)):
         model = Model()
@@ -95,7 +97,7 @@ def test_a_condition_met_again_where_it_must_hold():
         assert model.count() == sum(b // a > 1 and b // a + b >= 3 for a, b in points)
 
 
-def test_an_element_is_undefined_where_one_of_its_entries_is():
+def test_an_element_is_undefined_where_one_of_its_entries_is() -> None:
     model = Model()
     x, i = model.int_var("x", 0, 2), model.int_var("i", -1, 3)
     model.add(~(element([x, 2 // x, 7], i) != 7))
@@ -104,7 +106,7 @@ def test_an_element_is_undefined_where_one_of_its_entries_is():
     assert model.count() == len(expected)
 
 
-def test_divisors_that_are_never_zero_cost_nothing():
+def test_divisors_that_are_never_zero_cost_nothing() -> None:
     """Beside a divisor that excludes 0, lowering adds nothing to the normal form."""
     from constrint.lowering.conditions import Lowering
 
@@ -121,7 +123,7 @@ def test_divisors_that_are_never_zero_cost_nothing():
     assert sizes[1][0] > sizes[0][0]
 
 
-def test_wide_variables_are_counted_with_guards():
+def test_wide_variables_are_counted_with_guards() -> None:
     random = Random(5)
     for _ in range(40):
         low, divisor, bound = random.randint(-9, 0), random.randint(-3, 3), random.randint(-4, 9)
@@ -144,7 +146,7 @@ def test_wide_variables_are_counted_with_guards():
         assert whole.count(time_limit=60) == listed + rest.count(time_limit=60), text
 
 
-def test_the_manual_tells_the_truth():
+def test_the_manual_tells_the_truth() -> None:
     """The rows of the table in docs/constrint-text.md, with x = 0."""
     page = Path(__file__).parents[3] / "docs" / "constrint-text.md"
     section = page.read_text(encoding="utf-8").split("## Undefined terms")[1].split("\n## ")[0]

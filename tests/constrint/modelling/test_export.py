@@ -22,14 +22,14 @@ def model() -> Model:
     return m
 
 
-def test_one_result():
+def test_one_result() -> None:
     result = model().solve()
     assert result.to_dict() == {"x": 3, "y": 2, "area": 6}
     assert result.to_numpy().tolist() == [3, 2, 6]
     assert result.to_pandas().to_dict() == {"x": 3, "y": 2, "area": 6}
 
 
-def test_no_result():
+def test_no_result() -> None:
     m = model()
     m.add(m.variables["x"] > 7)
     result = m.solve()
@@ -40,7 +40,7 @@ def test_no_result():
     assert export.to_pandas(m.iter_solutions(), ["x"]).shape == (0, 1)
 
 
-def test_many_results():
+def test_many_results() -> None:
     rows = export.to_dicts(model().iter_solutions())
     assert len(rows) == 5
     array = export.to_numpy(model().iter_solutions(), ["y", "x"])
@@ -53,7 +53,7 @@ def test_many_results():
         export.to_numpy(rows, ["z"])
 
 
-def test_integers_beyond_64_bits_stay_exact():
+def test_integers_beyond_64_bits_stay_exact() -> None:
     m = Model()
     x = m.int_var("x", 0, 10)
     m.let("big", 10**30 + x)
@@ -62,7 +62,7 @@ def test_integers_beyond_64_bits_stay_exact():
     assert export.to_pandas([m.solve()])["big"][0] == 10**30 + 7
 
 
-def test_pandas_is_imported_only_when_needed():
+def test_pandas_is_imported_only_when_needed() -> None:
     code = (
         "import sys, constrint; m = constrint.Model(); x = m.int_var('x', 1, 2); m.solve().to_numpy(); "
         "print(*[name for name in ('pandas', 'sympy', 'lark') if name in sys.modules])"
@@ -71,7 +71,7 @@ def test_pandas_is_imported_only_when_needed():
     assert done.stdout == "\n"
 
 
-def test_missing_packages_are_named(monkeypatch):
+def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("pandas", "sympy"):
         monkeypatch.setitem(sys.modules, name, None)
     for module in ("sympy.reader", "sympy.writer"):
@@ -85,7 +85,7 @@ def test_missing_packages_are_named(monkeypatch):
             call()
 
 
-def test_notebook_cells_show_everything_and_escape_it():
+def test_notebook_cells_show_everything_and_escape_it() -> None:
     m = model()
     html = m._repr_html_()
     for text in (
@@ -102,13 +102,13 @@ def test_notebook_cells_show_everything_and_escape_it():
     assert "optimal, objective 3" in result
     assert "<td>area</td><td>6</td>" in result
     m.assume(m.variables["x"] > 8)
-    assert "assumed: " in m.explain()._repr_html_()
+    assert "assumed: " in m.explain()._repr_html_()  # type: ignore[union-attr]
     assert "infeasible" in m.solve()._repr_html_()
     guilty = m.solve(assumptions=[m.variables["y"] == 3])
     assert "<strong>infeasible</strong>" in guilty._repr_html_()
 
 
-def test_long_tables_are_cut():
+def test_long_tables_are_cut() -> None:
     m = Model()
     for i in range(150):
         m.int_var(f"x{i}", 0, 1)

@@ -1,19 +1,22 @@
 """What `add` returns: constraints are removed, switched off and on by it, or by name."""
 
+from __future__ import annotations
+
 import pickle
 import random
+from typing import Any
 
 import numpy as np
 import pytest
-from random_models import build, draw_model
+from random_models import RandomModel, build, draw_model
 
-from constrint import Handle, Model, ModelError, all_different
+from constrint import Handle, IntExpr, IntVar, Model, ModelError, all_different
 from constrint.expr import as_bool
 
 LIMIT = 60
 
 
-def named(model):
+def named(model: Model) -> dict[str, IntExpr]:
     return {**model.variables, **model.lets}
 
 
@@ -23,7 +26,7 @@ class Mirror:
     Entries are [number of the tree, name, whether it is on]; scopes keep copies of the list.
     """
 
-    def __init__(self, seed):
+    def __init__(self, seed: Any) -> None:
         self.random = random.Random(seed)
         self.drawn = draw_model(seed, max_depth=2, max_assignments=60)
         self.trees = list(self.drawn.constraints) or [("==", ("const", 0), ("const", 0))]
@@ -31,30 +34,30 @@ class Mirror:
             self.trees.append(self.random.choice(self.trees))
         self.drawn.constraints = []
         self.model = self.drawn.build()
-        self.entries = []
-        self.handles = []
-        self.scopes = []
-        self.steps = []
+        self.entries: list[Any] = []
+        self.handles: list[Any] = []
+        self.scopes: list[Any] = []
+        self.steps: list[Any] = []
 
-    def step(self):
+    def step(self) -> None:
         kinds = ["add", "add", "add", "disable", "disable", "enable", "remove", "push", "pop", "copy", "json"]
         kind = self.random.choice(kinds)
         self.steps.append(kind)
         getattr(self, kind)()
 
-    def add(self):
+    def add(self) -> None:
         count = self.random.choice([1, 1, 2, 3])
         name = self.random.choice([None, "a", "b"])
         numbers = [self.random.randrange(len(self.trees)) for _ in range(count)]
         built = [as_bool(build(self.trees[i], named(self.model))) for i in numbers]
         form = self.random.choice([list, tuple, iter, lambda given: np.array(given, dtype=object)])
         call = self.model.assume if self.random.random() < 0.2 else self.model.add
-        handle = call(form(built), name=name) if self.random.random() < 0.7 else call(*built, name=name)
+        handle = call(form(built), name=name) if self.random.random() < 0.7 else call(*built, name=name)  # type: ignore[operator]
         entries = [[i, name, True] for i in numbers]
         self.entries += entries
         self.handles.append((handle, entries))
 
-    def _chosen(self):
+    def _chosen(self) -> tuple[Handle | str | None, list[list[int | str | None]]]:
         """A handle, a name or a constraint, and the entries that it stands for."""
         present = [(h, e) for h, e in self.handles if all(any(x is y for y in self.entries) for x in e)]
         names = sorted({name for _, name, _ in self.entries if name is not None})
@@ -69,30 +72,30 @@ class Mirror:
             return handle[i], [entries[i]]
         return handle, entries
 
-    def _switch(self, on):
+    def _switch(self, on: bool) -> None:
         what, entries = self._chosen()
         if what is not None:
             (self.model.enable if on else self.model.disable)(what)
             for entry in entries:
                 entry[2] = on
 
-    def disable(self):
+    def disable(self) -> None:
         self._switch(False)
 
-    def enable(self):
+    def enable(self) -> None:
         self._switch(True)
 
-    def remove(self):
+    def remove(self) -> None:
         what, entries = self._chosen()
         if what is not None:
             self.model.remove(what)
             self.entries = [one for one in self.entries if not any(one is other for other in entries)]
 
-    def push(self):
+    def push(self) -> None:
         self.model.push()
         self.scopes.append((list(self.entries), [list(entry) for entry in self.entries]))
 
-    def pop(self):
+    def pop(self) -> None:
         if self.scopes:
             self.model.pop()
             entries, states = self.scopes.pop()
@@ -100,28 +103,28 @@ class Mirror:
                 entry[:] = state
             self.entries = list(entries)
 
-    def copy(self):
+    def copy(self) -> None:
         if not self.scopes:
             self.model = self.model.copy()
 
-    def json(self):
+    def json(self) -> None:
         if not self.scopes:
             self.model = Model.from_json(self.model.to_json())
-            self.handles = []
+            self.handles: list[Any] = []  # type: ignore[no-redef]
 
-    def rebuilt(self):
+    def rebuilt(self) -> RandomModel:
         """The model with what is on, built at once."""
         drawn = self.drawn
         drawn.constraints = [self.trees[i] for i, _, on in self.entries if on]
         return drawn
 
 
-def solutions(model):
+def solutions(model: Model) -> list[tuple[int, ...]]:
     return sorted(tuple(s.values.values()) for s in model.iter_solutions(time_limit=LIMIT))
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_a_changed_model_is_the_model_that_is_built_at_once(seed):
+def test_a_changed_model_is_the_model_that_is_built_at_once(seed: int) -> None:
     mirror = Mirror(seed)
     for _ in range(10):
         for _ in range(3):
@@ -151,12 +154,12 @@ def test_a_changed_model_is_the_model_that_is_built_at_once(seed):
     assert [c.name for c in read.constraints] == [name for _, name, _ in mirror.entries]
 
 
-def small():
+def small() -> tuple[Model, IntVar, IntVar]:
     m = Model()
     return m, m.int_var("x", 0, 9), m.int_var("y", 0, 9)
 
 
-def test_a_handle_switches_its_constraints():
+def test_a_handle_switches_its_constraints() -> None:
     m, x, y = small()
     handle = m.add(x <= 3, [y <= 4, (y >= 2,)], name="box")
     assert isinstance(handle, Handle)
@@ -180,7 +183,7 @@ def test_a_handle_switches_its_constraints():
     assert not handle.enabled
 
 
-def test_what_is_off_is_in_no_answer_and_no_export():
+def test_what_is_off_is_in_no_answer_and_no_export() -> None:
     m, x, y = small()
     m.add(x + y >= 19, name="too much")
     m.add(x >= 5, name="many")
@@ -193,10 +196,10 @@ def test_what_is_off_is_in_no_answer_and_no_export():
     assert '"enabled": false' in m.to_json()
     assert m.solve(assumptions=[x <= 5])["x"] == 5
     m.enable("too much")
-    assert [c.name for c in m.explain().constraints] == ["too much"]
+    assert [c.name for c in m.explain().constraints] == ["too much"]  # type: ignore[union-attr]
 
 
-def test_a_copy_and_a_pickle_have_switches_of_their_own():
+def test_a_copy_and_a_pickle_have_switches_of_their_own() -> None:
     m, x, _ = small()
     handle = m.add(x <= 3, name="low")
     copy = m.copy()
@@ -212,7 +215,7 @@ def test_a_copy_and_a_pickle_have_switches_of_their_own():
     assert (m.count(), copied_off.count()) == (100, 40)
 
 
-def test_what_names_no_constraint_is_an_error():
+def test_what_names_no_constraint_is_an_error() -> None:
     m, x, _ = small()
     m.add(x <= 3, name="capacity")
     with pytest.raises(ModelError, match="no constraint is named 'capcity'; there are: capacity"):
@@ -220,7 +223,7 @@ def test_what_names_no_constraint_is_an_error():
     with pytest.raises(
         ModelError, match="a new condition does not name a constraint: give what `add` returned"
     ):
-        m.remove(x <= 3)
+        m.remove(x <= 3)  # type: ignore[arg-type]
     other = Model()
     z = other.int_var("z", 0, 3)
     with pytest.raises(ModelError, match="`z <= 1` is not"):
@@ -233,7 +236,7 @@ def test_what_names_no_constraint_is_an_error():
     assert m.constraints == before
 
 
-def test_add_takes_arrays_lists_and_generators():
+def test_add_takes_arrays_lists_and_generators() -> None:
     m = Model()
     x = m.int_vars("x", 4, 0, 3)
     m.add(x <= 2)
@@ -264,7 +267,7 @@ def test_add_takes_arrays_lists_and_generators():
         ({"a": 1}, "not dict"),
     ],
 )
-def test_what_is_no_condition_is_an_error(given, message):
+def test_what_is_no_condition_is_an_error(given: Any, message: str) -> None:
     m, x, _ = small()
     with pytest.raises(ModelError, match=message):
         m.add(x <= 3, given)
@@ -273,13 +276,13 @@ def test_what_is_no_condition_is_an_error(given, message):
     assert m.constraints == []
 
 
-def test_a_name_is_a_string():
+def test_a_name_is_a_string() -> None:
     m, x, _ = small()
     with pytest.raises(ModelError, match="the name of a constraint is a string, not 3"):
-        m.add(x <= 3, name=3)
+        m.add(x <= 3, name=3)  # type: ignore[arg-type]
 
 
-def test_enabled_in_json_is_a_truth_value():
+def test_enabled_in_json_is_a_truth_value() -> None:
     m, x, _ = small()
     m.add(x <= 3)
     m.disable(*m.constraints)

@@ -1,23 +1,27 @@
 """Intervals against their definitions by brute force, and against CP-SAT's own intervals."""
 
+# mypy: disable-error-code="call-overload,list-item"
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import pytest
 from drawn_schedules import build, condition, cp_sat_plans, draw_schedule
 
 import constrint as ci
+from constrint import Interval
+from constrint.answers.several import Solutions
 
 DRAWN = int(os.environ.get("CONSTRINT_SCHEDULES", "120"))
 
 
-def plans(results, made) -> list:
+def plans(results: Solutions, made: list[Interval]) -> list[Any]:
     return [tuple(result[interval] for interval in made) for result in results]
 
 
 @pytest.mark.parametrize("part", range(4))
-def test_plans_are_those_of_the_definitions_each_once(part):
+def test_plans_are_those_of_the_definitions_each_once(part: int) -> None:
     found = 0
     for seed in range(part, DRAWN, 4):
         schedule = draw_schedule(seed)
@@ -31,7 +35,7 @@ def test_plans_are_those_of_the_definitions_each_once(part):
     assert found > DRAWN / 16
 
 
-def test_plans_are_those_of_cp_sat():
+def test_plans_are_those_of_cp_sat() -> None:
     found = 0
     for seed in range(1000, 1000 + DRAWN):
         schedule = draw_schedule(seed, breaks=False, most=3)
@@ -42,7 +46,7 @@ def test_plans_are_those_of_cp_sat():
     assert found > DRAWN / 4
 
 
-def test_every_way_to_ask():
+def test_every_way_to_ask() -> None:
     """Text, JSON, learning, diagrams and CP-SAT keep the plans, and find the same optimum."""
     for seed in range(2000, 2000 + DRAWN // 6):
         schedule = draw_schedule(seed)
@@ -65,14 +69,14 @@ def test_every_way_to_ask():
         assert rule.count() == every - len(wanted), model.to_text()
 
 
-def test_what_is_left_out_follows():
+def test_what_is_left_out_follows() -> None:
     m = ci.Model()
     end = m.int_var("end", 0, 9)
     back = m.interval("back", size=3, end=end)
     free = m.interval("free", start=(0, 4), end=(2, 6))
     least = m.interval("least", size=(1, 2), end=(2, 4))
     assert [v for v in m.variables if "." in v] == ["free.start", "free.end", "least.size", "least.start"]
-    found = {(r[back].start, r[free], r[least]) for r in m.iter_solutions()}
+    found = {(r[back].start, r[free], r[least]) for r in m.iter_solutions()}  # type: ignore[union-attr]
     assert {start for start, _, _ in found} == set(range(-3, 7))
     assert {f for _, f, _ in found} == {(a, b - a, b) for a in range(5) for b in range(2, 7) if a <= b}
     assert {one for _, _, one in found} == {
@@ -80,7 +84,7 @@ def test_what_is_left_out_follows():
     }
 
 
-def test_three_parts_must_agree_where_it_is_present():
+def test_three_parts_must_agree_where_it_is_present() -> None:
     m = ci.Model()
     x = m.int_vars("x", 3, 0, 2)
     task = m.interval("t", x[0], x[1], x[2], optional=True)
@@ -89,7 +93,7 @@ def test_three_parts_must_agree_where_it_is_present():
     assert all(when is None or when[0] + when[1] == when[2] for _, when in found)
 
 
-def test_results_scopes_and_copies():
+def test_results_scopes_and_copies() -> None:
     m = ci.Model()
     a = m.interval("a", (0, 5), 2)
     with m.scope():
@@ -108,14 +112,14 @@ def test_results_scopes_and_copies():
     assert "<td>b</td><td>5</td><td>2</td><td>7</td>" in result._repr_html_()
 
 
-def test_a_conflict_names_the_interval():
+def test_a_conflict_names_the_interval() -> None:
     m = ci.Model()
     a, b = (m.interval(name, (0, 9), 4, (5, 8)) for name in "ab")
     m.add(ci.no_overlap([a, b]), name="machine")
-    assert [c.name for c in m.explain().constraints] == ["interval a", "interval b", "machine"]
+    assert [c.name for c in m.explain().constraints] == ["interval a", "interval b", "machine"]  # type: ignore[union-attr]
 
 
-def test_set_up_times_by_kind_and_tasks_without_size():
+def test_set_up_times_by_kind_and_tasks_without_size() -> None:
     m = ci.Model()
     tasks = [m.interval(f"t{i}", (0, 9), size) for i, size in enumerate([2, 0, 3])]
     m.add(ci.no_overlap(tasks, transition=[[0, 1], [2, 0]], kinds=[0, 1, 0]))
@@ -141,7 +145,7 @@ def test_set_up_times_by_kind_and_tasks_without_size():
         ({"size": 3, "presence": ci.any_of([]), "optional": True}, "either optional=True or a presence"),
     ],
 )
-def test_mistakes_leave_the_model_as_it_was(arguments, message):
+def test_mistakes_leave_the_model_as_it_was(arguments: Any, message: str) -> None:
     m = ci.Model()
     m.interval("a", 1, 1)
     before = m.to_text()
@@ -153,7 +157,7 @@ def test_mistakes_leave_the_model_as_it_was(arguments, message):
         m.interval("a", 2, 2)
 
 
-def test_mistakes_in_constraints_are_explained():
+def test_mistakes_in_constraints_are_explained() -> None:
     m = ci.Model()
     x = m.int_var("x", 0, 3)
     a, b = (m.interval(name, (0, 5), 2) for name in "ab")
@@ -171,8 +175,8 @@ def test_mistakes_in_constraints_are_explained():
         (lambda: ci.alternative(a, []), "alternative needs at least one interval"),
         (lambda: ci.span(a, [x]), "span needs at least one interval, and nothing but intervals"),
         (lambda: bool(a), "its presence is the condition `.presence`"),
-        (lambda: m.add(a), "Interval"),
+        (lambda: m.add(a), "Interval"),  # type: ignore[arg-type]
     ]:
         with pytest.raises(ci.ModelError) as error:
-            call()
+            call()  # type: ignore[no-untyped-call]
         assert message in str(error.value)

@@ -1,10 +1,26 @@
 """Variables of another model are refused where they are given, not where they are searched for."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
-from constrint import Brancher, Group, Model, ModelError, all_different, element, max_, no_overlap, table
+from constrint import (
+    Brancher,
+    Group,
+    IntExpr,
+    Model,
+    ModelError,
+    all_different,
+    element,
+    max_,
+    no_overlap,
+    table,
+)
 
-WAYS = {
+WAYS: dict[Any, Callable[..., Any]] = {
     "a constraint": lambda m, x, z: m.add(x + z == 3),
     "constraints in a list": lambda m, x, z: m.add([x == 1, z == 1]),
     "a named constraint": lambda m, x, z: m.add(x <= z, name="c"),
@@ -36,7 +52,7 @@ WAYS = {
 
 @pytest.mark.parametrize("name", ["z", "x"])
 @pytest.mark.parametrize("way", WAYS)
-def test_variables_of_another_model_are_refused_at_the_call(way, name):
+def test_variables_of_another_model_are_refused_at_the_call(way: Any, name: str) -> None:
     m, other = Model(), Model()
     x, z = m.int_var("x", 0, 3), other.int_var(name, 0, 3)
     m.add(x >= 1)
@@ -48,7 +64,7 @@ def test_variables_of_another_model_are_refused_at_the_call(way, name):
     assert m.count() == 3
 
 
-def test_intervals_of_another_model():
+def test_intervals_of_another_model() -> None:
     m, other = Model(), Model()
     one = m.interval("one", (0, 9), 2)
     two = other.interval("two", (0, 9), 2)
@@ -56,10 +72,10 @@ def test_intervals_of_another_model():
         m.add(no_overlap([one, two]))
 
 
-def test_an_error_forgets_what_was_half_checked():
+def test_an_error_forgets_what_was_half_checked() -> None:
     m, other = Model(), Model()
     x, z = m.int_var("x", 0, 3), other.int_var("z", 0, 3)
-    deep = x
+    deep: IntExpr = x
     for i in range(100):
         deep = max_(deep, i - x)
     mixed = max_(z, deep)
@@ -71,7 +87,7 @@ def test_an_error_forgets_what_was_half_checked():
         m.add(mixed <= 200)
 
 
-def test_variables_of_a_closed_scope_are_refused():
+def test_variables_of_a_closed_scope_are_refused() -> None:
     m = Model()
     x = m.int_var("x", 0, 3)
     with m.scope():
@@ -85,7 +101,7 @@ def test_variables_of_a_closed_scope_are_refused():
     assert m.copy().count() == 4
 
 
-def test_copies_share_their_variables():
+def test_copies_share_their_variables() -> None:
     m = Model()
     x = m.int_var("x", 0, 3)
     copy = m.copy()

@@ -1,15 +1,18 @@
 """Models, results, fronts and conflicts as text and in notebooks; results as mappings."""
 
+from __future__ import annotations
+
 import pickle
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import pytest
 
 import constrint as ci
-from constrint import Model, ModelError
+from constrint import BoolVar, IntVar, Model, ModelError
 
 
-def tiling():
+def tiling() -> tuple[Model, IntVar, IntVar, BoolVar]:
     m = Model("tiling")
     x, y, b = m.int_var("x", 0, 9), m.int_var("y", values=[1, 2, 4]), m.bool_var("b")
     m.let("area", x * y)
@@ -21,7 +24,7 @@ def tiling():
     return m, x, y, b
 
 
-def test_a_model_is_printed_line_by_line():
+def test_a_model_is_printed_line_by_line() -> None:
     m, *_ = tiling()
     assert str(m).splitlines() == [
         "Model('tiling': 3 variables, 2 constraints)",
@@ -40,10 +43,10 @@ def test_a_model_is_printed_line_by_line():
         assert text in html
 
 
-def test_a_large_model_is_printed_in_part():
+def test_a_large_model_is_printed_in_part() -> None:
     m = Model()
     x = m.int_vars("x", 5000, 0, 9)
-    m.add(x <= 3, sum(x) <= 9)
+    m.add(x <= 3, sum(x) <= 9)  # type: ignore[arg-type]
     text = str(m)
     assert len(text) < 5_000
     assert "… 4,950 more" in text
@@ -54,7 +57,7 @@ def test_a_large_model_is_printed_in_part():
     assert len(r._repr_html_()) < 10_000
 
 
-def test_a_result_is_a_mapping():
+def test_a_result_is_a_mapping() -> None:
     m, x, y, b = tiling()
     r = m.solve()
     assert isinstance(r, Mapping)
@@ -71,7 +74,7 @@ def test_a_result_is_a_mapping():
     assert pickle.loads(pickle.dumps(r)).values == r.values  # noqa: S301
 
 
-def test_what_is_no_value_is_an_error_that_names_it():
+def test_what_is_no_value_is_an_error_that_names_it() -> None:
     m, x, _, _ = tiling()
     r = m.solve()
     foreign, again = Model().int_var("foreign", 0, 1), Model().int_var("x", 0, 9)
@@ -96,7 +99,7 @@ def test_what_is_no_value_is_an_error_that_names_it():
         none[x]
 
 
-def test_a_result_is_short():
+def test_a_result_is_short() -> None:
     m, x, _, _ = tiling()
     assert repr(m.solve()) == "Result(optimal, objective=12, values={'x': 3, 'y': 4, 'b': 0, 'area': 12})"
     assert repr(m.solve(maximize=[x, x])).startswith("Result(optimal, objective=(6, 6), values={'x': 6")
@@ -106,7 +109,7 @@ def test_a_result_is_short():
     assert "more: x > 9" in repr(m.explain())
 
 
-def test_a_result_shows_arrays_as_grids():
+def test_a_result_shows_arrays_as_grids() -> None:
     m = Model()
     g, v, n = m.int_vars("g", (2, 3), 4, 4), m.int_vars("v", 2, 5, 5), m.int_var("n", 1, 1)
     m.add(g >= 0, v >= 0, n >= 0)
@@ -116,7 +119,7 @@ def test_a_result_shows_arrays_as_grids():
     assert "<td>n</td><td>1</td>" in html
 
 
-def test_a_front_is_a_table():
+def test_a_front_is_a_table() -> None:
     m, x, y, _ = tiling()
     front = m.pareto([(x, "max"), (y, "max")])
     assert repr(front) == "Front(3 optima of max x, max y: (6, 1), (5, 2), (3, 4))"
@@ -146,21 +149,21 @@ def test_a_front_is_a_table():
         (lambda x, y, b: ci.all_of([]), r"\top"),
     ],
 )  # fmt: skip
-def test_expressions_in_notebooks(build, text):
+def test_expressions_in_notebooks(build: Callable[..., Any], text: str) -> None:
     m = Model()
     shown = build(m.int_var("x", 0, 9), m.int_var("y", 1, 9), m.bool_var("big_one"))._repr_latex_()
     assert shown == f"${text}$"
 
 
-def test_names_of_elements_are_indexed_in_latex():
+def test_names_of_elements_are_indexed_in_latex() -> None:
     m = Model()
     x = m.int_vars("x", (2, 2), 0, 9)
     assert (x[0, 1] + m.int_var("k3", 0, 1))._repr_latex_() == "$x_{0,1} + k_{3}$"
     assert m.int_var("50% & more", 0, 1)._repr_latex_() == r"$\mathit{50\% \& more}$"
-    assert len(sum(m.int_vars("z", 5000, 0, 9))._repr_latex_()) < 200
+    assert len(sum(m.int_vars("z", 5000, 0, 9))._repr_latex_()) < 200  # type: ignore[attr-defined]
 
 
-def test_every_function_has_latex():
+def test_every_function_has_latex() -> None:
     m = Model()
     x, y = m.int_var("x", 0, 9), m.int_var("y", 1, 9)
     for function in ci.expr.FUNCTIONS.values():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -13,7 +14,14 @@ from random_models import build, draw_model
 import constrint as ci
 from constrint.cli.main import app
 
-WAYS = [{}, {"learn": True}, {"learn": False}, {"lns": True}, {"restarts": "luby"}, {"backend": "cp-sat"}]
+WAYS: Any = [
+    {},
+    {"learn": True},
+    {"learn": False},
+    {"lns": True},
+    {"restarts": "luby"},
+    {"backend": "cp-sat"},
+]
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -23,7 +31,7 @@ def test_the_least_weight_of_drawn_models_is_violated(seed: int) -> None:
     model = drawn.build()
     for constraint in list(model.constraints):
         if draw.random() < 0.7:
-            model.soften(constraint, weight=draw.choice([1, 2, 3, 0.5, Fraction(1, 3)]))
+            model.soften(constraint, weight=draw.choice([1, 2, 3, 0.5, Fraction(1, 3)]))  # type: ignore[arg-type]
     extra = [
         ci.sum_(model.variables.values()) >= draw.randint(-3, 9),
         next(iter(model.variables.values())) == 1,
@@ -38,7 +46,7 @@ def test_the_least_weight_of_drawn_models_is_violated(seed: int) -> None:
         violated = [
             one for one in soft if not one.expr.evaluate({v: found[v] for v in model.variables.values()})
         ]
-        weight = sum((Fraction(str(soft[one].weight)) for one in violated), Fraction(0))
+        weight: Any = sum((Fraction(str(soft[one].weight)) for one in violated), Fraction(0))
         points.append((weight, drawn.value(drawn.objective, {name: found[name] for name in drawn.domains})))
     assert model.count() == len(points)
     for options in WAYS:
@@ -123,7 +131,7 @@ def test_a_weight_is_a_number_above_0(weight: Any) -> None:
     assert m.count() == 10
 
 
-def test_the_command_line_names_what_is_violated(tmp_path) -> None:
+def test_the_command_line_names_what_is_violated(tmp_path: Path) -> None:
     m, _, _ = wishes()
     m.maximize(0.5 * m.variables["x"])
     path = tmp_path / "wishes.json"
@@ -161,7 +169,7 @@ def test_goals_count_in_the_order_in_which_they_are_written() -> None:
     assert m.solve(backend="cp-sat").objective == (9, 0, 9, 0)
 
 
-def test_text_has_the_violation_as_its_first_goal():
+def test_text_has_the_violation_as_its_first_goal() -> None:
     m = ci.Model()
     x, y = m.int_var("x", 0, 5), m.int_var("y", 0, 5)
     m.add(x + y <= 6)

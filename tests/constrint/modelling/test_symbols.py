@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any
 
@@ -114,7 +114,7 @@ def condition(tree: Any, names: dict[str, Any], is_model: bool) -> Any:
     return compared(operator, number, numbers[color])
 
 
-def is_in(value: Any, members: frozenset, is_model: bool) -> Any:
+def is_in(value: Any, members: frozenset[Any], is_model: bool) -> Any:
     """Membership in a set of constants."""
     if not is_model:
         return value in members
@@ -205,11 +205,11 @@ def test_what_is_no_value_or_member_says_why() -> None:
         (lambda: m.enum_var("e", []), "has no values"),
         (lambda: m.enum_var("e", ["a", "a"]), "'a' twice"),
         (lambda: m.enum_var("e", "abc"), "must be a list"),
-        (lambda: m.set_var("e", [[1]]), "are constants"),
+        (lambda: m.set_var("e", [[1]]), "are constants"),  # type: ignore[list-item]
         (lambda: m.set_var("e", [1, 2], min_size=3), "at least 3 and at most 2"),
         (lambda: 1 in team, "s.contains"),
         (lambda: len(team), "s.cardinality"),
-        (lambda: team <= 3, "is not a set"),
+        (lambda: team <= 3, "is not a set"),  # type: ignore[operator]
         (lambda: m.hint({color: "blue"}), "no value 'blue'"),
         (lambda: m.hint({team: [4]}), "4 can be no member of 'team'"),
         (lambda: m.to_json(), "has no form in JSON"),
@@ -251,14 +251,14 @@ def test_mistakes_in_json_have_their_place(symbols: str, message: str) -> None:
         lambda s, c: s.contains(c),
     ],
 )
-def test_what_can_be_no_member_is_named(ask):
+def test_what_can_be_no_member_is_named(ask: Callable[..., Any]) -> None:
     m = ci.Model()
     s, c = m.set_var("s", ["u", "v"]), m.enum_var("c", ["x", "y"])
     with pytest.raises(ci.ModelError, match=r"member of 's'.*'u', 'v'"):
         ask(s, c)
 
 
-def test_larger_sets_of_constants_have_a_meaning():
+def test_larger_sets_of_constants_have_a_meaning() -> None:
     m = ci.Model()
     s = m.set_var("s", ["u", "v"])
     m.add(s <= {"u", "zz"}, (s & {"u", "zz"}) == {"u"}, s.disjoint({"zz"}), (s | {"zz"}).contains("zz"))

@@ -7,6 +7,7 @@ import math
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 from lowered_nodes import draw_node
 
@@ -132,7 +133,7 @@ def _element(d: Drawing) -> c.Propagator:
 def _pair(kind: type, function: Callable[..., int | None]) -> Callable[[Drawing], c.Propagator]:
     def draw(d: Drawing) -> c.Propagator:
         x, y = d.old(), d.old()
-        return kind(x, y, d.result(function, x, y))
+        return kind(x, y, d.result(function, x, y))  # type: ignore[no-any-return]
 
     return draw
 
@@ -320,8 +321,8 @@ def draw_instance(kind: type[c.Propagator], seed: int) -> Instance:
 
 def box_of(domains: tuple[Domain, ...]) -> Box:
     return Box(
-        [d.lo for d in domains],
-        [d.hi for d in domains],
+        [d.lo for d in domains],  # type: ignore[misc]
+        [d.hi for d in domains],  # type: ignore[misc]
         [d.step for d in domains],
         [d.values for d in domains],
     )
@@ -366,7 +367,7 @@ def check_assigned(instance: Instance, seed: int) -> None:
 
 def search(
     instance: Instance, state: State, run: Callable[..., int], grow_state: Callable[[State], State]
-) -> list:
+) -> list[Any]:
     """All solutions in the order in which they are found, and the counters."""
     found: list[tuple[int, ...]] = []
     while True:
@@ -374,7 +375,7 @@ def search(
         if outcome == SOLUTION:
             found.append(tuple(int(state.lo[v]) for v in range(len(instance.domains))))
         elif outcome == EXHAUSTED:
-            return [found, [int(state.scalar[i]) for i in (12, 13, 14)]]
+            return [found, [int(state.scalar[i]) for i in (12, 13, 14)]]  # type: ignore[index]
         elif outcome == FULL:
             state = grow_state(state)
 

@@ -8,12 +8,13 @@ from random_models import RandomModel, build
 from random_truth import Assignment, Tree
 
 from constrint import Model, Status
+from constrint.preparing.options import Engine
 
 TIME_LIMIT = 60.0
 """Seconds for one question about one small model: needing longer is a failure."""
 
 
-def wrong_answers(drawn: RandomModel, *, engine: str = "auto", from_text: bool = True) -> list[str]:
+def wrong_answers(drawn: RandomModel, *, engine: Engine = "auto", from_text: bool = True) -> list[str]:
     """What is answered wrongly about a model; empty where all is right.
 
     Args:
@@ -31,7 +32,7 @@ def wrong_answers(drawn: RandomModel, *, engine: str = "auto", from_text: bool =
 
 
 class _Check:
-    def __init__(self, drawn: RandomModel, engine: str, from_text: bool) -> None:
+    def __init__(self, drawn: RandomModel, engine: Engine, from_text: bool) -> None:
         self.drawn = drawn
         self.engine: Any = engine
         self.from_text = from_text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from random import Random
+from typing import Any
 
 from constrint import Model
 
@@ -34,9 +35,9 @@ def job_shop(jobs: Jobs) -> Model:
     horizon = sum(duration for job in jobs for _, duration in job)
     m = Model("job shop")
     span = m.int_var("span", 0, horizon)
-    on_machine: dict[int, list] = {}
+    on_machine: dict[int, list[Any]] = {}
     for j, job in enumerate(jobs):
-        end = 0
+        end: Any = 0
         for t, (machine, duration) in enumerate(job):
             start = m.int_var(f"start_{j}_{t}", 0, horizon - duration)
             m.add(start >= end)

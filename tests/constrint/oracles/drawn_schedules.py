@@ -1,13 +1,16 @@
 """Drawn scheduling models with intervals: built here and for CP-SAT, and what they mean by definition."""
 
+# mypy: disable-error-code="arg-type"
 from __future__ import annotations
 
 import itertools
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from ortools.sat.python import cp_model
+from ortools.sat.python.cp_model_helper import IntervalVar, IntVar
 
 import constrint as ci
 
@@ -63,7 +66,7 @@ class Schedule:
 
 
 def _present(rule: Rule, plan: Plan) -> list[tuple[int, tuple[int, int, int]]]:
-    return [(i, plan[i]) for i in rule.tasks if plan[i] is not None]
+    return [(i, plan[i]) for i in rule.tasks if plan[i] is not None]  # type: ignore[misc]
 
 
 def _no_overlap(rule: Rule, plan: Plan) -> bool:
@@ -226,7 +229,7 @@ def condition(rule: Rule, made: list[ci.Interval]) -> ci.BoolExpr:
         return ci.span(tasks[0], tasks[1:])
     if rule.kind == "precedence":
         way, at = rule.numbers[0]
-        return getattr(tasks[0], WAYS[way, at])(tasks[1], rule.capacity)
+        return getattr(tasks[0], WAYS[way, at])(tasks[1], rule.capacity)  # type: ignore[no-any-return]
     periods = list(zip(rule.numbers[0], rule.numbers[1], strict=True))
     return (ci.forbid_start, ci.forbid_end, ci.forbid_extent)[rule.capacity](tasks[0], periods)
 
@@ -235,7 +238,7 @@ def condition(rule: Rule, made: list[ci.Interval]) -> ci.BoolExpr:
 
 
 class _Plans(cp_model.CpSolverSolutionCallback):
-    def __init__(self, variables) -> None:
+    def __init__(self, variables: Any) -> None:
         super().__init__()
         self.variables = variables
         self.found: set[Plan] = set()
@@ -277,7 +280,7 @@ def cp_sat_plans(schedule: Schedule) -> set[Plan]:
     return plans.found
 
 
-def _post(model: cp_model.CpModel, rule: Rule, variables, intervals) -> None:
+def _post(model: cp_model.CpModel, rule: Rule, variables: Any, intervals: list[IntervalVar]) -> None:
     tasks = [variables[i] for i in rule.tasks]
     if rule.kind == "no_overlap":
         model.add_no_overlap([intervals[i] for i in rule.tasks])
@@ -301,7 +304,7 @@ def _post(model: cp_model.CpModel, rule: Rule, variables, intervals) -> None:
         _forbid_there(model, rule, tasks[0])
 
 
-def _circuit(model: cp_model.CpModel, rule: Rule, tasks) -> None:
+def _circuit(model: cp_model.CpModel, rule: Rule, tasks: list[tuple[IntVar, ...]]) -> None:
     """Sequence-dependent set-up times as users of CP-SAT write them: a circuit of optional nodes."""
     arcs = [(0, 0, nobody := model.new_bool_var(""))]
     model.add_bool_and([~p for *_, p in tasks]).only_enforce_if(nobody)
@@ -316,7 +319,7 @@ def _circuit(model: cp_model.CpModel, rule: Rule, tasks) -> None:
     model.add_circuit(arcs)
 
 
-def _span_there(model: cp_model.CpModel, tasks) -> None:
+def _span_there(model: cp_model.CpModel, tasks: list[tuple[IntVar, ...]]) -> None:
     (*_, present), *parts = tasks
     model.add_max_equality(present, [p for *_, p in parts])
     for limits, way in ((0, 1), (2, -1)):
@@ -330,7 +333,7 @@ def _span_there(model: cp_model.CpModel, tasks) -> None:
         model.add_bool_or([~present, *touching])
 
 
-def _forbid_there(model: cp_model.CpModel, rule: Rule, task) -> None:
+def _forbid_there(model: cp_model.CpModel, rule: Rule, task: tuple[IntVar, ...]) -> None:
     start, size, end, present = task
     for begin, stop in zip(rule.numbers[0], rule.numbers[1], strict=True):
         before, after, empty = (model.new_bool_var("") for _ in range(3))

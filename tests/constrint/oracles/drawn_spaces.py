@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
-PARAMS = {
+PARAMS: dict[str, Any] = {
     "a": [1, 2, 3, 4, 8],
     "b": [-3, 0, 2, 5],
     "c": [16, 4, 1, 12],
@@ -15,7 +16,7 @@ PARAMS = {
 }
 
 
-def allowed(params, functions):
+def allowed(params: Any, functions: Any) -> Any:
     """Configurations that all functions of a dict allow; an arithmetic error does not."""
     found = []
     for values in itertools.product(*params.values()):
@@ -28,11 +29,11 @@ def allowed(params, functions):
     return found
 
 
-def same(space, configs):
+def same(space: Any, configs: Any) -> bool:
     return sorted(map(repr, space)) == sorted(map(repr, configs))
 
 
-def python(text):
+def python(text: str) -> Any:
     """The restriction as Python itself understands it."""
     code = compile(text, "<restriction>", "eval")
     return lambda config: eval(code, {"gcd": math.gcd, "lcm": math.lcm}, config)  # noqa: S307 - the oracle

@@ -1,13 +1,16 @@
 """Random models of every global constraint."""
 
+# mypy: disable-error-code="arg-type,misc"
 from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import constrint as ci
-from constrint.expr import placed
+from constrint import IntExpr
+from constrint.expr import IntLike, placed
 from constrint.expr.global_expr import node_of
 from constrint.globals import GLOBALS, Definition, Field
 
@@ -46,7 +49,7 @@ def _pair(rng: random.Random, xs: Exprs, most: int = 3) -> tuple[list[ci.IntExpr
     return left, [rng.choice([rng.choice(xs), rng.choice(xs) + rng.randint(-1, 1)]) for _ in left]
 
 
-def _sizes(rng: random.Random, xs: Exprs, count: int, most: int = 3) -> list[ci.IntLike]:
+def _sizes(rng: random.Random, xs: Exprs, count: int, most: int = 3) -> list[IntLike]:
     return [rng.choice(xs) if rng.random() < 0.15 else rng.randint(0, most) for _ in range(count)]
 
 
@@ -71,10 +74,10 @@ def _no_overlap(rng: random.Random, xs: Exprs) -> ci.BoolExpr:
 def _cumulative(rng: random.Random, xs: Exprs) -> ci.BoolExpr:
     starts = some(rng, xs)
     sizes = [_sizes(rng, xs, len(starts)) for _ in range(2)]
-    return ci.cumulative(starts, sizes[0], sizes[1], rng.choice([1, 2, 3, rng.choice(xs)]))
+    return ci.cumulative(starts, sizes[0], sizes[1], rng.choice([1, 2, 3, rng.choice(xs)]))  # type: ignore[call-overload, no-any-return]
 
 
-def _presences(rng: random.Random, xs: Exprs, count: int) -> list[ci.IntLike]:
+def _presences(rng: random.Random, xs: Exprs, count: int) -> list[IntLike]:
     return [rng.choice([rng.choice(xs) > 0, rng.choice(xs) != 1, rng.choice(xs), 0, 1]) for _ in range(count)]
 
 
@@ -87,7 +90,7 @@ def _cumulative_optional(rng: random.Random, xs: Exprs) -> ci.BoolExpr:
     starts = some(rng, xs)
     sizes = [_sizes(rng, xs, len(starts)) for _ in range(2)]
     capacity = rng.choice([1, 2, 3, rng.choice(xs)])
-    return ci.cumulative_optional(starts, *sizes, capacity, _presences(rng, xs, len(starts)))
+    return ci.cumulative_optional(starts, *sizes, capacity, _presences(rng, xs, len(starts)))  # type: ignore[call-arg]
 
 
 def _diffn(rng: random.Random, xs: Exprs) -> ci.BoolExpr:
@@ -106,7 +109,7 @@ def _packing(rng: random.Random, xs: Exprs) -> ci.BoolExpr:
 def _knapsack(rng: random.Random, xs: Exprs) -> ci.BoolExpr:
     counts = some(rng, xs, 1, 3)
     factors = [[rng.randint(0, 3) for _ in counts] for _ in range(2)]
-    return ci.knapsack(counts, *factors, rng.choice(xs) + rng.randint(0, 3), 2 * rng.choice(xs))
+    return ci.knapsack(counts, *factors, rng.choice(xs) + rng.randint(0, 3), 2 * rng.choice(xs))  # type: ignore[call-arg]
 
 
 def _vector_packing(rng: random.Random, xs: Exprs) -> ci.BoolExpr:
@@ -145,7 +148,7 @@ def _short_table(rng: random.Random, xs: Exprs) -> ci.BoolExpr:
     return ci.table(args, rows)
 
 
-def _conditions(rng: random.Random, xs: Exprs) -> list[ci.IntLike]:
+def _conditions(rng: random.Random, xs: Exprs) -> list[IntLike]:
     limits = [rng.choice(some(rng, xs)) <= rng.randint(0, 2) for _ in range(rng.randint(0, 4))]
     return [*limits, *rng.choice([[], [True], [rng.choice(xs) == rng.choice(xs)], [False]])]
 
@@ -217,7 +220,7 @@ def _part(rng: random.Random, xs: Exprs, field: Field, length: int) -> object:
     def ints() -> tuple[int, ...]:
         return tuple(rng.randint(-1, 4) for _ in range(length))
 
-    return {
+    return {  # type: ignore[no-untyped-call]
         "expr": lambda: exprs()[0],
         "exprs": exprs,
         "matrix": lambda: (exprs(), exprs()),
@@ -238,8 +241,8 @@ def draw_condition(name: str, rng: random.Random, xs: Exprs) -> ci.BoolExpr:
     drawn = DRAWN[name](rng, xs)
     if isinstance(drawn, ci.BoolExpr):
         return drawn
-    other = rng.choice([rng.randint(-1, 4), rng.choice(xs)])
-    return rng.choice([drawn == other, drawn <= other, drawn > other, drawn != other])
+    other: Any = rng.choice([rng.randint(-1, 4), rng.choice(xs)])
+    return rng.choice([drawn == other, drawn <= other, drawn > other, drawn != other])  # type: ignore[no-any-return]
 
 
 def draw_variables(rng: random.Random, model: ci.Model) -> list[ci.IntExpr]:
@@ -271,21 +274,21 @@ def draw_model(name: str, seed: int) -> ci.Model:
     return model
 
 
-def assignments(model: ci.Model):
+def assignments(model: ci.Model) -> Iterator[dict[IntExpr, int]]:
     variables = list(model.variables.values())
     domains = [[0, 1] if isinstance(v, ci.BoolVar) else list(v.domain) for v in variables]
     for point in itertools.product(*domains):
         yield dict(zip(variables, point, strict=True))
 
 
-def value(expr: ci.IntExpr, assignment) -> int | None:
+def value(expr: ci.IntExpr, assignment: Any) -> int | None:
     try:
         return int(expr.evaluate(assignment))
     except ci.Undefined:
         return None
 
 
-def holds(model: ci.Model, assignment) -> bool:
+def holds(model: ci.Model, assignment: Any) -> bool:
     return all(value(constraint.expr, assignment) for constraint in model.constraints)
 
 

@@ -6,10 +6,12 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 from ortools.sat.python import cp_model
 
 import constrint as ci
+from constrint.preparing.options import Engine
 
 
 @dataclass
@@ -54,7 +56,7 @@ def _all_different(t: Twins) -> None:
     xs, ys = t.take(3, 6)
     shift = [t.rng.choice([0, 0, 1, i]) for i in range(len(xs))]
     kind = t.rng.choice(["auto", "value", "bounds", "domain"])
-    t.model.add(ci.all_different([x + s for x, s in zip(xs, shift, strict=True)], consistency=kind))
+    t.model.add(ci.all_different([x + s for x, s in zip(xs, shift, strict=True)], consistency=kind))  # type: ignore[arg-type]
     t.other.add_all_different([y + s for y, s in zip(ys, shift, strict=True)])
 
 
@@ -164,7 +166,7 @@ def _precede(t: Twins) -> None:
             t.other.add_bool_or([~b, *before[:i]])
 
 
-def _intervals(t: Twins, least: int, most: int):
+def _intervals(t: Twins, least: int, most: int) -> Any:
     """Starts here, intervals there, and durations, which are at least 1."""
     xs, ys = t.take(least, most)
     sizes = [t.rng.randint(1, 3) for _ in xs]
@@ -264,7 +266,7 @@ def draw_twins(seed: int) -> Twins:
     return twins
 
 
-def wrong_optimum(seed: int, engine: str = "auto") -> list[str]:
+def wrong_optimum(seed: int, engine: Engine = "auto") -> list[str]:
     """Complaints where the optimum of a random goal differs from CP-SAT's."""
     twins = draw_twins(seed)
     factors = [twins.rng.randint(-3, 3) for _ in twins.ours]

@@ -13,6 +13,7 @@ from literal_models import draw_literals
 from lowered import LOWERED
 
 import constrint as ci
+from constrint.modelling.objectives import Direction
 from constrint.settings import DEFAULT, using
 
 OTHERS = [soak_cases.KINDS[number] for number in (0, 1, 2, 4)]  # small numbers, finite domains
@@ -34,7 +35,7 @@ class Drawn:
     model: ci.Model
     xs: list[ci.IntExpr]
     rows: np.ndarray[Any, Any]
-    target: tuple[ci.IntExpr, str] | None
+    target: tuple[ci.IntExpr, Direction] | None
 
     def best(self, values: np.ndarray[Any, Any]) -> int | None:
         """The best of some values of the target; None where there are none."""
@@ -49,7 +50,7 @@ def draw(seed: int, most: int = 300) -> Drawn:
     has_goal = seed % 5 > 0
     if seed % 3 < 2:
         m = draw_literals(seed, most)
-        return Drawn("literals", m.model, m.xs, m.solutions(), (m.goal[0], way) if has_goal else None)
+        return Drawn("literals", m.model, m.xs, m.solutions(), (m.goal[0], way) if has_goal else None)  # type: ignore[arg-type]
     case = OTHERS[seed // 3 % len(OTHERS)](seed)
     rows = [row for row, value in case.truths.items() if value is not None or not has_goal]
     return Drawn(
@@ -57,7 +58,7 @@ def draw(seed: int, most: int = 300) -> Drawn:
         case.model,
         [case.model.variables[name] for name in case.names],
         np.array(rows, np.int64).reshape(len(rows), len(case.names)),
-        (case.goal, way) if has_goal else None,
+        (case.goal, way) if has_goal else None,  # type: ignore[arg-type]
     )
 
 

@@ -29,6 +29,7 @@ import constrint as ci
 from constrint.engine.state_arrays import Box
 from constrint.learning.decompose import Decomposition
 from constrint.learning.normal import ContradictoryRoot, NormalTranslation, atom_of
+from constrint.modelling.objectives import Direction
 from constrint.preparing.prepared import Prepared
 from constrint.presolve import Root, better_than, is_linear
 from constrint.presolve.breaking import without_symmetries
@@ -66,7 +67,7 @@ def check_presolve(
     model: ci.Model,
     xs: Sequence[ci.IntExpr],
     rows: np.ndarray[Any, Any],
-    target: tuple[ci.IntExpr, str] | None,
+    target: tuple[ci.IntExpr, Direction] | None,
 ) -> Ready | None:
     """Check lowering and presolve against brute force; None where there is no solution, or presolve is off.
 
@@ -202,7 +203,7 @@ def _go_round(follows: np.ndarray[Any, Any], may_leave_out: bool) -> np.ndarray[
             at = int(after[at, s])
         fits[s] = seen == set(left)
     assert len(fits) == count
-    return fits
+    return fits  # type: ignore[no-any-return]
 
 
 def _fits(known: Solutions, tasks: Sequence[tuple[int, int, int]], capacity: int) -> np.ndarray[Any, Any]:
@@ -219,7 +220,7 @@ def check_model(
     model: ci.Model,
     xs: Sequence[ci.IntExpr],
     rows: np.ndarray[Any, Any],
-    target: tuple[ci.IntExpr, str] | None,
+    target: tuple[ci.IntExpr, Direction] | None,
     seed: int = 0,
     step: int = 1,
 ) -> None:

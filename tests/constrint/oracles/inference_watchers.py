@@ -83,7 +83,7 @@ class _Learning:
         """Check all that is new."""
         known, ls = self.known, self.run._ls
         holds = (known.bounds[:, : len(ls.root)] >= np.array(ls.root)).all(axis=1)
-        known.wanted_hold(holds, "root bound")
+        known.wanted_hold(holds, "root bound")  # type: ignore[arg-type]
         self._clauses()
         self._added_rows()
         self._explanations()
@@ -219,7 +219,10 @@ def watch_branching(prepared: Prepared, root: Root, known: Solutions, rng: Rando
     if rng.random() < 0.6:
         rule = rng.choice(["dom_w_deg", "activity", "auto", "first_fail"])
         options = Options(
-            engine="interpreted", learn=False, restarts=Restarts("luby", 2), brancher=Brancher(rule, "auto")
+            engine="interpreted",
+            learn=False,
+            restarts=Restarts("luby", 2),
+            brancher=Brancher(rule, "auto"),  # type: ignore[arg-type]
         )
         most = root.settings.portfolio.most_matched
         root = replace(

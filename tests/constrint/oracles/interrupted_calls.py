@@ -207,7 +207,7 @@ def command(flags: Sequence[str], check: Callable[[Case, int, str], None], contr
             return
         check(case, result.exit_code, result.stdout)
 
-    ask.needs_folder = True  # type: ignore[attr-defined] # noted for the test
+    ask.needs_folder = True  # type: ignore[attr-defined]  # noted for the test
     return ask
 
 

@@ -103,7 +103,7 @@ class Solutions:
     def clause(self, atoms: Iterable[tuple[int, int]]) -> np.ndarray[Any, Any]:
         """In which solutions some atom of several is true."""
         members = np.array(list(atoms), np.int64).reshape(-1, 2)
-        return (self.bounds[:, members[:, 0]] >= members[:, 1]).any(axis=1)
+        return (self.bounds[:, members[:, 0]] >= members[:, 1]).any(axis=1)  # type: ignore[return-value]
 
     def sum(self, terms: Sequence[tuple[int, int]]) -> np.ndarray[Any, Any]:
         """The values of a sum of variables, (factor, variable) each."""

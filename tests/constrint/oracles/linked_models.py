@@ -12,6 +12,7 @@ import math
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import constrint as ci
 
@@ -144,7 +145,7 @@ def term(m: LinkedModel) -> Term:
 def _table(m: LinkedModel) -> None:
     """Rows near each other's, over variables that other constraints have too."""
     columns = [m.variable()[0] for _ in range(m.rng.randint(1, 4))]
-    rows = []
+    rows: list[Any] = []
     for _ in range(m.rng.randint(1, 6)):
         row = [m.rng.choice(m.domains[i]) for i in columns]
         if m.kept is not None and not rows:
@@ -170,7 +171,7 @@ def _lexicographic(m: LinkedModel) -> None:
         one, other = ([value(row) for _, value in side] for side in (left, right))
         if None in one or None in other:
             return False
-        return one < other if strict else one <= other  # type: ignore[operator] # no None is left
+        return one < other if strict else one <= other  # no None is left
 
     post = ci.lex_less if strict else ci.lex_less_equal
     condition = post([x for x, _ in left], [y for y, _ in right])

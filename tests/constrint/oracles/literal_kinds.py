@@ -1,8 +1,10 @@
 """The kinds of constraints that models of literals are drawn from, each with its truth by columns."""
 
+# mypy: disable-error-code="misc"
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from literal_model import Columns, LiteralModel, Term, Value, linear, literal
@@ -70,7 +72,7 @@ def _limits(m: LiteralModel) -> None:
 
         def holds(cols: Columns, kind: int = kind, limit: int = limit, truth: Value = truth) -> np.ndarray:
             p, s = truth(cols).astype(bool), value(cols)
-            return [p == (s <= limit), ~p | (s >= limit), p == (s == limit)][kind]
+            return [p == (s <= limit), ~p | (s >= limit), p == (s == limit)][kind]  # type: ignore[no-any-return]
 
         m.require(made[kind], holds, "limits")
 
@@ -81,7 +83,7 @@ def _row(m: LiteralModel) -> None:
     kind = m.rng.randrange(4)
     made = [total <= limit, total >= limit - 6, total != limit, total % 3 != limit % 3]
 
-    def holds(cols: Columns) -> np.ndarray:
+    def holds(cols: Columns) -> Any:
         s = value(cols)
         return [s <= limit, s >= limit - 6, s != limit, s % 3 != limit % 3][kind]
 
@@ -121,7 +123,7 @@ def _different(m: LiteralModel) -> None:
     )
 
 
-def _distinct(values: np.ndarray) -> np.ndarray:
+def _distinct(values: np.ndarray) -> Any:
     """How many different values each row has."""
     ordered = np.sort(values, axis=1)
     return 1 + (np.diff(ordered, axis=1) != 0).sum(axis=1)
@@ -133,7 +135,7 @@ def _nvalue(m: LiteralModel) -> None:
     number = ci.nvalue([m.xs[i] for i in places])
     n = m.xs[k]
 
-    def holds(cols: Columns) -> np.ndarray:
+    def holds(cols: Columns) -> Any:
         found, wanted = _distinct(cols[:, places]), cols[:, k]
         return [found == wanted, found != wanted, found <= wanted][kind]
 
@@ -155,7 +157,7 @@ def _element(m: LiteralModel) -> None:
     i, k = m.place(), m.place()
     shift = -min(m.domains[i])
 
-    def holds(cols: Columns) -> np.ndarray:
+    def holds(cols: Columns) -> Any:
         index = cols[:, i] + shift
         inside = (index >= 0) & (index < len(entries))
         return inside & (np.array(entries)[np.clip(index, 0, len(entries) - 1)] == cols[:, k])
@@ -167,7 +169,7 @@ def _selection(m: LiteralModel) -> None:
     places, i, k = m.places(2, 4), m.place(), m.place()
     shift = -min(m.domains[i])
 
-    def holds(cols: Columns) -> np.ndarray:
+    def holds(cols: Columns) -> Any:
         index = cols[:, i] + shift
         inside = (index >= 0) & (index < len(places))
         chosen = cols[:, places][np.arange(len(cols)), np.clip(index, 0, len(places) - 1)]
@@ -185,7 +187,7 @@ def _table(m: LiteralModel) -> None:
             row[m.rng.randrange(len(row))] = None
         rows.append(row)
 
-    def holds(cols: Columns) -> np.ndarray:
+    def holds(cols: Columns) -> Any:
         return np.any(
             [
                 np.all([cols[:, i] == v for i, v in zip(places, row, strict=True) if v is not None], axis=0)
@@ -216,7 +218,7 @@ def _product(m: LiteralModel) -> None:
     kind = m.rng.randrange(3)
     x, y, z = m.xs[i], m.xs[j], m.xs[k]
 
-    def holds(cols: Columns) -> np.ndarray:
+    def holds(cols: Columns) -> Any:
         a, b, d = cols[:, i], cols[:, j], cols[:, k]
         return [a * b == d, a * b <= d + c, (a * b) % c == 0][kind]
 
@@ -254,7 +256,7 @@ def _tasks(m: LiteralModel) -> None:
     demands = [size(1, 3, 0.1) for _ in places]
     capacity, limit = size(3, 4, 0.3)
 
-    def holds(cols: Columns) -> np.ndarray:
+    def holds(cols: Columns) -> Any:
         begun = cols[:, places]
         ends = begun + np.stack([value(cols) for _, value in lengths], axis=1)
         use = np.stack([np.ones(len(cols), int) if is_alone else value(cols) for _, value in demands], axis=1)
@@ -284,7 +286,7 @@ def tour(m: LiteralModel) -> None:
     may_leave_out = m.rng.random() < 0.4
     post = ci.subcircuit if may_leave_out else ci.circuit
 
-    def holds(cols: Columns) -> np.ndarray:
+    def holds(cols: Columns) -> Any:
         after = cols[:, places]
         stays = (after == np.arange(n)) if may_leave_out else np.zeros_like(after, bool)
         fits = _distinct(after) == n

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
+from typing import Any, TypeAlias
 
 import numpy as np
 
 import constrint as ci
 
-Columns = "np.ndarray[tuple[int, int], np.dtype[np.int64]]"
-Value = Callable[[Columns], np.ndarray]
+Columns: TypeAlias = "np.ndarray[tuple[int, int], np.dtype[np.int64]]"
+Value = Callable[[Columns], Any]
 Term = tuple[ci.IntExpr, Value]
 
 

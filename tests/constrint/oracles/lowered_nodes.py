@@ -10,7 +10,8 @@ from global_models import DRAWN, Exprs, draw_condition, draw_variables
 import constrint as ci
 from constrint import propagators as c
 from constrint.expr.domain import Domain
-from constrint.lowering.conditions import Infeasible, Lowering
+from constrint.lowering.conditions import Lowering
+from constrint.lowering.variables import Infeasible
 
 DRAWS = 60
 
@@ -49,7 +50,7 @@ def names_of(kind: type[c.Propagator]) -> tuple[str, ...]:
 def draw_node(kind: type[c.Propagator], rng: random.Random) -> tuple[c.Propagator, tuple[Domain, ...]]:
     """A propagator of a kind, and the domains of all variables of the problem that it stands in."""
     while True:
-        found = lowered(rng.choice(names_of(kind)), rng.randrange(1 << 30))
+        found = lowered(rng.choice(names_of(kind)), rng.randrange(1 << 30))  # type: ignore[arg-type]
         nodes = (
             [node for node in found.problem.propagators if type(node) is kind] if found is not None else []
         )
@@ -61,4 +62,4 @@ def draw_node(kind: type[c.Propagator], rng: random.Random) -> tuple[c.Propagato
 
 def draw_posting(kind: type[c.Propagator], rng: random.Random, xs: Exprs) -> ci.BoolExpr:
     """A condition over expressions that may be lowered to a propagator of a kind."""
-    return draw_condition(rng.choice(names_of(kind)), rng, xs)
+    return draw_condition(rng.choice(names_of(kind)), rng, xs)  # type: ignore[arg-type]

@@ -160,7 +160,7 @@ def build(tree: Tree, names: Mapping[str, IntExpr]) -> IntExpr:
     if kind == "chain":
         parts = [build(operand, names) for operand in operands[::2]]
         links = [_BUILD[name](a, b) for name, a, b in zip(operands[1::2], parts, parts[1:], strict=False)]
-        return functools.reduce(operator.and_, links)
+        return functools.reduce(operator.and_, links)  # type: ignore[no-any-return]
     built: IntExpr = _BUILD[kind](*[build(operand, names) for operand in operands])
     return built
 

@@ -56,15 +56,15 @@ def _plainer(kind: str, operands: list[Any]) -> Tree | None:
         tree = operands[0]
         for operand in operands[1:]:
             tree = ("+", tree, operand)
-        return tree
+        return tree  # type: ignore[no-any-return]
     if kind == "table":
         rows = None
         for values in operands[-1]:
             row = None
             for operand, value in zip(operands[:-1], values, strict=True):
                 equal = ("==", operand, ("const", value))
-                row = equal if row is None else ("and", row, equal)
-            rows = row if rows is None else ("or", rows, row)
+                row = equal if row is None else ("and", row, equal)  # type: ignore[assignment]
+            rows = row if rows is None else ("or", rows, row)  # type: ignore[assignment]
         return rows
     if kind == "element":
         *values, index = operands
@@ -74,7 +74,7 @@ def _plainer(kind: str, operands: list[Any]) -> Tree | None:
             tree = ("if_then_else", ("==", inside, ("const", i)), values[i], tree)
         for strict in (inside, *values):  # undefined where one of them is
             tree = ("+", tree, ("*", ("const", 0), strict))
-        return tree
+        return tree  # type: ignore[no-any-return]
     return None
 
 

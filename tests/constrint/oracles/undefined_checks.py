@@ -115,7 +115,7 @@ def _answers(model: Model, drawn: RandomModel, thorough: bool) -> Iterator[tuple
     yield "JSON", _all(Model.from_json(model.to_json()), names)
     yield "explain", _explained(model)
     yield "learn", _one(lambda: model.solve(learn=True, engine="interpreted", time_limit=TIME_LIMIT), names)
-    restarted = {"restarts": "luby", "engine": "interpreted", "time_limit": TIME_LIMIT}
+    restarted: dict[str, Any] = {"restarts": "luby", "engine": "interpreted", "time_limit": TIME_LIMIT}
     yield "restarts", _one(lambda: model.solve(**restarted), names)
     if thorough:
         yield "sympy", _all(Model.from_sympy(model.to_sympy()), names)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from typing import Any
 
 import pytest
 
@@ -11,12 +12,12 @@ from constrint.settings import DEFAULT, using
 
 
 @pytest.fixture
-def shares(monkeypatch):
+def shares(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Nearly everything is done in shares; gives a list with a place for each."""
     handed_out: list[int] = []
     submit = workers.Workers.submit
 
-    def counted(self, common, text):
+    def counted(self: Any, common: Any, text: str) -> Any:
         handed_out.append(len(text))
         return submit(self, common, text)
 
@@ -26,16 +27,16 @@ def shares(monkeypatch):
 
 
 @pytest.fixture
-def children(monkeypatch):
+def children(monkeypatch: pytest.MonkeyPatch) -> Any:
     """The processes that are started."""
     started: list[subprocess.Popen[str]] = []
     popen = subprocess.Popen
 
-    def noted(*args, **kwargs):
+    def noted(*args: Any, **kwargs: Any) -> Any:
         process = popen(*args, **kwargs)
         if "constrint.parallel.processes" in str(args):  # others compile in the background
             started.append(process)
         return process
 
-    monkeypatch.setattr(processes.subprocess, "Popen", noted)
+    monkeypatch.setattr(processes.subprocess, "Popen", noted)  # type: ignore[attr-defined]
     return started

@@ -1,5 +1,6 @@
 """Workers of Dask and MPI that are killed in the middle of a search: the answer is right, or an error."""
 
+# mypy: disable-error-code="no-untyped-call"
 from __future__ import annotations
 
 import os
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.timeout(300)
 
 
 @pytest.mark.parametrize("killed", [1, 2])
-def test_dask_workers_that_are_killed(shares, killed):
+def test_dask_workers_that_are_killed(shares: list[object], killed: int) -> None:
     from distributed import Client, LocalCluster
 
     cluster = LocalCluster(
@@ -52,7 +53,7 @@ def test_dask_workers_that_are_killed(shares, killed):
     assert shares
 
 
-def test_a_dask_cluster_that_is_gone(shares):
+def test_a_dask_cluster_that_is_gone(shares: list[object]) -> None:
     """Its scheduler ends in the middle: own processes go on, or an error says so."""
     from distributed import Client, LocalCluster
 
@@ -100,7 +101,7 @@ if __name__ == "__main__":
 """
 
 
-def test_an_mpi_worker_that_is_killed(tmp_path):
+def test_an_mpi_worker_that_is_killed(tmp_path: Path) -> None:
     """MPI ends all its processes then, with an exit code; it neither waits for ever nor answers wrongly."""
     beside = Path(sys.executable).with_name("mpiexec")
     mpiexec = str(beside) if beside.exists() else shutil.which("mpiexec")

@@ -21,7 +21,7 @@ from constrint.settings import of_new_models, using
 pytestmark = pytest.mark.timeout(900)  # the first use on a machine compiles the engine
 
 
-def test_a_time_limit_ends_all_workers(children):
+def test_a_time_limit_ends_all_workers(children: Any) -> None:
     m, goal = endless()
     for engine in ("interpreted", "compiled"):
         r = m.solve(maximize=goal, time_limit=1.5, engine=engine, workers=2)
@@ -35,9 +35,9 @@ def test_a_time_limit_ends_all_workers(children):
         m.count(time_limit=0.5, workers=2, engine="interpreted")
 
 
-def test_a_worker_that_does_not_answer_in_time_is_left_alone(shares):
+def test_a_worker_that_does_not_answer_in_time_is_left_alone(shares: list[object]) -> None:
     class Silent(Executor):
-        def submit(self, fn, /, *args, **kwargs):
+        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
             return Future()
 
     m, goal = endless()
@@ -45,7 +45,7 @@ def test_a_worker_that_does_not_answer_in_time_is_left_alone(shares):
     assert r.status in (Status.FEASIBLE, Status.UNKNOWN)
 
 
-def test_ctrl_c_gives_the_best_so_far(shares, children):
+def test_ctrl_c_gives_the_best_so_far(shares: list[object], children: Any) -> None:
     # CP-SAT, which other tests compare with, leaves a handler that kills the process.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     m, goal = improving()
@@ -63,11 +63,11 @@ def test_ctrl_c_gives_the_best_so_far(shares, children):
     assert all(child.poll() is not None for child in children)
 
 
-def test_ctrl_c_while_a_preferred_solution_is_looked_for(shares):
+def test_ctrl_c_while_a_preferred_solution_is_looked_for(shares: list[object]) -> None:
     """What has been found is the answer, though something to the left of it may be better."""
 
     class Interrupting(Here):
-        def submit(self, fn, /, *args, **kwargs):
+        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
             future = super().submit(fn, *args, **kwargs)
             answer = share.answer_of(future.result(), False)
             if self.found and not answer.found:
@@ -86,7 +86,7 @@ def test_ctrl_c_while_a_preferred_solution_is_looked_for(shares):
     assert r.status in (Status.FEASIBLE, Status.OPTIMAL)
 
 
-def test_the_caller_may_end_it(shares, children):
+def test_the_caller_may_end_it(shares: list[object], children: Any) -> None:
     m, goal = endless()
     seen: list[ci.Result] = []
 
@@ -106,7 +106,7 @@ def test_the_caller_may_end_it(shares, children):
     assert len(few) == 5
 
 
-def test_a_worker_that_ends_is_a_clear_error(shares, children):
+def test_a_worker_that_ends_is_a_clear_error(shares: list[object], children: Any) -> None:
     m, goal = improving()
 
     def kill(result: ci.Result) -> None:
@@ -118,7 +118,7 @@ def test_a_worker_that_ends_is_a_clear_error(shares, children):
     assert all(child.poll() is not None for child in children)
 
 
-def test_a_share_that_is_lost_with_its_worker_is_searched_again(shares, children):
+def test_a_share_that_is_lost_with_its_worker_is_searched_again(shares: list[object], children: Any) -> None:
     m = queens(7)
     goal = ci.sum_((i - 2) ** 2 * x for i, x in enumerate(m.variables.values()))
     wanted = m.solve(minimize=goal, engine="interpreted")
@@ -140,9 +140,9 @@ class Failing(Executor):
     def __init__(self, problem: Exception, good: int = 0) -> None:
         self.problem, self.good = problem, good
 
-    def submit(self, fn, /, *args, **kwargs):
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
         self.good -= 1
-        future = Future()
+        future: Any = Future()
         if self.good >= 0:
             future.set_result(fn(*args))
         elif self.good == -2 and isinstance(self.problem, BrokenExecutor):
@@ -153,7 +153,9 @@ class Failing(Executor):
 
 
 @pytest.mark.parametrize("good", [0, 3])
-def test_own_processes_take_the_place_of_a_broken_executor(good, shares, children):
+def test_own_processes_take_the_place_of_a_broken_executor(
+    good: int, shares: list[object], children: Any
+) -> None:
     m = queens(7)
     executor = Failing(BrokenExecutor("killed"), good)
     assert m.count(engine="interpreted", executor=executor, workers=2) == 40
@@ -161,13 +163,15 @@ def test_own_processes_take_the_place_of_a_broken_executor(good, shares, childre
     assert all(child.poll() is not None for child in children)
 
 
-def test_work_that_ends_each_worker_is_an_error(shares, monkeypatch):
+def test_work_that_ends_each_worker_is_an_error(
+    shares: list[object], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(workers.Workers, "_processes", lambda self: Failing(BrokenExecutor("killed again")))
     with pytest.raises(ci.LimitError, match=r"a worker ended before its answer \(killed"):
         queens(8).count(engine="interpreted", executor=Failing(BrokenExecutor("killed")), workers=2)
 
 
-def test_a_failure_of_an_executor_is_an_error(shares):
+def test_a_failure_of_an_executor_is_an_error(shares: list[object]) -> None:
     with pytest.raises(ci.LimitError, match=r"a worker failed before its answer \(MemoryError: all of it\)"):
         queens(8).count(engine="interpreted", executor=Failing(MemoryError("all of it")), workers=2)
 
@@ -188,7 +192,7 @@ class Refusing(Here):
         super().__init__()
         self.good, self.answers = good, answers
 
-    def submit(self, fn, /, *args, **kwargs):
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
         self.good -= 1
         if self.good < 0:
             raise RuntimeError("cannot schedule new futures after shutdown")
@@ -202,7 +206,7 @@ class Cancelling(Here):
         super().__init__()
         self.handed = 0
 
-    def submit(self, fn, /, *args, **kwargs):
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
         self.handed += 1
         if self.handed % 3:
             return super().submit(fn, *args, **kwargs)
@@ -212,7 +216,9 @@ class Cancelling(Here):
         return future
 
 
-def test_optimisation_loses_nothing_with_an_executor_that_is_shut_down(shares, children, capsys):
+def test_optimisation_loses_nothing_with_an_executor_that_is_shut_down(
+    shares: list[object], children: list[object], capsys: pytest.CaptureFixture[str]
+) -> None:
     wanted = optimised(executor=Here())
     assert not children
     assert optimised(executor=Refusing(3)) == wanted
@@ -224,9 +230,9 @@ def test_optimisation_loses_nothing_with_an_executor_that_is_shut_down(shares, c
     ]
 
 
-def test_what_a_shut_down_executor_still_has_is_handed_out_again(monkeypatch):
+def test_what_a_shut_down_executor_still_has_is_handed_out_again(monkeypatch: pytest.MonkeyPatch) -> None:
     told = []
-    monkeypatch.setattr(share, "search_share", lambda common, text: told.append(text) or f"answer to {text}")
+    monkeypatch.setattr(share, "search_share", lambda common, text: told.append(text) or f"answer to {text}")  # type: ignore[func-returns-value]
     monkeypatch.setattr(workers.Workers, "_processes", lambda self: Here())
     some = workers.Workers(2, Refusing(2, answers=False))
     futures = [some.submit("", text) for text in ("a", "b", "c")]
@@ -234,7 +240,9 @@ def test_what_a_shut_down_executor_still_has_is_handed_out_again(monkeypatch):
     assert sorted(told) == ["a", "b", "c"]
 
 
-def test_optimisation_loses_nothing_with_shares_that_are_cancelled(shares, children):
+def test_optimisation_loses_nothing_with_shares_that_are_cancelled(
+    shares: list[object], children: list[object]
+) -> None:
     wanted = optimised(executor=Here())
     cancelling = Cancelling()
     with using(of_new_models().with_fields(search={"most_losses": 1000})):
@@ -246,7 +254,7 @@ def test_optimisation_loses_nothing_with_shares_that_are_cancelled(shares, child
         optimised(executor=Cancelling())
 
 
-def test_an_executor_that_never_takes_work_is_an_error(shares):
+def test_an_executor_that_never_takes_work_is_an_error(shares: list[object]) -> None:
     with pytest.raises(ci.LimitError, match=r"the executor takes no work \(RuntimeError: cannot schedule"):
         optimised(executor=Refusing(0))
 
@@ -271,7 +279,7 @@ print(m.count(engine="interpreted", workers=2))
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks at Linux's list of processes")
-def test_workers_end_with_a_caller_that_is_killed():
+def test_workers_end_with_a_caller_that_is_killed() -> None:
     """The script has no guard either: a worker does not run it again."""
     caller = subprocess.Popen([sys.executable, "-c", SCRIPT], stdout=subprocess.PIPE, text=True)
     assert caller.stdout is not None

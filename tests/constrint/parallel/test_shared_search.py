@@ -17,7 +17,7 @@ from constrint.modelling.result import Status
 from constrint.parallel import share
 from constrint.parallel.subtree_search import SubtreeSearch
 from constrint.preparing.branching import ValueSelector, VariableSelector
-from constrint.preparing.options import Options
+from constrint.preparing.options import Engine, Options
 from constrint.preparing.prepared import Prepared
 from constrint.preparing.search_protocol import SearchTask
 from constrint.search import subtree as subtrees
@@ -52,7 +52,7 @@ def answers(drawn: Drawn, **how: Any) -> list[Any]:
 
 @pytest.mark.parametrize("count", [1, 2, 4])
 @pytest.mark.parametrize("seed", range(8))
-def test_every_mode_finds_what_brute_force_finds(seed, count, shares):
+def test_every_mode_finds_what_brute_force_finds(seed: int, count: int, shares: list[object]) -> None:
     """Interpreted, compiled and exact, alone and with workers whose timing differs."""
     rnd = random.Random(seed)
     work = {"work_alone": rnd.choice([0, 100, 400]), "work_of_share": rnd.choice([60, 150, 400])}
@@ -68,10 +68,12 @@ def test_every_mode_finds_what_brute_force_finds(seed, count, shares):
 
 @pytest.mark.parametrize("count", [2, 4])
 @pytest.mark.parametrize("engine", ["interpreted", "compiled"])
-def test_own_workers_give_the_answers_of_an_executor_with_as_many(engine, count, shares, children):
+def test_own_workers_give_the_answers_of_an_executor_with_as_many(
+    engine: Engine, count: int, shares: list[object], children: Any
+) -> None:
     """Processes where the search is interpreted, threads where it is compiled; none is left behind."""
     drawn = next(d for d in map(draw, range(99)) if len(d.truths) > 500)
-    how = {"engine": engine, "workers": count, "seed": 5}
+    how: dict[str, Any] = {"engine": engine, "workers": count, "seed": 5}
     expected = [drawn.row(r) for r in drawn.model.iter_solutions(executor=Here(), **how)]
     shares.clear()
     assert [drawn.row(r) for r in drawn.model.iter_solutions(**how)] == expected
@@ -79,12 +81,13 @@ def test_own_workers_give_the_answers_of_an_executor_with_as_many(engine, count,
     question, rank = drawn.questions()["lexicographic"]
     row = drawn.row(drawn.model.solve(**question, **how))
     assert row == drawn.row(drawn.model.solve(**question, executor=Here(), **how))
+    assert row is not None
     assert rank(row) == min(map(rank, drawn.truths))
     assert (0 < len(children) <= 2 * count) if engine == "interpreted" else not children
     assert all(child.poll() is not None for child in children)
 
 
-def test_a_pool_of_processes_and_one_of_threads(shares):
+def test_a_pool_of_processes_and_one_of_threads(shares: list[object]) -> None:
     expected = sorted(rows(queens(7), engine="interpreted"))
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         found = rows(queens(7), engine="interpreted", executor=pool)
@@ -95,14 +98,14 @@ def test_a_pool_of_processes_and_one_of_threads(shares):
     assert sorted(found) == expected
 
 
-def test_a_short_search_ends_before_anyone_is_asked(children):
+def test_a_short_search_ends_before_anyone_is_asked(children: list[object]) -> None:
     m = queens(6)
     assert m.count(engine="interpreted", workers=2) == 4
     assert m.solve(workers=2)
     assert children == []
 
 
-def test_parts_of_parts_are_disjoint_and_complete(shares):
+def test_parts_of_parts_are_disjoint_and_complete(shares: list[object]) -> None:
     """The smallest shares there can be: a part is cut, carried on and cut again many times."""
     expected = sorted(rows(queens(6), engine="interpreted"))
     smallest = DEFAULT.with_fields(search={"work_alone": 0, "work_of_share": 1})
@@ -141,13 +144,13 @@ def walk(path: list[Any], fixed: tuple[Any, ...] = ()) -> list[tuple[int, ...]]:
     return found
 
 
-def test_a_solution_above_the_first_node_of_a_part_is_in_it_or_not():
+def test_a_solution_above_the_first_node_of_a_part_is_in_it_or_not() -> None:
     """After x <= 0 is decided, y is 1: a solution, before the decisions about y have been come to."""
     first, second = (0, 1), (1, 0)
     assert walk([]) == [first, second]
     assert walk([("x", AT_MOST, 0, 0)]) == [first, second]
     assert walk([("x", AT_MOST, 0, 1)]) == [second]
-    assert walk([], [("x", AT_MOST, 0, 0)]) == [first]
+    assert walk([], [("x", AT_MOST, 0, 0)]) == [first]  # type: ignore[arg-type]
     # y <= 0 is open: its opposite, y = 1, is left; or it was refuted, and y = 1 is what is left.
     assert walk([("x", AT_MOST, 0, 0), ("y", AT_MOST, 0, 0)]) == [first, second]
     assert walk([("x", AT_MOST, 0, 0), ("y", AT_MOST, 0, 1)]) == [first, second]
@@ -163,14 +166,14 @@ def test_a_solution_above_the_first_node_of_a_part_is_in_it_or_not():
     assert walk([("y", AT_MOST, 1, 1)]) == []
 
 
-def test_what_led_the_search_is_handed_on(shares):
+def test_what_led_the_search_is_handed_on(shares: list[object]) -> None:
     """Failures counted before, and in earlier shares, lead the next ones."""
     m = queens(8)
     seen: list[share.Share] = []
     ask = share.search_share
 
     class Listening(Here):
-        def submit(self, fn, /, *args, **kwargs):
+        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
             told = share.Share(*json.loads(args[1]))
             seen.append(told)
             return super().submit(fn, *args, **kwargs)
@@ -182,12 +185,12 @@ def test_what_led_the_search_is_handed_on(shares):
 
 
 @pytest.mark.parametrize("kind", [Here, ThreadPoolExecutor])
-def test_a_share_that_waited_for_its_worker_ends_with_the_call(shares, kind):
+def test_a_share_that_waited_for_its_worker_ends_with_the_call(shares: list[object], kind: type[Any]) -> None:
     """On this machine a share knows when the call ends, not how long it may take from its own start."""
     texts: list[tuple[str, str]] = []
 
-    class Listening(kind):  # type: ignore[misc, valid-type]
-        def submit(self, fn, /, *args, **kwargs):
+    class Listening(kind):  # type: ignore[misc]
+        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
             texts.append(args)
             return super().submit(fn, *args, **kwargs)
 
@@ -206,14 +209,14 @@ def test_a_share_that_waited_for_its_worker_ends_with_the_call(shares, kind):
     assert ended(perf_counter() - 1) == "stopped"
 
 
-def test_the_best_bound_is_shared(shares):
+def test_the_best_bound_is_shared(shares: list[object]) -> None:
     m, bounds = ci.Model(), []
     xs = [m.int_var(f"x{i}", 0, 9) for i in range(5)]
     m.add(ci.all_different(xs))
     goal = ci.sum_((i + 1) * x for i, x in enumerate(xs)) + xs[0] * xs[4]
 
     class Listening(Here):
-        def submit(self, fn, /, *args, **kwargs):
+        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
             bounds.append(share.Share(*json.loads(args[1])).bound)
             return super().submit(fn, *args, **kwargs)
 

@@ -27,7 +27,7 @@ from constrint.parallel import share, workers
 pytestmark = pytest.mark.timeout(900)  # the first use on a machine compiles the engine
 
 
-def test_unbounded_variables_are_for_one_search(shares):
+def test_unbounded_variables_are_for_one_search(shares: list[object]) -> None:
     for how in ({}, {"workers": 2, "executor": Here()}):
         m = ci.Model()
         x, y = m.int_var("x", 1, None), m.int_var("y", 1, None)
@@ -42,27 +42,27 @@ def test_unbounded_variables_are_for_one_search(shares):
             (18, 2),
             (36, 1),
         ]
-        assert m.solve(minimize=x + y, engine="interpreted", **how).objective == 13
+        assert m.solve(minimize=x + y, engine="interpreted", **how).objective == 13  # type: ignore[arg-type]
         m.add(x * x - 2 * y * y == 1)
-        assert not m.solve(engine="interpreted", **how)
+        assert not m.solve(engine="interpreted", **how)  # type: ignore[arg-type]
         free = ci.Model()
         z = free.int_var("z", 0, None)
         free.add(z % 7 == 3)
         with pytest.raises(ci.UnboundedError):
-            list(free.iter_solutions(engine="interpreted", **how))
+            list(free.iter_solutions(engine="interpreted", **how))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("name", "value"), [("is_wider", True), ("end", "unbounded")])
-def test_what_a_worker_finds_out_about_bounds(name, value, shares):
+def test_what_a_worker_finds_out_about_bounds(name: Any, value: bool | str, shares: list[object]) -> None:
     """Its answer says so; the caller does what one search alone would."""
 
     class Wide(Here):
-        def submit(self, fn, /, *args, **kwargs):
+        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
             answer = json.loads(fn(*args))
-            names = [each.name for each in share.fields(share.Answer)]
+            names = [each.name for each in share.fields(share.Answer)]  # type: ignore[attr-defined]
             answer[names.index(name)] = value
             answer[names.index("unbounded")] = 0
-            future = Future()
+            future: Any = Future()
             future.set_result(json.dumps(answer))
             return future
 
@@ -70,7 +70,7 @@ def test_what_a_worker_finds_out_about_bounds(name, value, shares):
         queens(8).count(engine="interpreted", executor=Wide(), workers=2)
 
 
-def test_ways_that_cannot_be_shared_say_so():
+def test_ways_that_cannot_be_shared_say_so() -> None:
     m = queens(5)
     x, *_ = m.variables.values()
     with pytest.raises(
@@ -86,12 +86,12 @@ def test_ways_that_cannot_be_shared_say_so():
     assert m.solve(learn=True, workers=1)
     for wrong in (0, -1, True, 1.5, "2"):
         with pytest.raises(ci.ModelError, match="number of workers"):
-            m.solve(workers=wrong)
+            m.solve(workers=wrong)  # type: ignore[arg-type]
     with pytest.raises(ci.ModelError, match=r"executor must be an executor of concurrent\.futures"):
-        m.solve(executor="threads")
+        m.solve(executor="threads")  # type: ignore[arg-type]
 
 
-def test_assumptions_and_progress_go_with_workers(shares):
+def test_assumptions_and_progress_go_with_workers(shares: list[object]) -> None:
     m = queens(8)
     x, y, *_ = m.variables.values()
     r = m.solve(assumptions=[x == 0], minimize=y, engine="interpreted", executor=Here(), progress=True)
@@ -101,11 +101,11 @@ def test_assumptions_and_progress_go_with_workers(shares):
     assert r.conflict is not None
 
 
-def test_a_worker_of_another_version_is_told_apart(shares):
+def test_a_worker_of_another_version_is_told_apart(shares: list[object]) -> None:
     tasks: list[Any] = []
 
     class Listening(Here):
-        def submit(self, fn, /, *args, **kwargs):
+        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
             tasks.append((fn, *args))
             return super().submit(fn, *args, **kwargs)
 
@@ -116,7 +116,7 @@ def test_a_worker_of_another_version_is_told_apart(shares):
         function(json.dumps({**json.loads(common), "version": "0.0.1"}), text)
 
 
-def test_numbers_too_long_for_decimal_json(shares):
+def test_numbers_too_long_for_decimal_json(shares: list[object]) -> None:
     """Python reads no decimal integer of more than 4,300 digits."""
     m = ci.Model()
     base = 1 << 15_000
@@ -134,7 +134,7 @@ all_different([q1, q2 - 1, q3 - 2, q4 - 3, q5 - 4, q6 - 5, q7 - 6])
 """
 
 
-def test_the_command_takes_workers(shares, monkeypatch):
+def test_the_command_takes_workers(shares: list[object], monkeypatch: pytest.MonkeyPatch) -> None:
     # Tables and diagrams answer so small a model before anyone searches.
     monkeypatch.setattr("constrint.diagrams.planner.count_planned", lambda model, time_limit: None)
     monkeypatch.setattr("constrint.search.descent.sweep", lambda *arguments: None)
@@ -168,7 +168,7 @@ constraint int_lin_le([5,-3,1],[a,d,f],4);
 """
 
 
-def test_flatzinc_takes_workers(shares, monkeypatch):
+def test_flatzinc_takes_workers(shares: list[object], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("constrint.search.descent.sweep", lambda *arguments: None)
     for text, options in (
         (FLAT + "solve satisfy;", {"all_solutions": True}),
@@ -185,13 +185,13 @@ def test_flatzinc_takes_workers(shares, monkeypatch):
     assert shares
 
 
-def test_dask_with_two_worker_processes(shares):
+def test_dask_with_two_worker_processes(shares: list[object]) -> None:
     from distributed import Client, LocalCluster
 
-    cluster = LocalCluster(
+    cluster = LocalCluster(  # type: ignore[no-untyped-call]
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
     )
-    with cluster, Client(cluster) as client:
+    with cluster, Client(cluster) as client:  # type: ignore[no-untyped-call]
         executor = client.get_executor()
         m = queens(7)
         x, y, *_ = m.variables.values()
@@ -219,7 +219,7 @@ if __name__ == "__main__":
 """
 
 
-def test_mpi_with_two_worker_processes(tmp_path):
+def test_mpi_with_two_worker_processes(tmp_path: Path) -> None:
     if find_spec("mpi4py") is None:
         pytest.skip("mpi4py is not installed (extra: test)")
     beside = Path(sys.executable).with_name("mpiexec")
@@ -237,8 +237,8 @@ def test_mpi_with_two_worker_processes(tmp_path):
     assert done.stdout.split() == ["40", str(m.solve(maximize=3 * x + y).objective)], done.stderr
 
 
-def test_sources_that_are_not_installed_have_workers_too(monkeypatch):
-    def missing(name):
+def test_sources_that_are_not_installed_have_workers_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> None:
         raise PackageNotFoundError(name)
 
     monkeypatch.setattr("importlib.metadata.version", missing)

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import page_reader
 import pytest
@@ -16,7 +17,7 @@ from constrint.tuning.spaces import from_json, from_tune_params
 
 DATA = Path(__file__).parents[3] / "benchmarks" / "spaces" / "data"
 
-ODD = {
+ODD: dict[str, Any] = {
     "text": ["</script><script>alert(1)</script>", "a & b", 'say "so"', "", "\u2028"],
     "mixed": [1, "1", None, (1, 2), True][:4],
     "real": [0.5, 2, -3.25],
@@ -25,7 +26,7 @@ ODD = {
 }
 
 
-def test_the_page_of_a_drawn_set_holds_its_solutions(tmp_path):
+def test_the_page_of_a_drawn_set_holds_its_solutions(tmp_path: Path) -> None:
     path = tmp_path / "space.html"
     read = 0
     for seed in range(91_000, 91_120):
@@ -42,7 +43,7 @@ def test_the_page_of_a_drawn_set_holds_its_solutions(tmp_path):
     assert read > 60
 
 
-def test_values_of_every_kind(tmp_path):
+def test_values_of_every_kind(tmp_path: Path) -> None:
     space = from_tune_params(ODD, ["text != 'a & b' or real > 0"])
     space.picture(tmp_path / "odd.html")
     text = (tmp_path / "odd.html").read_text(encoding="utf-8")
@@ -57,7 +58,7 @@ def test_values_of_every_kind(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["hotspot", "catbench_rise_mm"])
-def test_the_page_of_a_tuners_space(name, tmp_path):
+def test_the_page_of_a_tuners_space(name: str, tmp_path: Path) -> None:
     space = from_json(json.loads((DATA / f"{name}.json").read_text(encoding="utf-8")))
     space.picture(tmp_path / "space.html")
     document = page_reader.document(tmp_path / "space.html")
@@ -65,7 +66,7 @@ def test_the_page_of_a_tuners_space(name, tmp_path):
     assert (tmp_path / "space.html").stat().st_size < 100_000
 
 
-def test_a_huge_set_is_held(tmp_path):
+def test_a_huge_set_is_held(tmp_path: Path) -> None:
     m = Model()
     x = m.int_vars("x", 12, 0, 60)
     m.add(*[abs(a - b) <= 25 for a, b in pairwise(x)])
@@ -75,7 +76,7 @@ def test_a_huge_set_is_held(tmp_path):
     assert page_reader.size(page_reader.document(tmp_path / "space.html")) == solutions.size
 
 
-def test_a_diagram_beyond_the_limit_is_drawn_statically(tmp_path):
+def test_a_diagram_beyond_the_limit_is_drawn_statically(tmp_path: Path) -> None:
     m = Model()
     x, y = m.int_var("x", 0, 9), m.int_var("y", 0, 9)
     m.add(x * y % 7 == 1)
@@ -92,4 +93,4 @@ def test_a_diagram_beyond_the_limit_is_drawn_statically(tmp_path):
     assert page_reader.size(page_reader.document(path)) == solutions.size
     for wrong, message in ((-1, "cannot be negative"), (2.5, "must be an integer")):
         with pytest.raises(ModelError, match=message):
-            solutions.picture(path, most_edges=wrong)
+            solutions.picture(path, most_edges=wrong)  # type: ignore[arg-type]

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
-from chromium import chromium, needs_chromium
+from chromium import Browser, chromium, needs_chromium
 
 from constrint import Model
-from constrint.tuning.spaces import from_json, from_tune_params
+from constrint.solutions.solutionset import SolutionSet
+from constrint.tuning.spaces import Space, from_json, from_tune_params
 
 DATA = Path(__file__).parents[3] / "benchmarks" / "spaces" / "data"
 WIDTHS = (1400, 700, 400)
@@ -19,17 +22,17 @@ pytestmark = needs_chromium
 
 
 @pytest.fixture(scope="module")
-def browser():
+def browser() -> Iterator[Browser]:
     with chromium() as found:
         yield found
 
 
 @pytest.fixture(scope="module")
-def hotspot():
+def hotspot() -> Space:
     return from_json(json.loads((DATA / "hotspot.json").read_text(encoding="utf-8")))
 
 
-def shown(browser, solutions, path, **how):
+def shown(browser: Browser, solutions: SolutionSet, path: Path, **how: Any) -> None:
     """Write the page of a set and open it."""
     solutions.picture(path)
     browser.problems.clear()
@@ -37,27 +40,27 @@ def shown(browser, solutions, path, **how):
     browser.until("window.explorer && explorer.pairs.complete")
 
 
-def bar(variable, place):
+def bar(variable: str, place: int) -> str:
     """The bar of a value, as a JavaScript expression."""
     label = f"Values of {variable}"
     return f"document.querySelector('[aria-label={json.dumps(label)}]').children[{place}]"
 
 
-def total(browser):
+def total(browser: Browser) -> Any:
     return int(
         browser.value("document.getElementById('total').textContent.split(' ')[0].replaceAll(',', '')")
     )
 
 
-def place(solutions, name, value):
+def place(solutions: Space, name: str, value: int) -> int:
     return solutions.values_of(name).index(value)
 
 
-def settled(browser):
+def settled(browser: Browser) -> None:
     browser.until("explorer.pairs.complete === explorer.pairs.run")
 
 
-def test_clicks_and_drags_on_values(browser, hotspot, tmp_path):
+def test_clicks_and_drags_on_values(browser: Browser, hotspot: Space, tmp_path: Path) -> None:
     shown(browser, hotspot, tmp_path / "hotspot.html")
     assert total(browser) == hotspot.size == 349_853
     browser.click(bar("block_size_x", place(hotspot, "block_size_x", 64)))
@@ -87,7 +90,7 @@ def test_clicks_and_drags_on_values(browser, hotspot, tmp_path):
     assert browser.problems == []
 
 
-def test_keys(browser, hotspot, tmp_path):
+def test_keys(browser: Browser, hotspot: Space, tmp_path: Path) -> None:
     shown(browser, hotspot, tmp_path / "hotspot.html")
     browser.value(f"{bar('tile_size_x', 0)}.focus()")
     browser.press("ArrowRight")
@@ -114,7 +117,7 @@ def test_keys(browser, hotspot, tmp_path):
     assert browser.problems == []
 
 
-def test_pairs_and_axes_of_samples(browser, hotspot, tmp_path):
+def test_pairs_and_axes_of_samples(browser: Browser, hotspot: Space, tmp_path: Path) -> None:
     shown(browser, hotspot, tmp_path / "hotspot.html")
     names = hotspot.names
     column, row = names.index("tile_size_x"), names.index("tile_size_y")
@@ -152,7 +155,7 @@ def test_pairs_and_axes_of_samples(browser, hotspot, tmp_path):
     assert browser.problems == []
 
 
-def test_the_conditions_are_copied(browser, tmp_path):
+def test_the_conditions_are_copied(browser: Browser, tmp_path: Path) -> None:
     space = from_tune_params({"s": ["it's", "b"], "x": range(1, 9), "y": [1, 2, 4]}, ["x >= y"])
     shown(browser, space, tmp_path / "space.html")
     browser.value(
@@ -174,7 +177,9 @@ def test_the_conditions_are_copied(browser, tmp_path):
 
 
 @pytest.mark.parametrize(("variables", "values"), [(11, 40), (14, 61)])
-def test_a_set_of_10_to_the_15_and_more(browser, variables, values, tmp_path):
+def test_a_set_of_10_to_the_15_and_more(
+    browser: Browser, variables: int, values: int, tmp_path: Path
+) -> None:
     m = Model()
     x = m.int_vars("x", variables, 0, values - 1)
     m.add(*[abs(a - b) <= 12 for a, b in pairwise(x)])
@@ -193,7 +198,7 @@ def test_a_set_of_10_to_the_15_and_more(browser, variables, values, tmp_path):
     assert browser.problems == []
 
 
-def test_no_overflow_at_any_width_in_light_and_dark(browser, hotspot, tmp_path):
+def test_no_overflow_at_any_width_in_light_and_dark(browser: Browser, hotspot: Space, tmp_path: Path) -> None:
     for width in WIDTHS:
         for dark in (False, True):
             shown(browser, hotspot, tmp_path / "hotspot.html", width=width, dark=dark)
@@ -203,7 +208,7 @@ def test_no_overflow_at_any_width_in_light_and_dark(browser, hotspot, tmp_path):
     assert browser.problems == []
 
 
-def test_damage_is_told(browser, hotspot, tmp_path):
+def test_damage_is_told(browser: Browser, hotspot: Space, tmp_path: Path) -> None:
     path = tmp_path / "hotspot.html"
     hotspot.picture(path)
     text = path.read_text(encoding="utf-8")

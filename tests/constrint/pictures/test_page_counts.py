@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import random
 import shlex
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import page_reader
 import pytest
@@ -18,6 +20,7 @@ from random_models import draw_model
 
 from constrint import Model
 from constrint.cli.given import chosen_values, named_in
+from constrint.solutions.solutionset import SolutionSet
 from constrint.tuning.spaces import from_json, from_tune_params
 
 ROOT = Path(__file__).parents[3]
@@ -27,8 +30,12 @@ NODE = shutil.which("node")
 pytestmark = pytest.mark.skipif(NODE is None, reason="no node: apt-get install nodejs")
 
 
-def asked(cases, **more):
+def asked(
+    cases: Any,
+    **more: Any,
+) -> Any:
     """The page's answers to (document, conditions) cases; `paired` has the variables of the pairs."""
+    assert NODE is not None
     answer = subprocess.run(
         [NODE, str(Path(__file__).with_name("ask_page.js")), str(SCRIPTS)],
         input=json.dumps(
@@ -42,16 +49,20 @@ def asked(cases, **more):
     return json.loads(answer.stdout)
 
 
-def held(solutions, tmp_path):
+def held(
+    solutions: SolutionSet, tmp_path: Path
+) -> dict[str, list[dict[str, int | list[int | str] | str] | int] | str]:
     solutions.picture(tmp_path / "space.html")
     return page_reader.document(tmp_path / "space.html")
 
 
-def drawn(random, document):
+def drawn(
+    random: random.Random, document: dict[str, list[dict[str, int | list[int | str] | str] | int] | str]
+) -> Any:
     """Conditions on some variables: each a few places of values."""
-    found = []
+    found: list[Any] = []
     for variable in document["variables"]:
-        count = len(page_reader.texts(variable))
+        count = len(page_reader.texts(variable))  # type: ignore[arg-type]
         if count == 1 or random.random() < 0.2:
             found.append(None)
         elif random.random() < 0.5:
@@ -62,24 +73,28 @@ def drawn(random, document):
     return found
 
 
-def conditioned(solutions, document, conditions):
+def conditioned(
+    solutions: Any,
+    document: dict[str, list[dict[str, int | list[int | str] | str] | int] | str],
+    conditions: Any,
+) -> Any:
     """The subset by `SolutionSet.given`, one value at a time."""
     part = solutions
     for variable, places in zip(document["variables"], conditions, strict=True):
         if places is not None:
-            values = solutions.values_of(variable["name"])
-            subsets = [part.given(**{variable["name"]: values[place]}) for place in places]
+            values = solutions.values_of(variable["name"])  # type: ignore[index]
+            subsets = [part.given(**{variable["name"]: values[place]}) for place in places]  # type: ignore[arg-type, index]
             part = subsets[0]
             for other in subsets[1:]:
                 part = part | other
     return part
 
 
-def by_values(conditions):
+def by_values(conditions: Any) -> Any:
     return [None if places is None else set(places) for places in conditions]
 
 
-def check_against_the_list(solutions, document, conditions, answer):
+def check_against_the_list(solutions: Any, document: Any, conditions: Any, answer: Any) -> None:
     variables = document["variables"]
     places = [{text: i for i, text in enumerate(page_reader.texts(one))} for one in variables]
     rows = [
@@ -113,7 +128,7 @@ def check_against_the_list(solutions, document, conditions, answer):
         assert all(one is None or places[v][row[v]] in one for v, one in enumerate(kept))
 
 
-def check_copies(solutions, answer):
+def check_copies(solutions: Any, answer: Any) -> None:
     """The three notations mean the same set; an empty one is none."""
     total = int(answer["total"])
     part = solutions
@@ -125,14 +140,14 @@ def check_copies(solutions, answer):
         part = part.given(**{name: set(values)})
     assert part.size == total
     call = ast.parse(answer["python"], mode="eval").body
-    arguments = {}
+    arguments: dict[Any, Any] = {}
     for keyword in call.keywords:
         value = ast.literal_eval(keyword.value)
         arguments.update(value if keyword.arg is None else {keyword.arg: value})
     assert solutions.given(**arguments).size == total
 
 
-def test_drawn_sets(tmp_path):
+def test_drawn_sets(tmp_path: Path) -> None:
     random = Random(5)
     sets = []
     for seed in range(92_000, 92_090):
@@ -140,7 +155,7 @@ def test_drawn_sets(tmp_path):
         if 1 < solutions.size < 1_500:
             sets.append((seed, solutions, held(solutions, tmp_path)))
     cases = [(document, [drawn(random, document) for _ in range(3)]) for _, _, document in sets]
-    kinds = Counter()
+    kinds: Any = Counter()
     for (seed, solutions, document), (_, conditions), answers in zip(sets, cases, asked(cases), strict=True):
         for chosen, answer in zip(conditions, answers, strict=True):
             try:
@@ -153,7 +168,7 @@ def test_drawn_sets(tmp_path):
     assert kinds["none"] > 0
 
 
-def test_values_of_every_kind(tmp_path):
+def test_values_of_every_kind(tmp_path: Path) -> None:
     random = Random(6)
     space = from_tune_params(
         {
@@ -173,7 +188,7 @@ def test_values_of_every_kind(tmp_path):
         check_copies(space, answer)
 
 
-def test_constraints_that_are_copied_give_the_same_space(tmp_path):
+def test_constraints_that_are_copied_give_the_same_space(tmp_path: Path) -> None:
     source = json.loads((ROOT / "benchmarks/spaces/data/hotspot.json").read_text(encoding="utf-8"))
     space = from_json(source)
     document = held(space, tmp_path)
@@ -191,7 +206,7 @@ def test_constraints_that_are_copied_give_the_same_space(tmp_path):
         check_copies(space, answer)
 
 
-def chain(variables, values, step):
+def chain(variables: int, values: int, step: int) -> Model:
     m = Model()
     x = m.int_vars("x", variables, 0, values - 1)
     m.add(*[abs(a - b) <= step for a, b in pairwise(x)])
@@ -199,13 +214,13 @@ def chain(variables, values, step):
 
 
 @pytest.mark.parametrize(("variables", "values"), [(11, 40), (12, 50), (40, 20)])
-def test_numbers_beyond_doubles_are_exact(variables, values, tmp_path):
+def test_numbers_beyond_doubles_are_exact(variables: Any, values: Any, tmp_path: Path) -> None:
     model = chain(variables, values, 12)
     solutions = model.solutions()
     assert solutions.size > 10**15
     document = held(solutions, tmp_path)
     conditions = [None] * variables
-    conditions[0], conditions[4], conditions[-1] = [1, 5, 6], list(range(3, 20)), [0, values - 1]
+    conditions[0], conditions[4], conditions[-1] = [1, 5, 6], list(range(3, 20)), [0, values - 1]  # type: ignore[call-overload]
     (answers,) = asked([(document, [[None] * variables, conditions])], paired=[4, 6])
     assert answers[0]["total"] == answers[0]["counted"] == str(solutions.size)
     assert [int(n) for n in answers[0]["counts"][3]] == list(solutions.value_counts("x[3]").values())
@@ -227,7 +242,7 @@ def test_numbers_beyond_doubles_are_exact(variables, values, tmp_path):
     check_copies(solutions, answers[1])
 
 
-def test_samples_are_uniform(tmp_path):
+def test_samples_are_uniform(tmp_path: Path) -> None:
     m = Model()
     x, y, z, free = (m.int_var(name, 0, 5) for name in ("x", "y", "z", "free"))
     m.add(x * y <= z + 3, free <= 1)

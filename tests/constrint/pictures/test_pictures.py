@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from itertools import pairwise
+from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -14,6 +17,7 @@ from random_models import draw_model
 from constrint import EmptySpaceError, Model, ModelError
 from constrint.diagrams.marginals import pair_shares, value_counts
 from constrint.pictures.facts import facts_of
+from constrint.solutions.solutionset import SolutionSet
 from constrint.tuning.spaces import from_tune_params
 
 SPACE = from_tune_params(
@@ -22,14 +26,14 @@ SPACE = from_tune_params(
 )
 
 
-def sets():
+def sets() -> Iterator[tuple[int, SolutionSet]]:
     for seed in range(90_000, 90_120):
         solutions = draw_model(seed).build().solutions()
         if solutions.size > 1:
             yield seed, solutions
 
 
-def test_counts_of_values_are_those_of_the_list():
+def test_counts_of_values_are_those_of_the_list() -> None:
     for seed, solutions in sets():
         listed = solutions.to_columns()
         for diagram in solutions.diagrams:
@@ -39,7 +43,7 @@ def test_counts_of_values_are_those_of_the_list():
                 assert [n * (solutions.size // diagram.size) for n in counts] == want.tolist(), f"seed {seed}"
 
 
-def test_shares_of_pairs_are_those_of_the_list():
+def test_shares_of_pairs_are_those_of_the_list() -> None:
     pairs = 0
     for seed, solutions in sets():
         for diagram in solutions.diagrams:
@@ -56,7 +60,7 @@ def test_shares_of_pairs_are_those_of_the_list():
     assert pairs > 40
 
 
-def test_pairs_across_components_multiply():
+def test_pairs_across_components_multiply() -> None:
     facts = facts_of(SPACE)
     listed = SPACE.to_pandas()
     assert len(facts.pairs) == 6
@@ -68,7 +72,7 @@ def test_pairs_across_components_multiply():
             assert sorted(np.rint(pair.shares[pair.shares > 0] * SPACE.size)) == sorted(table)
 
 
-def test_bins_hold_every_solution_once():
+def test_bins_hold_every_solution_once() -> None:
     wide = next(h for h in facts_of(SPACE).histograms if h.name == "wide")
     assert len(wide.counts) == 32
     assert sum(wide.counts) == SPACE.size
@@ -76,7 +80,7 @@ def test_bins_hold_every_solution_once():
     assert wide.labels[-1] == "97 … 99"
 
 
-def test_a_picture_is_svg_with_its_numbers(tmp_path):
+def test_a_picture_is_svg_with_its_numbers(tmp_path: Path) -> None:
     path = tmp_path / "space.svg"
     SPACE.picture(path)
     root = ElementTree.parse(path).getroot()
@@ -93,25 +97,27 @@ def test_a_picture_is_svg_with_its_numbers(tmp_path):
 
 
 class Tags(HTMLParser):
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
-        self.open, self.seen = [], []
+        self.open, self.seen = [], []  # type: ignore[var-annotated]
 
-    def handle_starttag(self, tag, attrs):
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.seen.append(tag)
         assert not any(name in ("src", "href") for name, _ in attrs)
         if tag not in ("meta", "br"):
             self.open.append(tag)
 
-    def handle_startendtag(self, tag, attrs):
+    def handle_startendtag(self, tag: Any, attrs: Any) -> None:
         self.seen.append(tag)
 
-    def handle_endtag(self, tag):
+    def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag
 
 
 @pytest.mark.parametrize(("most_edges", "pictures", "details"), [(None, 0, 3), (0, 1, 5)])
-def test_a_page_is_whole_and_needs_no_other_file(most_edges, pictures, details, tmp_path):
+def test_a_page_is_whole_and_needs_no_other_file(
+    most_edges: int | None, pictures: int, details: int, tmp_path: Path
+) -> None:
     path = tmp_path / "space.html"
     SPACE.picture(path, variables=["bx", "s"], most_edges=most_edges)
     text = path.read_text(encoding="utf-8")
@@ -125,7 +131,7 @@ def test_a_page_is_whole_and_needs_no_other_file(most_edges, pictures, details, 
     assert "<row>" not in text
 
 
-def test_a_notebook_shows_a_set():
+def test_a_notebook_shows_a_set() -> None:
     assert SPACE._repr_html_().startswith("<svg")
     m = Model()
     x = m.int_var("x", 0, 9)
@@ -133,7 +139,7 @@ def test_a_notebook_shows_a_set():
     assert m.solutions()._repr_html_() == "<div><strong>SolutionSet(0 solutions of x)</strong></div>"
 
 
-def test_names_and_values_that_svg_cannot_hold(tmp_path):
+def test_names_and_values_that_svg_cannot_hold(tmp_path: Path) -> None:
     m = Model()
     m.int_var("a\x01<b", 0, 3)
     labels = from_tune_params({"a": ["\x00", "\ud800", "\"&<>'", "\n", "x" * 99]})
@@ -143,7 +149,7 @@ def test_names_and_values_that_svg_cannot_hold(tmp_path):
         assert ElementTree.parse(tmp_path / "odd.svg").getroot().tag.endswith("svg")
 
 
-def test_a_huge_set_is_drawn(tmp_path):
+def test_a_huge_set_is_drawn(tmp_path: Path) -> None:
     m = Model()
     x = [m.int_var(f"x{i}", 0, 99) for i in range(330)]
     m.add(x[0] <= x[1] + 90, *[abs(a - b) <= 90 for a, b in pairwise(x[2:30])])
@@ -157,7 +163,7 @@ def test_a_huge_set_is_drawn(tmp_path):
     assert pair.shares.sum() == pytest.approx(1)
 
 
-def test_what_cannot_be_drawn(tmp_path):
+def test_what_cannot_be_drawn(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"ends in \.svg or \.html"):
         SPACE.picture(tmp_path / "space.png")
     with pytest.raises(ModelError, match="no variable is named 'q'"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations, product
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ from constrint.propagators import AllDifferent, AllDifferentBounds, LinearNe
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_colourings_are_those_of_brute_force(seed):
+def test_colourings_are_those_of_brute_force(seed: int) -> None:
     draw = Random(seed)
     n = draw.randint(3, 6)
     domains = [range(low := draw.randint(0, 1), low + draw.randint(2, 4)) for _ in range(n)]
@@ -34,11 +35,11 @@ def test_colourings_are_those_of_brute_force(seed):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_cliques_are_cliques_without_a_common_edge(seed):
+def test_cliques_are_cliques_without_a_common_edge(seed: int) -> None:
     draw = Random(seed)
     n = draw.randint(3, 15)
     edges = {frozenset(pair) for pair in combinations(range(n), 2) if draw.random() < 0.6}
-    covered = set()
+    covered: set[Any] = set()
     for clique in cliques(edges, 3):
         assert len(clique) >= 3
         own = {frozenset(pair) for pair in combinations(clique, 2)}
@@ -49,7 +50,7 @@ def test_cliques_are_cliques_without_a_common_edge(seed):
     assert not [t for t in combinations(range(n), 3) if {frozenset(p) for p in combinations(t, 2)} <= rest]
 
 
-def test_what_is_left_are_the_pairs_of_no_clique():
+def test_what_is_left_are_the_pairs_of_no_clique() -> None:
     nodes = [LinearNe(((1, a), (-1, b)), 0) for a, b in [(0, 1), (0, 2), (2, 1), (2, 3)]]
     other = LinearNe(((1, 0), (-1, 3)), 2)
     joined = with_cliques([*nodes, other], [0] * 4, [3] * 4)
@@ -58,7 +59,7 @@ def test_what_is_left_are_the_pairs_of_no_clique():
     assert with_cliques([*nodes[2:], other], [0] * 4, [3] * 4) is None
 
 
-def test_pigeons_without_a_hole_are_refuted_at_the_root():
+def test_pigeons_without_a_hole_are_refuted_at_the_root() -> None:
     m = Model()
     hole = m.int_vars("hole", 21, 0, 19)
     m.add(*[a != b for a, b in combinations(hole, 2)])

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import itertools
 import random
+from typing import Any
 
 import pytest
 
 import constrint as ci
-from constrint.lowering.conditions import Infeasible, Lowering
+from constrint.lowering.conditions import Lowering
+from constrint.lowering.variables import Infeasible
 from constrint.presolve import presolve
 
 
-def left_at_the_root(model: ci.Model) -> dict[str, set[int]] | None:
+def left_at_the_root(model: ci.Model) -> Any:
     """The values of each variable after propagation; None where that proves that there is no solution."""
     lowering = Lowering()
     try:
@@ -50,7 +52,7 @@ def _variables(rng: random.Random, model: ci.Model, count: int) -> list[ci.IntEx
     return [model.int_var(f"x{i}", values=rng.sample(range(-1, 5), rng.randint(1, 4))) for i in range(count)]
 
 
-def _regular(rng, xs):
+def _regular(rng: Any, xs: Any) -> Any:
     arcs = [(q, a, rng.randrange(3)) for q in range(3) for a in range(-1, 5) if rng.random() < 0.5]
     return ci.regular(xs, arcs, 0, [1, 2])
 
@@ -77,7 +79,7 @@ ON_DOMAINS = {
 
 
 @pytest.mark.parametrize("name", ON_DOMAINS)
-def test_every_value_that_is_left_has_a_solution(name):
+def test_every_value_that_is_left_has_a_solution(name: str) -> None:
     narrowed = 0
     for seed in range(60):
         rng = random.Random(f"{name} {seed}")
@@ -95,7 +97,7 @@ def test_every_value_that_is_left_has_a_solution(name):
     assert narrowed > 5
 
 
-def test_bounds_of_all_different_have_solutions_between_the_bounds():
+def test_bounds_of_all_different_have_solutions_between_the_bounds() -> None:
     narrowed = 0
     for seed in range(150):
         rng = random.Random(seed)
@@ -119,7 +121,7 @@ def test_bounds_of_all_different_have_solutions_between_the_bounds():
     assert narrowed > 30
 
 
-def test_scheduling_finds_what_its_rules_are_for():
+def test_scheduling_finds_what_its_rules_are_for() -> None:
     model = ci.Model()
     a, b, c = (model.int_var(name, 0, 6) for name in "abc")
     late = model.int_var("late", 0, 20)
@@ -144,7 +146,7 @@ def test_scheduling_finds_what_its_rules_are_for():
     assert left_at_the_root(model)["x"] == {0}
 
 
-def test_circuits_do_not_close_early():
+def test_circuits_do_not_close_early() -> None:
     model = ci.Model()
     x = model.int_vars("x", 4, 0, 3)
     model.add(ci.circuit(x), x[0] == 1, x[1] == 2)
@@ -155,7 +157,7 @@ def test_circuits_do_not_close_early():
     assert left_at_the_root(model) is None
 
 
-def test_counts_of_values_bound_each_other():
+def test_counts_of_values_bound_each_other() -> None:
     model = ci.Model()
     x = model.int_vars("x", 4, 0, 2)
     a, b = model.int_var("a", 2, 4), model.int_var("b", 0, 4)

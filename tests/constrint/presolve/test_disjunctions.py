@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations, product
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ from constrint.propagators import Clause, LinearEq, LinearLe, LinearLeIf, NoOver
 FORMS = ("or", "named", "one literal", "large factor", "sum", "chained")
 
 
-def exclude(m: Model, form: str, name: str, tasks: tuple, horizon: int) -> None:
+def exclude(m: Model, form: str, name: str, tasks: tuple[Any, ...], horizon: int) -> None:
     """Post that one of two tasks ends before the other starts."""
     (s, d), (t, e) = tasks
     if form == "or":
@@ -39,7 +40,7 @@ def exclude(m: Model, form: str, name: str, tasks: tuple, horizon: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(24))
-def test_schedules_are_those_of_brute_force(seed):
+def test_schedules_are_those_of_brute_force(seed: int) -> None:
     draw = Random(seed)
     n, horizon = draw.randint(3, 4), draw.randint(4, 6)
     m = Model()
@@ -63,7 +64,7 @@ def test_schedules_are_those_of_brute_force(seed):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_each_form_is_found(form):
+def test_each_form_is_found(form: str) -> None:
     m = Model()
     starts = m.int_vars("s", 4, 0, 20)
     for i, j in combinations(range(4), 2):
@@ -76,7 +77,7 @@ def test_each_form_is_found(form):
     assert lasts == {number: 2 + i for i, number in enumerate(numbers)}
 
 
-def test_a_duration_that_is_a_variable_stays_one():
+def test_a_duration_that_is_a_variable_stays_one() -> None:
     m = Model()
     starts, lasts = m.int_vars("s", 3, 0, 20), m.int_vars("d", 3, 2, 5)
     for i, j in combinations(range(3), 2):
@@ -88,7 +89,7 @@ def test_a_duration_that_is_a_variable_stays_one():
     assert both == {prepared.variables[s]: prepared.variables[d] for s, d in zip(starts, lasts, strict=True)}
 
 
-def test_two_tasks_and_orders_without_duration_are_no_machine():
+def test_two_tasks_and_orders_without_duration_are_no_machine() -> None:
     problem = Problem()
     x = [problem.variable(0, 9) for _ in range(3)]
     for i, j in combinations(range(3), 2):
@@ -103,7 +104,7 @@ def test_two_tasks_and_orders_without_duration_are_no_machine():
     assert problem.propagators == before
 
 
-def test_machines_prove_that_tasks_do_not_fit():
+def test_machines_prove_that_tasks_do_not_fit() -> None:
     m = Model()
     starts = m.int_vars("s", 6, 0, 15)  # six tasks of 4 end at 24 at the soonest; the last starts at 20
     for s, t in combinations(starts, 2):
@@ -112,7 +113,7 @@ def test_machines_prove_that_tasks_do_not_fit():
     assert not m.solve()
 
 
-def test_both_literals_of_a_sum_may_exclude():
+def test_both_literals_of_a_sum_may_exclude() -> None:
     problem = Problem()
     x = [problem.variable(0, 30) for _ in range(3)]
     for i, j in combinations(range(3), 2):

@@ -1,15 +1,18 @@
 """The dual row for optimisation: valid for every solution, and useful."""
 
+# mypy: disable-error-code="attr-defined"
 from __future__ import annotations
 
 import itertools
 from random import Random
+from typing import Any
 
 import pytest
 from differential_checks import wrong_answers
 from random_models import draw_model
 
 from constrint import Model, Status, all_different, sum_
+from constrint.preparing.options import Engine
 from constrint.preparing.prepared import Prepared
 from constrint.relaxation import dual
 from constrint.relaxation.dual import with_dual_row
@@ -19,7 +22,7 @@ from constrint.settings import DEFAULT, using
 AT_ONCE = DEFAULT.with_fields(search={"nodes_before_dual": 1})
 
 
-def knapsacks(items: int, sacks: int, seed: int) -> tuple[Model, list, list[int]]:
+def knapsacks(items: int, sacks: int, seed: int) -> tuple[Model, list[Any], list[int]]:
     """Things that fit several sacks at once, and what each is worth."""
     random = Random(seed)
     model = Model()
@@ -30,7 +33,7 @@ def knapsacks(items: int, sacks: int, seed: int) -> tuple[Model, list, list[int]
     return model, taken, [random.randint(5, 40) for _ in taken]
 
 
-def linear_model(random: Random) -> tuple[Model, list, list[tuple[list[int], str, int]], list[range]]:
+def linear_model(random: Random) -> tuple[Model, list[Any], list[tuple[list[int], str, int]], list[range]]:
     """A few linear constraints over small domains."""
     ranges = [range(low, low + random.randint(1, 5)) for low in random.choices(range(-3, 3), k=4)]
     model = Model()
@@ -47,7 +50,7 @@ def linear_model(random: Random) -> tuple[Model, list, list[tuple[list[int], str
 
 
 @pytest.mark.parametrize("block", range(4))
-def test_every_solution_satisfies_the_row(block):
+def test_every_solution_satisfies_the_row(block: int) -> None:
     """160 models: each solution by brute force, and the optimum by a search that gets the row at once."""
     added = 0
     for seed in range(40 * block, 40 * (block + 1)):
@@ -85,14 +88,14 @@ def test_every_solution_satisfies_the_row(block):
 
 
 @pytest.mark.parametrize("block", range(3))
-def test_optima_of_random_models_that_get_the_row_at_once(block):
+def test_optima_of_random_models_that_get_the_row_at_once(block: int) -> None:
     for seed in range(130_000 + 100 * block, 130_000 + 100 * (block + 1)):
         with using(AT_ONCE):
             assert wrong_answers(draw_model(seed), engine="interpreted") == [], f"seed {seed}"
 
 
 @pytest.mark.parametrize("block", range(3))
-def test_optima_of_linear_models_that_get_the_row_at_once(block):
+def test_optima_of_linear_models_that_get_the_row_at_once(block: int) -> None:
     for seed in range(1000 + 60 * block, 1000 + 60 * (block + 1)):
         random = Random(seed)
         model, xs, rows, ranges = linear_model(random)
@@ -109,7 +112,7 @@ def test_optima_of_linear_models_that_get_the_row_at_once(block):
             assert found.objective == (best(worth) if worth else None), f"seed {seed}"
 
 
-def test_knapsacks_are_proved_in_few_nodes():
+def test_knapsacks_are_proved_in_few_nodes() -> None:
     model, taken, profits = knapsacks(28, 4, 1)
     goal = sum_([a * x for a, x in zip(profits, taken, strict=True)])
     result = model.solve(maximize=goal, engine="interpreted", learn=False)
@@ -119,7 +122,9 @@ def test_knapsacks_are_proved_in_few_nodes():
 
 @pytest.mark.parametrize("engine", ["interpreted", "compiled"])
 @pytest.mark.parametrize("learn", [False, "auto"])
-def test_without_a_row_search_goes_on_where_it_was(monkeypatch, engine, learn):
+def test_without_a_row_search_goes_on_where_it_was(
+    monkeypatch: pytest.MonkeyPatch, engine: Engine, learn: Any
+) -> None:
     """A Golomb ruler: whether it looks for a row after some nodes or never, it takes the same steps."""
     model = Model()
     marks = model.int_vars("mark", 7, 0, 30)
@@ -137,7 +142,7 @@ def test_without_a_row_search_goes_on_where_it_was(monkeypatch, engine, learn):
             minimize=marks[-1],
             engine=engine,
             learn=learn,
-            on_solution=lambda r, told=told: told.append(r.objective),
+            on_solution=lambda r, told=told: told.append(r.objective),  # type: ignore[misc]
         )
         assert (result.status, result.objective, told[-1]) == (Status.OPTIMAL, 25, 25)
         steps.append((result.statistics.nodes, result.statistics.solutions, told))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 from random import Random
+from typing import Any
 
 import pytest
 
 from constrint import IntExpr, Model, Status, UnboundedError, abs_, implies, max_, min_, sum_
 
-INFEASIBLE = {
+INFEASIBLE: dict[Any, Callable[..., Any]] = {
     "parity of a product": lambda x, y, z: [x * (x + 1) == 2 * y + 1],
     "parity of a sum": lambda x, y, z: [abs_(z) - 3 == 2 * x - 6 * y - 3 * z],
     "remainders of squares": lambda x, y, z: [x * x % 4 == 2],
@@ -77,7 +79,7 @@ def test_drawn_models_with_solutions_are_never_infeasible() -> None:
     refuted = solved = 0
     for seed in range(100):
         model, xs = unbounded()
-        model.add(*drawn(Random(seed), xs))
+        model.add(*drawn(Random(seed), xs))  # type: ignore[arg-type]
         conditions = [one.expr for one in model.constraints]
         points = product(range(-5, 6), repeat=3)
         has_solution = any(

@@ -7,10 +7,11 @@ import random
 import time
 from fractions import Fraction
 from math import gcd
+from typing import Any
 
 import pytest
 
-from constrint import Model, Status, UnboundedError, max_
+from constrint import Model, Result, Status, UnboundedError, max_
 from constrint.engine.state_arrays import Box
 from constrint.lowering.problem import Infeasible
 from constrint.presolve.diophantine import Affine, System
@@ -23,7 +24,7 @@ from constrint.settings import DEFAULT
 LIMIT = 120.0  # seconds by the clock, of what takes 2 on a machine without other work
 
 
-def solved(text: str, **options):
+def solved(text: str, **options: Any) -> Result:
     return Model.from_text(text).solve(time_limit=LIMIT, **options)
 
 
@@ -48,7 +49,7 @@ def solved(text: str, **options):
         "x in ..; x % 6 == 1; x % 10 == 4",
     ],
 )
-def test_no_solution_is_proven_at_once(text):
+def test_no_solution_is_proven_at_once(text: str) -> None:
     result = solved(text)
     assert result.status is Status.INFEASIBLE
     assert result.statistics.nodes <= 1
@@ -72,7 +73,7 @@ def test_no_solution_is_proven_at_once(text):
         "x, y in ..; x * y == x + y + 17 * x * x; x != 0",
     ],
 )
-def test_a_solution_is_found_at_once(text):
+def test_a_solution_is_found_at_once(text: str) -> None:
     began = time.process_time()
     result = solved(text)  # every solution is checked against the model before it is returned
     assert result.status is Status.OPTIMAL
@@ -89,19 +90,19 @@ def test_a_solution_is_found_at_once(text):
         ("x, y in ..; x + y == 7; minimize x * x + y * y", 25),
     ],
 )
-def test_optima_without_bounds(text, objective):
+def test_optima_without_bounds(text: str, objective: int) -> None:
     result = solved(text)
     assert (result.status, result.objective) == (Status.OPTIMAL, objective)
 
 
 @pytest.mark.parametrize("text", ["x in ..; minimize x", "x, y in 0..; x <= 2 * y; maximize x"])
-def test_what_has_no_optimum_is_an_error(text):
+def test_what_has_no_optimum_is_an_error(text: str) -> None:
     with pytest.raises(UnboundedError):
         solved(text)
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_equation_systems_against_brute_force(seed):
+def test_equation_systems_against_brute_force(seed: int) -> None:
     rng = random.Random(seed)
     count, size = rng.randint(2, 4), 5
     rows = [
@@ -117,13 +118,13 @@ def test_equation_systems_against_brute_force(seed):
     model = Model()
     xs = [model.int_var(f"x{i}", -size, size, step=s) for i, s in enumerate(steps)]
     for row, bound in rows:
-        model.add(sum(a * x for a, x in zip(row, xs, strict=True)) == bound + 0 * xs[0])
+        model.add(sum(a * x for a, x in zip(row, xs, strict=True)) == bound + 0 * xs[0])  # type: ignore[arg-type]
     found = [tuple(r.values.values()) for r in model.iter_solutions()]
     assert sorted(found) == points
 
 
 @pytest.mark.parametrize("seed", range(120))
-def test_equations_of_powers_against_brute_force(seed):
+def test_equations_of_powers_against_brute_force(seed: int) -> None:
     rng = random.Random(seed)
     terms = [
         (rng.choice([-4, -3, -2, -1, 1, 2, 3, 5]), rng.choice([1, 2, 2, 3, 4]))
@@ -133,7 +134,7 @@ def test_equations_of_powers_against_brute_force(seed):
     bound = rng.randint(-40, 80)
     model = Model()
     xs = [model.int_var(f"x{i}", -6, 7, step=step) for i, step in enumerate(steps)]
-    model.add(sum(a * x**n for (a, n), x in zip(terms, xs, strict=True)) == bound + 0 * xs[0])
+    model.add(sum(a * x**n for (a, n), x in zip(terms, xs, strict=True)) == bound + 0 * xs[0])  # type: ignore[arg-type]
     expected = [
         p
         for p in itertools.product(*[range(-6, 8, step) for step in steps])
@@ -143,7 +144,7 @@ def test_equations_of_powers_against_brute_force(seed):
 
 
 @pytest.mark.parametrize("seed", range(80))
-def test_parameters_give_exactly_the_integer_solutions(seed):
+def test_parameters_give_exactly_the_integer_solutions(seed: int) -> None:
     rng = random.Random(seed)
     count = rng.randint(1, 4)
     equations = [
@@ -152,7 +153,7 @@ def test_parameters_give_exactly_the_integer_solutions(seed):
     ]
     equations = [equation for equation in equations if equation.terms]
 
-    def holds(point):
+    def holds(point: Any) -> bool:
         return all(sum(a * point[v] for v, a in e.terms.items()) + e.constant == 0 for e in equations)
 
     points = [p for p in itertools.product(range(-6, 7), repeat=count) if holds(p)]
@@ -177,13 +178,13 @@ def test_parameters_give_exactly_the_integer_solutions(seed):
         assert holds(point)
     for v, affine in solution.items():
         modulus = gcd(*affine.terms.values())
-        for point in points:
+        for point in points:  # type: ignore[assignment]
             difference = point[v] - affine.constant
             assert difference % modulus == 0 if modulus else difference == 0
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_joint_bounds_hold_and_contradictions_are_real(seed):
+def test_joint_bounds_hold_and_contradictions_are_real(seed: int) -> None:
     rng = random.Random(seed)
     model = Model()
     count, size = rng.randint(2, 3), 6
@@ -208,11 +209,11 @@ def test_joint_bounds_hold_and_contradictions_are_real(seed):
         assert points == []
     else:
         for v, (low, high) in bounds.items():
-            assert all(low <= p[v] <= high for p in points)
+            assert all(low <= p[v] <= high for p in points)  # type: ignore[operator]
     assert model.count(engine="interpreted") == len(points)
 
 
-def test_simplex_on_rationals():
+def test_simplex_on_rationals() -> None:
     simplex = Simplex(50)
     for v in (0, 1):
         simplex.variable(v, None, None)
@@ -232,7 +233,7 @@ def test_simplex_on_rationals():
 
 
 @pytest.mark.parametrize("block", range(6))
-def test_open_models_against_their_solutions_near_zero(block):
+def test_open_models_against_their_solutions_near_zero(block: int) -> None:
     """What is called infeasible has no solution near 0, what is called optimal no better one there."""
     answered = 0
     for seed in range(5000 + 60 * block, 5060 + 60 * block):
@@ -243,7 +244,7 @@ def test_open_models_against_their_solutions_near_zero(block):
             for i in range(rng.randint(1, 3))
         ]
 
-        def expr(rng=rng, xs=xs):
+        def expr(rng: Any = rng, xs: Any = xs) -> Any:
             a, b, c = rng.choice(xs), rng.choice(xs), rng.randint(-3, 3)
             return [a * b, a * a, a + c * b, abs(a) - b, a // 3 + b, max_(a, b)][rng.randrange(6)]
 
@@ -269,7 +270,7 @@ def test_open_models_against_their_solutions_near_zero(block):
 @pytest.mark.parametrize(
     "n", [0, 1, 2, 7, 8, 9, 80, 81, 82, 2**31, 2**62 - 2, 2**62, 3**200, 3**200 - 1, 10**900]
 )
-def test_roots_logarithms_and_capped_powers_are_exact(n):
+def test_roots_logarithms_and_capped_powers_are_exact(n: int) -> None:
     for k in (1, 2, 3, 5, 17, 61, 200, 899):
         found = root(n, k, 10**1000, 2**4096)
         assert found**k <= n < (found + 1) ** k
@@ -281,7 +282,7 @@ def test_roots_logarithms_and_capped_powers_are_exact(n):
             assert capped_power(base, exponent, n + 1) == min(base**exponent, n + 1)
 
 
-def test_an_open_exponent_of_many_thousands_is_bounded_without_steps():
+def test_an_open_exponent_of_many_thousands_is_bounded_without_steps() -> None:
     result = Model.from_text("x in 2..3; y in 30000..40000; z in 0..; z == x ** y").solve(time_limit=30)
     assert result.values["z"] == result.values["x"] ** result.values["y"]
     text = "x in 2..9; y in 0..40000; x ** y == p"
@@ -301,12 +302,12 @@ def test_an_open_exponent_of_many_thousands_is_bounded_without_steps():
         ("-7 % x == -1", [-6, -3, -2]),
     ],
 )
-def test_open_divisors_are_bounded_by_quotient_and_remainder(text, values):
+def test_open_divisors_are_bounded_by_quotient_and_remainder(text: str, values: list[int]) -> None:
     model = Model.from_text(f"x in ..; {text}")
     assert sorted(result["x"] for result in model.iter_solutions(time_limit=LIMIT)) == values
 
 
-def test_all_roots_of_a_sum_of_squares_are_counted():
+def test_all_roots_of_a_sum_of_squares_are_counted() -> None:
     text = "x, y in -10 ** 9..10 ** 9; {} * x * x + {} * y * y == {}"
     for a, b, n, count in [(1, 3, 7 * 13 * 19 * 10**12, 48), (1, 1, 5**9 * 13**4, 200), (2, 2, 3, 0)]:
         assert Model.from_text(text.format(a, b, n)).count(time_limit=20) == count

@@ -5,10 +5,13 @@ from __future__ import annotations
 import itertools
 import os
 import random
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
+from goals import towards
 
-from constrint import Model, Status, max_, min_
+from constrint import IntExpr, IntVar, Model, Status, max_, min_
 from constrint.engine.state_arrays import Box
 from constrint.presolve import Root
 from constrint.presolve.joint import relaxed_bounds
@@ -18,12 +21,12 @@ from constrint.settings import DEFAULT, using
 DRAWN = int(os.environ.get("CONSTRINT_DRAWN_OBJECTIVES", "60"))
 
 
-def objective(rng: random.Random, x, depth: int = 2):
+def objective(rng: random.Random, x: list[IntVar], depth: int = 2) -> Any:
     """A drawn objective over some variables."""
     a, b = rng.choice(x), rng.choice(x)
     if depth and rng.random() < 0.6:
         a, b = objective(rng, x, depth - 1), objective(rng, x, depth - 1)
-    return rng.choice(
+    return rng.choice(  # type: ignore[no-untyped-call]
         [
             lambda: abs(a - rng.randint(-3, 3) * b),
             lambda: max_(a, b - rng.randint(0, 5)),
@@ -34,7 +37,7 @@ def objective(rng: random.Random, x, depth: int = 2):
     )()
 
 
-def drawn(seed: int, width: int):
+def drawn(seed: int, width: int) -> tuple[Model, list[IntVar], IntExpr, str]:
     rng = random.Random(seed)
     m = Model()
     x = [m.int_var(f"x{i}", -width, width, step=rng.choice([1, 1, 1, 2])) for i in range(3)]
@@ -46,7 +49,7 @@ def drawn(seed: int, width: int):
     return m, x, goal, rng.choice(["minimize", "maximize"])
 
 
-def brute_force(m: Model, x, goal, way: str):
+def brute_force(m: Model, x: list[IntVar], goal: Any, way: str) -> Any:
     """The best value of a goal; None where there is no solution."""
     values = [
         goal.evaluate(point)
@@ -57,7 +60,7 @@ def brute_force(m: Model, x, goal, way: str):
 
 
 @pytest.fixture(params=[(1, 0, 10**6), (1, 3, 12), (3, 1, 2000)], ids=["exact", "few nodes", "after some"])
-def eager(request):
+def eager(request: pytest.FixtureRequest) -> Iterator[None]:
     """Probes wherever there is a goal: every answer of theirs, and of none, is met."""
     nodes, brief, most = request.param
     given = {
@@ -72,21 +75,23 @@ def eager(request):
 
 
 @pytest.mark.parametrize("options", [{}, {"learn": True}, {"lns": True}], ids=str)
-def test_probes_lose_no_optimum(eager, options):
+def test_probes_lose_no_optimum(eager: None, options: Any) -> None:
     for seed in range(DRAWN):
         m, x, goal, way = drawn(seed, 4)
         best = brute_force(m, x, goal, way)
-        r = m.solve(**{way: goal}, engine="interpreted", **options)
+        r = m.solve(**towards(way, goal), engine="interpreted", **options)
         assert r.objective == best, (seed, way)
         assert r.status is (Status.INFEASIBLE if best is None else Status.OPTIMAL), seed
 
 
-def test_each_better_solution_is_told_once(eager):
+def test_each_better_solution_is_told_once(eager: None) -> None:
     for seed in range(DRAWN // 4):
         m, _, goal, way = drawn(seed, 4)
-        told = []
+        told: list[Any] = []
         r = m.solve(
-            **{way: goal}, engine="interpreted", on_solution=lambda r, told=told: told.append(r.objective)
+            **towards(way, goal),
+            engine="interpreted",
+            on_solution=lambda r, told=told: told.append(r.objective),  # type: ignore[misc]
         )
         assert told == sorted(set(told), reverse=way == "minimize"), seed
         assert told[-1:] == ([] if r.objective is None else [r.objective])
@@ -103,12 +108,12 @@ def test_each_better_solution_is_told_once(eager):
         (lambda x, y, z: abs(3 * x - 7 * y) + abs(x + y - 1001) - z, -65535),
     ],
 )
-def test_wide_objectives_are_proved(goal, best, options):
+def test_wide_objectives_are_proved(goal: Callable[..., Any], best: int, options: Any) -> None:
     m = Model()
     x, y, z = (m.int_var(name, -65536, 65536) for name in "xyz")
     told = []
 
-    def enough(result):  # without probes each takes over 10^4 solutions, better by one each
+    def enough(result: Any) -> bool:  # without probes each takes over 10^4 solutions, better by one each
         told.append(result.objective)
         return len(told) < 4000
 
@@ -117,7 +122,7 @@ def test_wide_objectives_are_proved(goal, best, options):
     assert r.statistics.nodes < 5000
 
 
-def test_bounds_from_implied_rows_hold_every_solution():
+def test_bounds_from_implied_rows_hold_every_solution() -> None:
     from constrint.preparing.prepared import Prepared
 
     for seed in range(DRAWN):
@@ -134,7 +139,7 @@ def test_bounds_from_implied_rows_hold_every_solution():
         assert high is None or high >= ends[1], seed
 
 
-def test_a_part_of_a_range():
+def test_a_part_of_a_range() -> None:
     box = Box([0, 1], [20, 1], [5, 1], [None, None])
     root = Root(box, [], exact=False, huge=1 << 62, stable=True)
     part = probes.between(root, 0, 3, 17)

@@ -1,15 +1,29 @@
 """Symmetries: what is found, and that one of symmetric solutions is left, the best among them."""
 
+# mypy: disable-error-code="misc"
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import combinations, product
+from pathlib import Path
 from random import Random
 from time import perf_counter
+from typing import Any
 
 import pytest
 
-from constrint import Model, Status, all_different, global_cardinality, max_, no_overlap, sum_
+from constrint import (
+    IntExpr,
+    Model,
+    Status,
+    all_different,
+    global_cardinality,
+    max_,
+    no_overlap,
+    sum_,
+)
 from constrint.learning.session import LearningRun
+from constrint.modelling.objectives import Direction
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
 from constrint.preparing.search_protocol import SearchTask
@@ -19,14 +33,14 @@ from constrint.presolve.symmetry import Symmetries
 from constrint.search.depth_first import DepthFirstRun
 
 
-def exchanges(m: Model, goal=None):
+def exchanges(m: Model, goal: Any = None) -> list[dict[int | str, int | str]]:
     """The exchanges found: the names of declared variables, and the values, that move."""
     prepared = Prepared(m, [] if goal is None else [goal], [])
     assert prepared.root is not None
     structure = ColouredStructure(
         prepared.root.box, prepared.root.propagators, prepared.goals[0] if goal else None
     )
-    names = {number: str(v.name) for v, number in prepared.variables.items()}
+    names = {number: str(v.name) for v, number in prepared.variables.items()}  # type: ignore[attr-defined]
     return [
         {
             (names.get(v) or structure.values.get(v, (0, None))[1]): (
@@ -39,12 +53,12 @@ def exchanges(m: Model, goal=None):
     ]
 
 
-def optimum(m: Model, goal, search) -> int | None:
+def optimum(m: Model, goal: tuple[IntExpr, Direction], search: type[Any]) -> int | None:
     """The best value of a goal, by a search from the root without symmetric solutions; None for none."""
     prepared = Prepared(m, [goal], [])
     if prepared.root is None:
         return None
-    (own,) = prepared.goals or [None]
+    (own,) = prepared.goals or [None]  # type: ignore[list-item]
     broken = without_symmetries(prepared.root, own, prepared.variables.values())
     run = search(SearchTask(prepared, broken.root, Options(), perf_counter(), own))
     best = None
@@ -54,13 +68,13 @@ def optimum(m: Model, goal, search) -> int | None:
     return best
 
 
-def drawn(seed: int):
+def drawn(seed: int) -> Any:
     """A model of few variables with symmetries, its goal, its domains, and what makes a solution of it."""
     draw = Random(seed)
     n, k = draw.randint(3, 5), draw.randint(2, 3)
     m = Model()
     x = m.int_vars("x", n, 0, k - 1)
-    rules = []
+    rules: list[Callable[[tuple[int, ...]], bool]] = []
     edges = [pair for pair in combinations(range(n), 2) if draw.random() < 0.4]
     for i, j in edges:
         m.add(x[i] != x[j])
@@ -107,14 +121,14 @@ def drawn(seed: int):
 
 @pytest.mark.parametrize("search", [DepthFirstRun, LearningRun])
 @pytest.mark.parametrize("seed", range(60))
-def test_an_optimum_is_left(seed, search):
+def test_an_optimum_is_left(seed: int, search: type[Any]) -> None:
     m, goal, x, solutions = drawn(seed)
     costs = [goal[0].evaluate(dict(zip(x, at, strict=True))) for at in solutions]
     best = (min if goal[1] == "min" else max)(costs, default=None)
     assert optimum(m, goal, search) == best
 
 
-def test_colours_are_names_and_equal_items_are_alike():
+def test_colours_are_names_and_equal_items_are_alike() -> None:
     m = Model()
     x = m.int_vars("x", 5, 0, 2)
     m.add(x[0] != x[1], x[0] != x[2], x[1] != x[2], x[3] != x[0], x[4] != x[0])
@@ -124,7 +138,7 @@ def test_colours_are_names_and_equal_items_are_alike():
     assert {"x[3]": "x[4]", "x[4]": "x[3]"} in found
 
 
-def test_equal_knapsacks_are_exchanged_as_a_whole():
+def test_equal_knapsacks_are_exchanged_as_a_whole() -> None:
     m = Model()
     inside = [[m.bool_var(f"x{i},{b}") for b in range(3)] for i in range(4)]
     for i in range(4):
@@ -137,11 +151,11 @@ def test_equal_knapsacks_are_exchanged_as_a_whole():
     assert {key: value for i in range(4) for key, value in _swap(f"x{i},1", f"x{i},2").items()} in found
 
 
-def _swap(a, b):
+def _swap(a: str, b: str) -> dict[str, str]:
     return {a: b, b: a}
 
 
-def test_different_items_are_not_exchanged():
+def test_different_items_are_not_exchanged() -> None:
     m = Model()
     x = m.int_vars("x", 3, 0, 5)
     m.add(2 * x[0] + 3 * x[1] + 4 * x[2] <= 20, all_different(x))
@@ -152,7 +166,7 @@ def test_different_items_are_not_exchanged():
     assert exchanges(m) == [_swap("x[0]", "x[1]")]
 
 
-def test_a_value_with_a_meaning_keeps_it():
+def test_a_value_with_a_meaning_keeps_it() -> None:
     m = Model()
     x = m.int_vars("x", 4, 0, 2)
     m.add(x[0] != x[1], x[2] != x[3], x[1] != x[2], sum_(v == 2 for v in x) <= 1)
@@ -161,7 +175,7 @@ def test_a_value_with_a_meaning_keeps_it():
     assert {0: 1, 1: 0} in moved
 
 
-def test_the_values_of_an_objective_are_no_names():
+def test_the_values_of_an_objective_are_no_names() -> None:
     m = Model()
     x = m.int_vars("x", 2, 0, 1)
     m.add(x[0] != x[1])
@@ -169,7 +183,7 @@ def test_the_values_of_an_objective_are_no_names():
     assert optimum(m, (x[0], "max"), DepthFirstRun) == 1
 
 
-def test_solutions_are_counted_with_their_symmetric_ones():
+def test_solutions_are_counted_with_their_symmetric_ones() -> None:
     m = Model()
     x = m.int_vars("x", 4, 0, 3)
     m.add(*[a != b for a, b in combinations(x, 2)])
@@ -179,12 +193,16 @@ def test_solutions_are_counted_with_their_symmetric_ones():
 
 
 @pytest.mark.parametrize("with_proof", [False, True])
-def test_a_proof_keeps_all_solutions(tmp_path, monkeypatch, with_proof):
+def test_a_proof_keeps_all_solutions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, with_proof: bool
+) -> None:
     from constrint.presolve import breaking
 
     asked = []
     monkeypatch.setattr(
-        breaking, "without_symmetries", lambda *args: asked.append(args) or without_symmetries(*args)
+        breaking,
+        "without_symmetries",
+        lambda *args: asked.append(args) or without_symmetries(*args),  # type: ignore[func-returns-value]
     )
     m = Model()
     x = m.int_vars("x", 4, 0, 3)
@@ -194,12 +212,12 @@ def test_a_proof_keeps_all_solutions(tmp_path, monkeypatch, with_proof):
     assert bool(asked) is not with_proof
 
 
-def test_the_portfolio_proves_by_symmetry(monkeypatch):
+def test_the_portfolio_proves_by_symmetry(monkeypatch: pytest.MonkeyPatch) -> None:
     from constrint.search import admission
 
     asked = []
 
-    def spied(*args):
+    def spied(*args: Any) -> Any:
         asked.append(without_symmetries(*args))
         return asked[-1]
 

@@ -8,6 +8,8 @@ import itertools
 import math
 import pkgutil
 import random
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from constraint_checks import FACTORIES, Instance, check, check_root, draw_instance, search, state_of
@@ -16,9 +18,11 @@ from hypothesis import strategies as st
 from lowered_nodes import draw_node, draw_posting
 
 import constrint as ci
+from constrint import IntExpr
 from constrint import propagators as constraints
 from constrint.engine import compiled, dfs, fixpoint
 from constrint.engine.state_arrays import grow
+from constrint.preparing.options import Engine
 from constrint.store.state import State
 
 KINDS = sorted(constraints.REGISTRY, key=lambda kind: kind.kind)
@@ -43,7 +47,7 @@ SETTINGS = settings(
 SEEDS = st.integers(0, 10**9)
 
 
-def test_every_constraint_is_registered_and_drawn():
+def test_every_constraint_is_registered_and_drawn() -> None:
     defined = set()
     for module in pkgutil.iter_modules(constraints.__path__, "constrint.propagators."):
         for _, kind in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
@@ -60,23 +64,23 @@ def test_every_constraint_is_registered_and_drawn():
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-def test_constraint_against_brute_force(kind):
+def test_constraint_against_brute_force(kind: type[Any]) -> None:
     @SETTINGS
     @given(SEEDS)
-    def run(seed):
+    def run(seed: int) -> None:
         check(draw_instance(kind, seed), seed)
 
     run()
 
 
 @pytest.mark.parametrize("kind", POSTED, ids=lambda kind: kind.__name__)
-def test_what_global_constraints_are_lowered_to_against_brute_force(kind):
+def test_what_global_constraints_are_lowered_to_against_brute_force(kind: type[Any]) -> None:
     for seed in range(12):
         check(Instance(*draw_node(kind, random.Random(seed))), seed)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-def test_compiled_equals_interpreted(kind):
+def test_compiled_equals_interpreted(kind: type[Any]) -> None:
     for seed in range(40):
         instance = draw_instance(kind, seed)
         interpreted = search(instance, state_of(instance), dfs.run, grow)
@@ -90,7 +94,7 @@ def _loses_a_solution(state: State, c: int) -> bool:
     if not constraints.dispatch(state, c):
         return False
     open_ = [v for v in range(len(state.lo)) if state.lo[v] < state.hi[v]]
-    return not open_ or dfs.set_hi(state, open_[0], state.hi[open_[0]] - 1)
+    return not open_ or dfs.set_hi(state, open_[0], state.hi[open_[0]] - 1)  # type: ignore[attr-defined]
 
 
 def _accepts_everything(state: State, c: int) -> bool:
@@ -109,7 +113,9 @@ def _gains_a_value(state: State, c: int) -> bool:
 
 @pytest.mark.parametrize("broken", [_loses_a_solution, _accepts_everything, _fails_always, _gains_a_value])
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-def test_a_broken_propagator_is_noticed(kind, broken, monkeypatch):
+def test_a_broken_propagator_is_noticed(
+    kind: type[Any], broken: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(fixpoint, "dispatch", broken)
     noticed = 0
     for seed in range(30):
@@ -244,10 +250,10 @@ def _brute(model: ci.Model) -> list[dict[ci.IntExpr, int]]:
             continue
         if all(holds):
             solutions.append(assignment)
-    return solutions
+    return solutions  # type: ignore[return-value]
 
 
-def _best(solutions, goals):
+def _best(solutions: list[dict[IntExpr, int]], goals: Any) -> tuple[int, ...] | None:
     """The lexicographic optimum of the goals over the solutions that define them; None without any."""
     keys = []
     for solution in solutions:
@@ -261,7 +267,7 @@ def _best(solutions, goals):
     return tuple(k if d == "min" else -k for k, (_, d) in zip(min(keys), goals, strict=True))
 
 
-def _check_every_mode(model: ci.Model, drawn: list[ci.IntExpr], goal: ci.IntExpr, engine: str) -> None:
+def _check_every_mode(model: ci.Model, drawn: list[ci.IntExpr], goal: ci.IntExpr, engine: Engine) -> None:
     solutions = _brute(model)
     variables = list(model.variables.values())
     expected = sorted(tuple(int(solution[v]) for v in variables) for solution in solutions)
@@ -278,8 +284,8 @@ def _check_every_mode(model: ci.Model, drawn: list[ci.IntExpr], goal: ci.IntExpr
         [(drawn[-1], "min"), (drawn[0], "max")],
     ):
         best = _best(solutions, goals)
-        optimised = model.solve(minimize=goals, engine=engine)
-        preferred = model.solve(prefer=goals, engine=engine)
+        optimised = model.solve(minimize=goals, engine=engine)  # type: ignore[arg-type]
+        preferred = model.solve(prefer=goals, engine=engine)  # type: ignore[arg-type]
         assert bool(optimised) == bool(preferred) == (best is not None)
         if best is not None:
             assert tuple(optimised[expr] for expr, _ in goals) == best
@@ -295,7 +301,7 @@ def _drawn_model(kind: type, seed: int) -> tuple[ci.Model, list[ci.IntExpr], ci.
     def condition(which: type) -> ci.BoolExpr:
         operands = _operand(rng, drawn), _operand(rng, drawn)
         own = CONDITIONS.get(which)
-        return draw_posting(which, rng, operands) if own is None else own(rng, *operands)
+        return draw_posting(which, rng, operands) if own is None else own(rng, *operands)  # type: ignore[no-untyped-call]
 
     model.add(_formed(rng, condition(kind), condition(rng.choice(KINDS))))
     if rng.random() < 0.5:
@@ -306,27 +312,28 @@ def _drawn_model(kind: type, seed: int) -> tuple[ci.Model, list[ci.IntExpr], ci.
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-def test_every_search_mode_against_brute_force(kind):
+def test_every_search_mode_against_brute_force(kind: type[Any]) -> None:
     @SETTINGS
     @given(SEEDS)
-    def run(seed):
+    def run(seed: int) -> None:
         _check_every_mode(*_drawn_model(kind, seed), "interpreted")
 
     run()
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-def test_every_search_mode_compiled(kind):
+def test_every_search_mode_compiled(kind: type[Any]) -> None:
     for seed in range(4):
         _check_every_mode(*_drawn_model(kind, seed), "compiled")
 
 
-def test_the_suite_draws_at_least_2000_models():
+def test_the_suite_draws_at_least_2000_models() -> None:
     assert 2 * EXAMPLES * len(KINDS) >= 2000
 
 
-def test_conditions_lower_to_the_kind_that_they_stand_for():
-    from constrint.lowering.conditions import Infeasible, Lowering
+def test_conditions_lower_to_the_kind_that_they_stand_for() -> None:
+    from constrint.lowering.conditions import Lowering
+    from constrint.lowering.variables import Infeasible
 
     missing = []
     for kind in KINDS:
@@ -348,7 +355,7 @@ def test_conditions_lower_to_the_kind_that_they_stand_for():
 
 
 @pytest.mark.parametrize("shift", [2**61, 2**62, 2**63 - 2, 2**64, 10**30, -(2**63), -(10**25)])
-def test_near_and_beyond_64_bits(shift):
+def test_near_and_beyond_64_bits(shift: int) -> None:
     model = ci.Model()
     x = model.int_var("x", shift - 4, shift + 4)
     y = model.int_var("y", -3, 3)
@@ -357,7 +364,7 @@ def test_near_and_beyond_64_bits(shift):
     assert model.solve(maximize=x * x).statistics.arithmetic == "exact"
 
 
-def test_powers_beyond_64_bits():
+def test_powers_beyond_64_bits() -> None:
     model = ci.Model()
     x = model.int_var("x", -12, 12)
     n = model.int_var("n", 0, 40)

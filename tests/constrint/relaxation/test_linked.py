@@ -1,14 +1,16 @@
 """Rows between members of several variables hold in every solution, and bound what separate rows cannot."""
 
+# mypy: disable-error-code="union-attr"
 from __future__ import annotations
 
 from random import Random
 from time import perf_counter
+from typing import Any
 
 import pytest
 from test_relaxation import checked
 
-from constrint import Model, all_different, element, if_then_else, sum_
+from constrint import IntExpr, Model, all_different, element, if_then_else, sum_
 from constrint.answers.search_arguments import options_of
 from constrint.modelling.objectives import as_goals
 from constrint.preparing.prepared import Prepared
@@ -18,7 +20,7 @@ from constrint.relaxation.lp_rows import relaxed
 from constrint.search.relaxed import relaxed_run
 
 
-def drawn(random: Random):
+def drawn(random: Random) -> tuple[Model, IntExpr]:
     """Sums that are looked up, values kept while nothing changes, and places of known entries."""
     m = Model()
     n, most = random.randint(3, 4), random.randint(2, 3)
@@ -53,7 +55,7 @@ def drawn(random: Random):
 
 
 @pytest.mark.parametrize("block", range(3))
-def test_every_solution_of_drawn_models_satisfies_all_rows(block):
+def test_every_solution_of_drawn_models_satisfies_all_rows(block: int) -> None:
     held = 0
     for seed in range(20 * block, 20 * (block + 1)):
         m, cost = drawn(Random(seed))
@@ -63,7 +65,7 @@ def test_every_solution_of_drawn_models_satisfies_all_rows(block):
     assert held > 1000
 
 
-def ordered(n: int) -> tuple[Model, object]:
+def ordered(n: int) -> tuple[Model, Any]:
     """Two rising orders of one kind, and a cost for each pair of neighbours."""
     m = Model()
     what = m.int_vars("what", n, 0, 2)
@@ -75,9 +77,10 @@ def ordered(n: int) -> tuple[Model, object]:
     return m, sum_(element(costs, 3 * what[t] + what[t + 1]) for t in range(n - 1))
 
 
-def bound_of(m: Model, cost: object) -> int:
+def bound_of(m: Model, cost: Any) -> int:
     """What the relaxation proves of the least cost at the root."""
     prepared = Prepared(m, as_goals([(cost, "min")]), ())
+    assert prepared.root is not None
     run = relaxed_run(SearchTask(prepared, prepared.root, options_of(), perf_counter(), prepared.goals[0]))
     run.allowed = 1
     assert run.next().outcome is Outcome.PAUSED
@@ -85,7 +88,7 @@ def bound_of(m: Model, cost: object) -> int:
     return run.bound
 
 
-def test_linked_members_raise_the_bound_and_never_above_the_optimum(monkeypatch):
+def test_linked_members_raise_the_bound_and_never_above_the_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
     m, cost = ordered(6)
     best = m.solve(minimize=cost, learn=False).objective
     with_links = bound_of(m, cost)
@@ -93,10 +96,11 @@ def test_linked_members_raise_the_bound_and_never_above_the_optimum(monkeypatch)
     assert bound_of(m, cost) < with_links <= best
 
 
-def test_variables_with_many_values_get_no_members_for_their_equations():
+def test_variables_with_many_values_get_no_members_for_their_equations() -> None:
     m = Model()
     x, y = m.int_var("x", 0, 60), m.int_var("y", 0, 60)
     cost = element([(7 * i) % 11 for i in range(91)], x + y)
     m.add(x + y <= 90)
-    relaxation = relaxed(Prepared(m, as_goals([(cost, "min")]), ()).root)
+    relaxation = relaxed(Prepared(m, as_goals([(cost, "min")]), ()).root)  # type: ignore[arg-type]
+    assert relaxation is not None
     assert len(relaxation.columns.variable) < 200

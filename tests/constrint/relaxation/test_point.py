@@ -11,7 +11,7 @@ from constrint.relaxation.point import Point
 
 
 @pytest.fixture
-def columns():
+def columns() -> Columns:
     """Variable 0 as a column; members of 1; of 2 both; 3 by literals of the model (4, the opposite of 5)."""
     box = Box([0] * 7, [9, 3, 3, 3, 1, 1, 9], [1] * 7, [None] * 7)
     nodes = [LinearEqIf(2 * 4, ((1, 3),), 1), LinearEqIf(2 * 5 + 1, ((1, 3),), 2)]
@@ -27,7 +27,7 @@ def columns():
     return found
 
 
-def test_values_and_agreements(columns):
+def test_values_and_agreements(columns: Columns) -> None:
     assert columns.variable == [0, 1, 1, 2, 2, 4, 5, -7]
     assert columns.value == [None, 0, 2, None, 3, None, None, 0]
     point = Point(columns, [4.75, 0.125, 0.25, 1.5, 0.25, 0.0, 0.375, 1.0])
@@ -39,6 +39,6 @@ def test_values_and_agreements(columns):
     assert point.agreement(6, 0) is None
 
 
-def test_a_member_that_has_most_stands_before_the_variable(columns):
+def test_a_member_that_has_most_stands_before_the_variable(columns: Columns) -> None:
     point = Point(columns, [0, 0, 1, 1.5, 0.75, 0, 0, 0])
     assert point.value(2) == 3

@@ -5,9 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 import pytest
+from goals import towards
 from random_models import build, draw_model
 
 from constrint import Model, all_different, circuit, element, global_cardinality, inverse, sum_, table
@@ -20,7 +22,7 @@ from constrint.relaxation.cuts import cuts
 from constrint.relaxation.lp_rows import LpRow, Relaxation, relaxed
 from constrint.relaxation.program import OPTIMAL, RelaxationProgram
 from constrint.search.depth_first import DepthFirstRun
-from constrint.search.relaxed import RelaxedRun, relaxed_run
+from constrint.search.relaxed import relaxed_run
 
 MOST_SOLUTIONS = 300
 UNKNOWN = -(10**15)  # the value of a column that no variable stands for
@@ -32,7 +34,7 @@ def points(prepared: Prepared, relaxation: Relaxation) -> list[np.ndarray]:
     run = DepthFirstRun(SearchTask(prepared, prepared.root, options_of(engine="interpreted"), perf_counter()))
     columns = relaxation.columns
     bounds = ColumnBounds(columns, run._state)
-    found = []
+    found: list[Any] = []
     while len(found) < MOST_SOLUTIONS and run.next().found is not None:
         lower, upper = bounds.read(run._state)
         free = np.array([v < 0 for v in columns.variable], bool)
@@ -51,7 +53,7 @@ def broken(row: LpRow, point: np.ndarray) -> bool:
     return (row.low is not None and most < row.low) or (row.high is not None and least > row.high)
 
 
-def permuted(kind: int) -> tuple[Model, object]:
+def permuted(kind: int) -> tuple[Model, Any]:
     """Models of the constraints that are stated over members of domains."""
     m = Model()
     n = 4
@@ -90,7 +92,7 @@ def checked(prepared: Prepared) -> int:
 
 
 @pytest.mark.parametrize("block", range(3))
-def test_every_solution_of_random_models_satisfies_all_rows(block):
+def test_every_solution_of_random_models_satisfies_all_rows(block: int) -> None:
     held = 0
     for seed in range(7000 + 70 * block, 7000 + 70 * (block + 1)):
         drawn = draw_model(seed)
@@ -102,18 +104,20 @@ def test_every_solution_of_random_models_satisfies_all_rows(block):
 
 
 @pytest.mark.parametrize("kind", range(6))
-def test_every_solution_of_permutations_and_counts_satisfies_all_rows(kind):
+def test_every_solution_of_permutations_and_counts_satisfies_all_rows(kind: int) -> None:
     m, cost = permuted(kind)
     assert checked(Prepared(m, as_goals([(cost, "min")]), ())) > 50
 
 
-def test_subtours_are_cut_off_and_tours_are_not():
+def test_subtours_are_cut_off_and_tours_are_not() -> None:
     m = Model()
     n = 6
     x = m.int_vars("x", n, 0, n - 1)
     m.add(circuit(x))
     prepared = Prepared(m, as_goals([(sum_(x[i] * i for i in range(n)), "min")]), ())
+    assert prepared.root is not None
     relaxation = relaxed(prepared.root)
+    assert relaxation is not None
     columns = relaxation.columns
     halves = {0: 1, 1: 2, 2: 0, 3: 4, 4: 5, 5: 3}
     point = np.array(
@@ -124,8 +128,10 @@ def test_subtours_are_cut_off_and_tours_are_not():
             for v, value in zip(columns.variable, columns.value, strict=True)
         ]
     )
+    assert relaxation is not None
     found = cuts(relaxation, point)
     assert found
+    assert relaxation is not None
     tours = points(prepared, relaxation)
     assert len(tours) == 120
     for row in found:
@@ -133,37 +139,48 @@ def test_subtours_are_cut_off_and_tours_are_not():
         assert not any(broken(row, tour) for tour in tours)
 
 
-def test_a_bound_holds_for_any_multipliers():
+def test_a_bound_holds_for_any_multipliers() -> None:
     m, cost = permuted(1)
     for direction, best in (("min", min), ("max", max)):
-        prepared = Prepared(m, as_goals([(cost, direction)]), ())
+        prepared = Prepared(m, as_goals([(cost, direction)]), ())  # type: ignore[list-item]
+        assert prepared.root is not None
         relaxation = relaxed(prepared.root)
         v = prepared.goals[0][0]
+        assert relaxation is not None
         (column,) = relaxation.columns.of(v).terms
         sign = 1 if direction == "min" else -1
+        assert relaxation is not None
         program = RelaxationProgram(relaxation.rows, len(relaxation.columns.variable), column, sign)
+        assert prepared.root is not None
         run = DepthFirstRun(
             SearchTask(prepared, prepared.root, options_of(engine="interpreted"), perf_counter())
         )
+        assert relaxation is not None
         lower, upper = ColumnBounds(relaxation.columns, run._state).read(run._state)
         assert program.solve(lower, upper) == OPTIMAL
         optimum = sign * int(best(point[column] for point in points(prepared, relaxation)))
         proven = program.bound(lower, upper)
+        assert proven is not None
         assert optimum - 20 < -(-proven.least // proven.scale) <= optimum  # it is no empty bound
         draw = np.random.default_rng(1)
+        assert relaxation is not None
         known = points(prepared, relaxation)[:5]
         exact = program.dual.copy()
         for _ in range(200):
             program.dual = exact + draw.normal(size=len(exact)) * draw.choice([1e-6, 0.1, 3.0])
             proof = program.bound(lower, upper)
+            assert proof is not None
             assert -(-proof.least // proof.scale) <= optimum
             for point in known:
+                assert proof is not None
                 ends = np.where(proof.reduced > 0, lower, upper)
+                assert proof is not None
                 rest = int((proof.reduced * (point - ends)).sum())
+                assert proof is not None
                 assert proof.scale * sign * int(point[column]) >= proof.least + rest
 
 
-def led(prepared: Prepared) -> tuple[RelaxedRun | None, int | None]:
+def led(prepared: Prepared) -> tuple[Any, Any]:
     """The search led by a relaxation, at its end, and the best value of its goal."""
     options = options_of(engine="interpreted", has_goal=True)
     assert prepared.root is not None
@@ -175,7 +192,7 @@ def led(prepared: Prepared) -> tuple[RelaxedRun | None, int | None]:
 
 
 @pytest.mark.parametrize("block", range(4))
-def test_optima_of_random_models_by_the_relaxation_alone(block):
+def test_optima_of_random_models_by_the_relaxation_alone(block: int) -> None:
     used = 0
     for seed in range(9000 + 150 * block, 9000 + 150 * (block + 1)):
         drawn = draw_model(seed)
@@ -183,7 +200,7 @@ def test_optima_of_random_models_by_the_relaxation_alone(block):
         goal = build(drawn.objective, {**m.variables, **m.lets})
         worth = [x for s in drawn.solutions() if (x := drawn.value(drawn.objective, s)) is not None]
         for direction, best in (("min", min), ("max", max)):
-            prepared = Prepared(m, as_goals([(goal, direction)]), ())
+            prepared = Prepared(m, as_goals([(goal, direction)]), ())  # type: ignore[list-item]
             root = prepared.root
             if root is None or root.exact or not root.stable or max(map(abs, root.box.hi)) >= 1 << 31:
                 continue
@@ -195,15 +212,16 @@ def test_optima_of_random_models_by_the_relaxation_alone(block):
             found = None if value is None else factor * value + constant
             assert found == best(worth, default=None), f"seed {seed}\n{drawn.text()}"
             if run.bound is not None and value is not None:
+                assert run is not None
                 assert (run.bound - value) * (1 if prepared.goals[0][1] == "min" else -1) <= 1
     assert used > 40
 
 
 @pytest.mark.parametrize("kind", range(6))
-def test_optima_of_permutations_and_counts(kind):
+def test_optima_of_permutations_and_counts(kind: int) -> None:
     m, cost = permuted(kind)
     for direction in ("minimize", "maximize"):
-        wanted = m.solve(**{direction: cost}, learn=False, engine="interpreted").objective
+        wanted = m.solve(**towards(direction, cost), learn=False, engine="interpreted").objective
         prepared = Prepared(m, as_goals([(cost, "min" if direction == "minimize" else "max")]), ())
         run, value = led(prepared)
         assert not isinstance(run, str)
@@ -212,7 +230,7 @@ def test_optima_of_permutations_and_counts(kind):
 
 
 @pytest.mark.parametrize("first", ["highspy", "ortools"])
-def test_highs_and_or_tools_share_a_process_in_either_order(first):
+def test_highs_and_or_tools_share_a_process_in_either_order(first: str) -> None:
     begin, then = ("default", "cp-sat") if first == "highspy" else ("cp-sat", "default")
     code = f"""
 from constrint import Model, all_different, element, sum_

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,7 +27,7 @@ from constrint.settings import DEFAULT
 ROUNDS = 6
 
 
-def lots(seed: int) -> tuple[Model, object]:
+def lots(seed: int) -> tuple[Model, Any]:
     """Small lot sizing with lots of any size and of a least size, set-ups and stock."""
     draw = random.Random(seed)
     m = Model()
@@ -36,12 +38,12 @@ def lots(seed: int) -> tuple[Model, object]:
         m.add(made <= 5 * set_up, left == stock + made - draw.randint(0, 3))
         if draw.random() < 0.5:
             m.add(made >= 2 * set_up)
-        stock = left
+        stock = left  # type: ignore[assignment]
         cost += [draw.randint(3, 20) * set_up, draw.randint(1, 3) * left]
     return m, sum_(cost)
 
 
-def knapsack(seed: int) -> tuple[Model, object]:
+def knapsack(seed: int) -> tuple[Model, Any]:
     """Rows of capacities over 0/1 variables and small integers."""
     draw = random.Random(seed)
     m = Model()
@@ -51,7 +53,7 @@ def knapsack(seed: int) -> tuple[Model, object]:
     return m, sum_(-draw.randint(3, 20) * v for v in x)
 
 
-def held(m: Model, cost: object, draw: np.random.Generator) -> tuple[int, float]:
+def held(m: Model, cost: Any, draw: np.random.Generator) -> tuple[int, float]:
     """Cuts that were held against all solutions, and how much of the bound they gain."""
     prepared = Prepared(m, as_goals([(cost, "min")]), ())
     root = prepared.root
@@ -85,14 +87,14 @@ def held(m: Model, cost: object, draw: np.random.Generator) -> tuple[int, float]
 
 
 @pytest.mark.parametrize("kind", [lots, knapsack])
-def test_no_solution_breaks_a_cut(kind):
+def test_no_solution_breaks_a_cut(kind: Any) -> None:
     draw = np.random.default_rng(1)
-    results = [held(*kind(seed), draw) for seed in range(25)]
+    results = [held(*kind(seed), draw) for seed in range(25)]  # type: ignore[call-arg]
     assert sum(count for count, _ in results) > 100
     assert sum(gain for _, gain in results) > 20
 
 
-def test_no_solution_of_random_models_breaks_a_cut():
+def test_no_solution_of_random_models_breaks_a_cut() -> None:
     draw = np.random.default_rng(2)
     count = 0
     for seed in range(11000, 11150):
@@ -103,7 +105,7 @@ def test_no_solution_of_random_models_breaks_a_cut():
 
 
 @pytest.mark.parametrize("kind", [lots, knapsack])
-def test_optima_with_cuts(kind):
+def test_optima_with_cuts(kind: Callable[..., Any]) -> None:
     for seed in range(25, 40):
         m, cost = kind(seed)
         wanted = m.solve(minimize=cost, learn=False, engine="interpreted").objective
@@ -118,10 +120,11 @@ def test_optima_with_cuts(kind):
         assert (None if value is None else factor * value + constant) == wanted
 
 
-def test_work_ends_a_round():
+def test_work_ends_a_round() -> None:
     m, cost = lots(1)
     m.settings = DEFAULT.with_fields(relaxation={"work_of_rounding": 0})
     prepared = Prepared(m, as_goals([(cost, "min")]), ())
-    finder = Rounding(relaxed(prepared.root), -1)
+    assert prepared.root is not None
+    finder = Rounding(relaxed(prepared.root), -1)  # type: ignore[arg-type]
     finder.cuts(np.full(len(finder._lo), 0.3))
     assert finder.work < 2000

@@ -55,7 +55,7 @@ def cover() -> tuple[Model, Any]:
     return m, sum_((i + 2) * v for i, v in enumerate(x))
 
 
-def test_every_member_takes_part_or_has_a_reason_not_to():
+def test_every_member_takes_part_or_has_a_reason_not_to() -> None:
     ended = absent = 0
     for seed in range(70_000, 70_060):
         drawn = draw_model(seed)
@@ -81,7 +81,7 @@ def test_every_member_takes_part_or_has_a_reason_not_to():
     assert absent > ended
 
 
-def test_the_tree_search_is_alone_at_first():
+def test_the_tree_search_is_alone_at_first() -> None:
     m, goal = cover()
     made = maker(m, [(goal, "min")])
     rules = DEFAULT.portfolio
@@ -96,7 +96,7 @@ def test_the_tree_search_is_alone_at_first():
     assert reason(made, "learning", replace(BEGUN, spent=made.alone)) is None
 
 
-def test_what_comes_before_learning_has_a_limit_whatever_the_size():
+def test_what_comes_before_learning_has_a_limit_whatever_the_size() -> None:
     most = DEFAULT.portfolio.most_before_learning
     waits = []
     for count in (20, 200, 2000):
@@ -110,13 +110,13 @@ def test_what_comes_before_learning_has_a_limit_whatever_the_size():
     assert reason(made, "learning", replace(BEGUN, spent=most)) is None
 
 
-def test_too_little_time_is_said():
+def test_too_little_time_is_said() -> None:
     m, goal = cover()
     made = maker(m, [(goal, "min")], time_limit=0.1)
     assert "too little time" in str(reason(made, "learning", replace(BEGUN, spent=made.alone)))
 
 
-def test_neighbourhoods_need_a_solution_or_a_relaxation():
+def test_neighbourhoods_need_a_solution_or_a_relaxation() -> None:
     m, goal = cover()
     made = maker(m, [(goal, "min")])
     now = replace(BEGUN, spent=made.alone)
@@ -126,7 +126,7 @@ def test_neighbourhoods_need_a_solution_or_a_relaxation():
     assert reason(maker(m, []), "neighbourhoods", now) == "there is no objective"
 
 
-def test_schedules_are_left_to_learning_at_first():
+def test_schedules_are_left_to_learning_at_first() -> None:
     m = job_shop(draw_jobs(0, 3, 3))
     m.settings = DEFAULT.with_fields(presolve={"least_tasks": 1 << 60})
     made = maker(m, m.goals)
@@ -164,10 +164,10 @@ SIZES: dict[str, tuple[dict[str, dict[str, Any]], str, str]] = {
 
 @pytest.mark.skipif(not has_highs(), reason="needs HiGHS")
 @pytest.mark.parametrize("limit", SIZES)
-def test_a_limit_of_size_is_named_before_and_after_the_search(limit):
+def test_a_limit_of_size_is_named_before_and_after_the_search(limit: str) -> None:
     given, member, said = SIZES[limit]
     m, goal = cover()
-    m.settings = hasty(**given)
+    m.settings = hasty(**given)  # type: ignore[arg-type]
     if member == "local search":
         m.add(sum_(m.variables.values()) * 0 >= 0)
     else:
@@ -183,7 +183,7 @@ def test_a_limit_of_size_is_named_before_and_after_the_search(limit):
     assert member not in m.solve(engine="interpreted").statistics.absent or member == "local search"
 
 
-def test_the_plan_says_what_members_wait_for():
+def test_the_plan_says_what_members_wait_for() -> None:
     m, goal = cover()
     m.minimize(goal)
     lines = explain_methods(m)
@@ -196,7 +196,7 @@ def test_the_plan_says_what_members_wait_for():
     assert any(line.startswith("portfolio: relaxation: takes no part: most") for line in explain_methods(m))
 
 
-def test_few_equations_are_counted():
+def test_few_equations_are_counted() -> None:
     m = Model()
     x = m.bool_vars("x", 8)
     m.add(*(x[i] | x[(i + 3) % 8] | x[(i + 4) % 8] for i in range(8)))
@@ -206,7 +206,7 @@ def test_few_equations_are_counted():
     assert any(said in line and line.endswith(sums) for line in lines)
 
 
-def test_statistics_say_why_there_is_no_portfolio():
+def test_statistics_say_why_there_is_no_portfolio() -> None:
     m, goal = cover()
     m.settings = DEFAULT.with_fields(search={"nodes_before_dual": 0})
     work = m.solve(minimize=goal, learn=False).statistics
@@ -216,7 +216,7 @@ def test_statistics_say_why_there_is_no_portfolio():
     assert "portfolio" not in m.solve(minimize=goal).statistics.absent
 
 
-def test_a_limit_of_time_in_the_first_turn_is_said():
+def test_a_limit_of_time_in_the_first_turn_is_said() -> None:
     m, goal = cover()
     run = portfolio(m, [(goal, "min")])
     assert run is not None
@@ -234,11 +234,11 @@ class Spent:
         return SearchStep(Outcome.GAVE_UP)
 
 
-def test_a_member_that_gives_up_leaves_and_says_so():
+def test_a_member_that_gives_up_leaves_and_says_so() -> None:
     m, goal = cover()
     run = portfolio(m, [(goal, "min")])
     assert run is not None
-    member = CountingMember("local search", Spent(), m.settings.portfolio, 1.0, 1.0)  # type: ignore[arg-type] # a part
+    member = CountingMember("local search", Spent(), m.settings.portfolio, 1.0, 1.0)  # type: ignore[arg-type]  # a part
     run._admit(member)
     assert "local search" not in run.absent
     run._playing = [member]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from goals import towards
 from lowered import hasty
 from random_models import build, draw_model
 
@@ -21,7 +24,7 @@ class StopAfter:
 
 
 @pytest.mark.parametrize("learn", [False, True, "auto"])
-def test_bounds_of_stopped_searches_hold(learn):
+def test_bounds_of_stopped_searches_hold(learn: Any) -> None:
     stopped = 0
     for seed in range(300, 400):
         drawn = draw_model(seed)
@@ -34,7 +37,10 @@ def test_bounds_of_stopped_searches_hold(learn):
         for direction, best, sign in (("minimize", min(worth), 1), ("maximize", max(worth), -1)):
             for solutions in (0, 1, 2):
                 r = m.solve(
-                    **{direction: goal}, learn=learn, engine="interpreted", on_solution=StopAfter(solutions)
+                    **towards(direction, goal),
+                    learn=learn,
+                    engine="interpreted",
+                    on_solution=StopAfter(solutions),
                 )
                 if r.status is Status.OPTIMAL:
                     assert (r.bound, r.gap, r.objective) == (best, 0, best), f"seed {seed}"
@@ -45,7 +51,7 @@ def test_bounds_of_stopped_searches_hold(learn):
     assert stopped > 20
 
 
-def test_the_gap_of_a_knapsack_that_is_stopped():
+def test_the_gap_of_a_knapsack_that_is_stopped() -> None:
     m = Model()
     xs = m.bool_vars("x", 40)
     m.add(sum_((7 * i) % 31 * x + 3 * x for i, x in enumerate(xs)) <= 200)
@@ -59,7 +65,7 @@ def test_the_gap_of_a_knapsack_that_is_stopped():
     assert m.solve().gap is None
 
 
-def test_what_has_no_bound_has_none_in_the_result():
+def test_what_has_no_bound_has_none_in_the_result() -> None:
     m = Model()
     x = m.int_var("x")
     y = m.int_var("y", 0, 50)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -24,14 +27,14 @@ def tiling() -> Model:
     return m
 
 
-def choices(m: Model, **how) -> list[Choice]:
+def choices(m: Model, **how: Any) -> list[Choice]:
     solver = Solver(m, options_of(has_goal=bool(m.goals), **how))
     prepared = solver.prepare(m.goals, m.preferences)
     assert prepared.root is not None
     return solver.choices(prepared, prepared.root)
 
 
-def methods(m: Model, **how) -> list[str]:
+def methods(m: Model, **how: Any) -> list[str]:
     return [choice.method for choice in choices(m, **how)]
 
 
@@ -47,7 +50,7 @@ def methods(m: Model, **how) -> list[str]:
         ({"learn": False, "workers": 2}, "shared search"),
     ],
 )
-def test_the_last_method_is_that_of_the_options(how, expected):
+def test_the_last_method_is_that_of_the_options(how: dict[str, bool | str], expected: str) -> None:
     assert methods(tiling(), **how)[-1] == expected
 
 
@@ -62,7 +65,9 @@ def test_the_last_method_is_that_of_the_options(how, expected):
         ({"learn": "auto", "workers": 2, "engine": "interpreted"}, 'engine="interpreted" is given'),
     ],
 )
-def test_the_conditions_of_a_portfolio_that_fail_are_named(how, said):
+def test_the_conditions_of_a_portfolio_that_fail_are_named(
+    how: dict[str, bool | Callable[..., Any] | str], said: str
+) -> None:
     """All that fail, and no other."""
     reason = choices(tiling(), **how)[-1].reason
     assert said in reason
@@ -70,7 +75,7 @@ def test_the_conditions_of_a_portfolio_that_fail_are_named(how, said):
     assert "fixpoint" not in reason
 
 
-def test_conditions_of_the_model_are_named_with_numbers_and_settings():
+def test_conditions_of_the_model_are_named_with_numbers_and_settings() -> None:
     m = tiling()
     m.minimize(m.variables["a"])
     assert "lns=True" in choices(m, learn="auto", lns=True)[-1].reason
@@ -89,7 +94,7 @@ def test_conditions_of_the_model_are_named_with_numbers_and_settings():
     assert "numbers need more than int64" in choices(m, learn="auto")[-1].reason
 
 
-def test_tables_come_first_for_an_optimum_of_many_combinations():
+def test_tables_come_first_for_an_optimum_of_many_combinations() -> None:
     m = tiling()
     assert "tables" not in methods(m, learn="auto")
     m.maximize(sum(m.variables.values()))
@@ -97,7 +102,7 @@ def test_tables_come_first_for_an_optimum_of_many_combinations():
     assert "tables" not in methods(m, learn=True)
 
 
-def test_numbers_beyond_int64_are_left_to_branching():
+def test_numbers_beyond_int64_are_left_to_branching() -> None:
     m = Model()
     x = m.int_var("x", 0, 10**30)
     m.add(x * x == 10**40)
@@ -105,13 +110,13 @@ def test_numbers_beyond_int64_are_left_to_branching():
     assert m.solve(learn=True).statistics.method == "branching"
 
 
-def test_what_is_said_is_what_runs():
+def test_what_is_said_is_what_runs() -> None:
     m = tiling()
     assert m.solve(learn=True).statistics.method == "learning"
     assert m.solve(learn=False).statistics.method == "branching"
 
 
-def test_the_plan_and_the_command_say_it(tmp_path):
+def test_the_plan_and_the_command_say_it(tmp_path: Path) -> None:
     m = tiling()
     m.maximize(m.variables["a"])
     assert str(m.plan()).startswith("solve 1: tables")
@@ -124,7 +129,7 @@ def test_the_plan_and_the_command_say_it(tmp_path):
     assert "solve" not in CliRunner().invoke(app, ["check", str(file)]).stdout
 
 
-def test_the_command_says_what_took_no_part(tmp_path):
+def test_the_command_says_what_took_no_part(tmp_path: Path) -> None:
     file = tmp_path / "queens.constrint"
     file.write_text("x in 1..9\ny in 1..9\nx * x + y * y * y == 3 * x * y + 1\nmaximize x\n")
     said = CliRunner().invoke(app, ["solve", "--explain", "--no-learn", "--restarts", "luby", str(file)])
@@ -139,7 +144,7 @@ def test_the_command_says_what_took_no_part(tmp_path):
     assert "--explain" in said.stderr
 
 
-def test_a_restart_annotation_leaves_the_portfolio(tmp_path):
+def test_a_restart_annotation_leaves_the_portfolio(tmp_path: Path) -> None:
     file = tmp_path / "model.fzn"
     file.write_text(
         "var 1..9: x :: output_var;\nvar 1..9: y :: output_var;\n"
@@ -154,7 +159,7 @@ def test_a_restart_annotation_leaves_the_portfolio(tmp_path):
     assert methods(m, restarts=Restarts("luby", 50, alone=False), learn="auto")[-1] == "portfolio"
 
 
-def test_an_infeasible_root_is_said():
+def test_an_infeasible_root_is_said() -> None:
     m = Model()
     x = m.int_var("x", 0, 3)
     m.add(2 * x == 7)
@@ -171,7 +176,7 @@ def chained(n: int) -> Model:
     return m
 
 
-def test_propagation_at_the_root_has_time_in_proportion_to_the_model():
+def test_propagation_at_the_root_has_time_in_proportion_to_the_model() -> None:
     """Whatever the size: an unfinished root has no portfolio, so that large models would have none."""
     for n in (20, 200):
         given = {"propagations": 10, "most_postponed": 0}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -37,12 +38,14 @@ def drawn(seed: int) -> tuple[Model, list[tuple[int, ...]]]:
         for k, n in product(values, values)
         if (j * k + n) % modulus == rest % modulus and i + k + n >= sum_ and k * n != i * j
     ]
-    return m, solutions
+    return m, solutions  # type: ignore[return-value]
 
 
 @pytest.mark.parametrize("limits", [(100, 4), (2, 0)], ids=["as it is", "gives up early"])
 @pytest.mark.parametrize("tables", [True, False], ids=["then tables", "then search"])
-def test_preferences_are_met_in_their_order(monkeypatch, limits, tables):
+def test_preferences_are_met_in_their_order(
+    monkeypatch: pytest.MonkeyPatch, limits: tuple[int, ...], tables: bool
+) -> None:
     nodes, failures = limits
     given = {"nodes_of_descent": nodes, "failures_of_descent": failures}
     if not tables:
@@ -54,7 +57,7 @@ def test_preferences_are_met_in_their_order(monkeypatch, limits, tables):
         order = rng.sample(range(4), 4)
         ways = [rng.choice(("min", "max")) for _ in order]
         variables = list(m.variables.values())
-        result = m.solve(prefer=[(variables[i], way) for i, way in zip(order, ways, strict=True)])
+        result = m.solve(prefer=[(variables[i], way) for i, way in zip(order, ways, strict=True)])  # type: ignore[misc]
         signs = [1 if way == "min" else -1 for way in ways]
         if not solutions:
             assert result.status is Status.INFEASIBLE
@@ -64,11 +67,13 @@ def test_preferences_are_met_in_their_order(monkeypatch, limits, tables):
         assert tuple(result.values.values()) == best, seed
 
 
-def test_a_descent_that_gave_up_is_continued_where_tables_do_not_suit(monkeypatch):
+def test_a_descent_that_gave_up_is_continued_where_tables_do_not_suit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     begun = []
     early = descent.answered_early
 
-    def noted(*given):
+    def noted(*given: Any) -> Any:
         found = early(*given)
         begun.append(found)
         return found
@@ -86,7 +91,7 @@ def test_a_descent_that_gave_up_is_continued_where_tables_do_not_suit(monkeypatc
     assert tuple(result.values.values()) == min(solutions, key=lambda row: (row[3], row[0], -row[2], -row[1]))
 
 
-def test_the_plan_says_so_and_optima_are_left_to_tables():
+def test_the_plan_says_so_and_optima_are_left_to_tables() -> None:
     m, _ = drawn(2)
     a = m.variables["a"]
     m.prefer((a, "max"))

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from goals import towards
 from inference_cases import Drawn, draw
 from lowered import LOWERED, hasty
 
@@ -60,7 +61,7 @@ def fault(seed: int) -> str | None:
         found = [int(r[x]) for x in drawn.xs] if r else None
         return None if found in drawn.rows.tolist() else f"{how}: {r}"
     way = {"min": "minimize", "max": "maximize"}[drawn.target[1]]
-    r = drawn.model.solve(**{way: drawn.target[0]}, **how)
+    r = drawn.model.solve(**towards(way, drawn.target[0]), **how)
     best = drawn.best(values_of(drawn))
     wanted = (Status.INFEASIBLE if best is None else Status.OPTIMAL, best)
     return None if (r.status, r.objective) == wanted else f"{how}: {r}, not {wanted}"
@@ -68,6 +69,6 @@ def fault(seed: int) -> str | None:
 
 @pytest.mark.timeout(900)  # the first use on a machine compiles
 @pytest.mark.parametrize("block", range(BLOCKS))
-def test_drawn_models(block):
+def test_drawn_models(block: int) -> None:
     for seed in range(FIRST + block, FIRST + MODELS, BLOCKS):
         assert fault(seed) is None, seed

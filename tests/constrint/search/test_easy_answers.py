@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -42,7 +43,7 @@ def chain(length: int) -> Model:
 
 
 def test_bounds_that_satisfy_everything_answer_at_once() -> None:
-    told = []
+    told: list[Any] = []
     result = chain(LARGE).solve(time_limit=60, on_solution=told.append)
     assert result.status is Status.OPTIMAL
     assert result.statistics.nodes == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
+from typing import Any
 
 import pytest
 from random_models import RandomModel, build, draw_model
@@ -13,7 +14,7 @@ import constrint as ci
 from constrint.search.easy import hinted_solution
 
 DRAWN = int(os.environ.get("CONSTRINT_HINTS", "40"))
-WAYS = {
+WAYS: Any = {
     "default": {},
     "branching": {"learn": False},
     "learning": {"learn": True},
@@ -51,13 +52,15 @@ def test_hints_lose_no_solution(way: str) -> None:
         drawn = draw_model(7000 + seed)
         draw = Random(seed)
         hint = usable(drawn, drawn_hint(draw, drawn, drawn.solutions()))
-        direction = draw.choice(["min", "max"])
+        direction: Any = draw.choice(["min", "max"])
         has_goal = way == "neighbourhoods" or draw.random() < 0.7
         feasible += check(drawn, hint, direction if has_goal else None, WAYS[way], f"seed {seed}, {way}")
     assert feasible > DRAWN // 3
 
 
-def check(drawn: RandomModel, hint: dict[str, int], direction: str | None, options: dict, where: str) -> bool:
+def check(
+    drawn: RandomModel, hint: dict[str, int], direction: str | None, options: dict[Any, Any], where: str
+) -> bool:
     """Solve with a hint, and compare with brute force; returns whether there is a solution."""
     model = drawn.build()
     solutions = drawn.solutions()
@@ -68,7 +71,7 @@ def check(drawn: RandomModel, hint: dict[str, int], direction: str | None, optio
         named = {"minimize": [(goal, direction)]}
         values = {tuple(one.items()): drawn.value(drawn.objective, one) for one in solutions}
         solutions = [one for one in solutions if values[tuple(one.items())] is not None]
-    result = model.solve(**named, **options, hint=hint, on_solution=seen.append)
+    result = model.solve(**named, **options, hint=hint, on_solution=seen.append)  # type: ignore[arg-type]
     assert bool(result) == bool(solutions), where
     if not solutions:
         assert result.status is ci.Status.INFEASIBLE, where
@@ -76,7 +79,7 @@ def check(drawn: RandomModel, hint: dict[str, int], direction: str | None, optio
     assert {name: result[name] for name in drawn.domains} in solutions, where
     if direction is not None:
         best = min if direction == "min" else max
-        assert result.objective == best(values[tuple(one.items())] for one in solutions), where
+        assert result.objective == best(values[tuple(one.items())] for one in solutions), where  # type: ignore[type-var]
         assert (result.bound, result.gap) == (result.objective, 0), where
         told = [one.objective for one in seen]
         assert told == sorted(set(told), reverse=direction == "min"), where
@@ -87,7 +90,7 @@ def check(drawn: RandomModel, hint: dict[str, int], direction: str | None, optio
 
 
 @pytest.mark.parametrize("options", [{"executor": True}, {"backend": "cp-sat"}])
-def test_workers_and_other_solvers_take_hints(options: dict) -> None:
+def test_workers_and_other_solvers_take_hints(options: dict[Any, Any]) -> None:
     with ThreadPoolExecutor(2) as executor:
         named = {"executor": executor} if "executor" in options else options
         for seed in range(DRAWN // 4):
@@ -115,7 +118,7 @@ def test_a_hinted_solution_of_a_hard_model_is_the_first() -> None:
     m.hint(hint)
     assert hinted_solution(m, []) == hint
     seen: list[ci.Result] = []
-    m.solve(minimize=ci.max_(*xs), on_solution=lambda found: seen.append(found) or False)
+    m.solve(minimize=ci.max_(*xs), on_solution=lambda found: seen.append(found) or False)  # type: ignore[func-returns-value]
     assert [seen[0][x] for x in xs] == list(hint.values())
 
 
@@ -158,9 +161,9 @@ def test_what_is_no_hint_is_an_error_that_says_why() -> None:
         (ci.Result(ci.Status.INFEASIBLE), "without a solution"),
     ):
         with pytest.raises(ci.ModelError, match=message):
-            m.hint(given)
+            m.hint(given)  # type: ignore[arg-type]
         with pytest.raises(ci.ModelError, match=message):
-            m.solve(hint=given)
+            m.solve(hint=given)  # type: ignore[arg-type]
 
 
 def test_hints_are_kept_by_copies_scopes_and_json() -> None:
@@ -183,7 +186,7 @@ def test_hints_are_kept_by_copies_scopes_and_json() -> None:
 
 @pytest.mark.parametrize("way", [*WAYS, "cp-sat"])
 def test_bounds_and_gaps_of_searches_that_stop_early(way: str) -> None:
-    options = {"backend": "cp-sat", "time_limit": 1e-2} if way == "cp-sat" else WAYS[way]
+    options: Any = {"backend": "cp-sat", "time_limit": 1e-2} if way == "cp-sat" else WAYS[way]
     stopped = 0
     for seed in range(DRAWN // 4 if way == "cp-sat" else DRAWN):
         drawn = draw_model(9000 + seed)
@@ -195,7 +198,7 @@ def test_bounds_and_gaps_of_searches_that_stop_early(way: str) -> None:
         if way != "cp-sat":
             options = {**options, "on_solution": lambda found: False}
         try:
-            result = model.solve(minimize=[(goal, direction)], **options)
+            result = model.solve(minimize=[(goal, direction)], **options)  # type: ignore[list-item]
         except ci.ModelError:  # CP-SAT cannot hold the model's numbers
             continue
         if result.bound is None or not known:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from random import Random
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 import pytest
+from goals import towards
 from lowered import hasty
+from stepping_clock import Clock
 
 from constrint import Model, Status, element, sum_
 from constrint.answers.search_arguments import options_of
@@ -26,7 +30,7 @@ from constrint.search.depth_first import DepthFirstRun
 from constrint.search.lns import Neighbourhoods
 from constrint.search.relaxed import RelaxedRun, relaxed_run
 from constrint.settings import DEFAULT, NeighbourhoodSettings, using
-from constrint.store.state import FLOOR, GOAL, HAS_PHASE
+from constrint.store.state import FLOOR, GOAL, HAS_PHASE, State
 
 COUNT = 8
 RULES = NeighbourhoodSettings(whole_every=1000)
@@ -35,7 +39,7 @@ needs_highs = pytest.mark.skipif(not has_highs(), reason="needs HiGHS")
 
 
 @pytest.fixture
-def state():
+def state() -> State:
     box = Box([0] * COUNT, [9] * COUNT, [1] * COUNT, [None] * COUNT)
     begun = build_state(box, [], Branch(list(range(COUNT)), [AS_BEST] * COUNT), 1 << 60)
     begun.scalar[GOAL] = 1
@@ -50,7 +54,7 @@ def point_of(*values: float) -> Point:
     return Point(columns, values)
 
 
-def led(state) -> Neighbourhoods:
+def led(state: State) -> Neighbourhoods:
     """Neighbourhoods that are all led by the relaxation."""
     found = Neighbourhoods(0, [[]] * COUNT, [0] * COUNT, RULES)
     found.begin(state)
@@ -58,7 +62,7 @@ def led(state) -> Neighbourhoods:
     return found
 
 
-def test_what_agrees_is_kept_and_the_others_try_the_relaxation(state):
+def test_what_agrees_is_kept_and_the_others_try_the_relaxation(state: State) -> None:
     around = led(state)
     best = [1, 2, 3, 4, 5, 6, 7, 8]
     state.phase[:] = best
@@ -72,7 +76,7 @@ def test_what_agrees_is_kept_and_the_others_try_the_relaxation(state):
     assert (state.keep.count(0), state.phase) == (2, best)
 
 
-def test_values_that_were_tried_do_not_come_back_after_a_better_solution(state):
+def test_values_that_were_tried_do_not_come_back_after_a_better_solution(state: State) -> None:
     around = led(state)
     state.phase[:] = [1] * COUNT
     state.scalar[HAS_PHASE] = 1
@@ -87,7 +91,7 @@ def test_values_that_were_tried_do_not_come_back_after_a_better_solution(state):
         assert state.phase == [2] * COUNT
 
 
-def test_without_a_solution_what_is_integral_is_kept(state):
+def test_without_a_solution_what_is_integral_is_kept(state: State) -> None:
     around = led(state)
     around.lead(point_of(1, 2.5, 3, 4.25, 5, 6))
     around.cut(state)
@@ -103,7 +107,7 @@ def test_without_a_solution_what_is_integral_is_kept(state):
     assert state.phase == [7] * COUNT
 
 
-def unled(state, way: str, **given) -> Neighbourhoods:
+def unled(state: State, way: str, **given: Any) -> Neighbourhoods:
     """Neighbourhoods without a relaxation, all of one kind."""
     found = Neighbourhoods(0, given.get("reached", [[]] * COUNT), given.get("better", [0] * COUNT), RULES)
     found.begin(state)
@@ -113,7 +117,7 @@ def unled(state, way: str, **given) -> Neighbourhoods:
     return found
 
 
-def test_variables_of_the_same_constraints_are_searched_together(state):
+def test_variables_of_the_same_constraints_are_searched_together(state: State) -> None:
     reached = [[0, place % 2 + 1] for place in range(COUNT)]
     around = unled(state, "_connected", reached=reached)
     around._ways[0].share = 4 / COUNT / RULES.smaller
@@ -124,7 +128,7 @@ def test_variables_of_the_same_constraints_are_searched_together(state):
         assert searched in ({0, 2, 4, 6}, {1, 3, 5, 7})
 
 
-def test_terms_far_from_their_better_end_are_searched_more_often(state):
+def test_terms_far_from_their_better_end_are_searched_more_often(state: State) -> None:
     around = unled(state, "_towards_goal", better=[1, -1] * (COUNT // 2))
     state.phase[:] = [
         0,
@@ -146,7 +150,7 @@ def test_terms_far_from_their_better_end_are_searched_more_often(state):
     assert max(searched[:4] + searched[6:]) < 15
 
 
-def test_random_neighbourhoods_grow_when_exhausted_and_shrink_when_cut(state):
+def test_random_neighbourhoods_grow_when_exhausted_and_shrink_when_cut(state: State) -> None:
     around = unled(state, "_at_random")
     (way,) = around._ways
     around.cut(state)
@@ -164,7 +168,7 @@ def test_random_neighbourhoods_grow_when_exhausted_and_shrink_when_cut(state):
     assert 0 < way.share <= 1
 
 
-def test_kinds_that_find_better_solutions_are_chosen_more_often(state):
+def test_kinds_that_find_better_solutions_are_chosen_more_often(state: State) -> None:
     around = Neighbourhoods(1, [[]] * COUNT, [0] * COUNT, RULES)
     around.begin(state)
     state.phase[:] = [1] * COUNT
@@ -174,6 +178,7 @@ def test_kinds_that_find_better_solutions_are_chosen_more_often(state):
     for _ in range(200):
         around._led.share = RULES.first_share / 2  # a share that leaves something to keep
         around.cut(state)
+        assert around._way is not None
         name = around._way.order.__name__
         chosen.append(name)
         if name == "_towards_goal":
@@ -186,7 +191,7 @@ def test_kinds_that_find_better_solutions_are_chosen_more_often(state):
 # Whole searches
 
 
-def drawn(seed: int, count: int = 9) -> tuple[Model, object, str, int | None]:
+def drawn(seed: int, count: int = 9) -> tuple[Model, Any, str, int | None]:
     """A knapsack of several rows over 0/1, holed and looked-up variables; its goal, direction and optimum."""
     r = Random(seed)
     m = Model()
@@ -205,19 +210,19 @@ def drawn(seed: int, count: int = 9) -> tuple[Model, object, str, int | None]:
     for i, (x, domain) in enumerate(zip(xs, domains, strict=True)):
         cost = [r.randint(-30, 30) for _ in range(4)]
         if min(domain) == 0 and r.random() < 0.5:
-            goal, worth = goal + element(cost, x), worth + np.array(cost)[points[:, i]]
+            goal, worth = goal + element(cost, x), worth + np.array(cost)[points[:, i]]  # type: ignore[assignment]
         else:
-            goal, worth = goal + cost[0] * x, worth + cost[0] * points[:, i]
+            goal, worth = goal + cost[0] * x, worth + cost[0] * points[:, i]  # type: ignore[assignment]
     direction, best = r.choice((("minimize", min), ("maximize", max)))
     return m, goal, direction, best(map(int, worth[holds]), default=None)
 
 
 def optimum_of(
-    m: Model, goal: object, direction: str, is_led: bool = True, seed: int = 0
+    m: Model, goal: Any, direction: str, is_led: bool = True, seed: int = 0
 ) -> tuple[int | None, list[tuple[int, ...]]]:
     """The best value found by neighbourhoods alone, and all that was found, in order."""
     m.settings = SHORT
-    prepared = Prepared(m, as_goals([(goal, direction[:3])]), [])
+    prepared = Prepared(m, as_goals([(goal, direction[:3])]), [])  # type: ignore[list-item]
     if prepared.root is None:
         return None, []
     options = options_of(engine="interpreted", lns=True, has_goal=True, seed=seed)
@@ -227,12 +232,12 @@ def optimum_of(
     task = SearchTask(prepared, root, options, started, prepared.goals[0])
     guide = relaxed_run(task) if is_led else None
     run = DepthFirstRun(task)
-    best, found = None, []
+    best, found = None, []  # type: ignore[var-annotated]
     while True:
         if isinstance(guide, RelaxedRun):
             guide.allowed = 1
             if guide.next().outcome is Outcome.PAUSED:
-                run.lead(guide.point)
+                run.lead(guide.point)  # type: ignore[arg-type]
         solution = run.next().found
         if solution is None:
             return best, found
@@ -241,11 +246,13 @@ def optimum_of(
 
 
 @needs_highs
-def test_drawn_programs_against_brute_force(monkeypatch):
+def test_drawn_programs_against_brute_force(monkeypatch: pytest.MonkeyPatch) -> None:
     way = Neighbourhoods._by_relaxation
     used = []
     monkeypatch.setattr(
-        Neighbourhoods, "_by_relaxation", lambda self: (used.append(self._has_best), way(self))[1]
+        Neighbourhoods,
+        "_by_relaxation",
+        lambda self: (used.append(self._has_best), way(self))[1],  # type: ignore[func-returns-value]
     )
     for seed in range(60):
         m, goal, direction, best = drawn(seed)
@@ -254,7 +261,7 @@ def test_drawn_programs_against_brute_force(monkeypatch):
 
 
 @pytest.mark.parametrize("is_led", [pytest.param(True, marks=needs_highs), False])
-def test_neighbourhoods_depend_on_the_seed_alone(is_led):
+def test_neighbourhoods_depend_on_the_seed_alone(is_led: bool) -> None:
     differ = 0
     for number in range(12):
         runs = [optimum_of(*drawn(number)[:3], is_led, seed) for seed in (1, 1, 2)]
@@ -264,7 +271,7 @@ def test_neighbourhoods_depend_on_the_seed_alone(is_led):
     assert differ > 0 or is_led  # led ones find all of so small a model in their first neighbourhoods
 
 
-def cover(seed: int) -> tuple[Model, object]:
+def cover(seed: int) -> tuple[Model, Any]:
     """Sets that cover elements, at the least cost."""
     r = Random(seed)
     m = Model()
@@ -275,7 +282,7 @@ def cover(seed: int) -> tuple[Model, object]:
 
 
 @pytest.fixture
-def turns():
+def turns() -> Iterator[None]:
     """Portfolios whose members take turns at once."""
     portfolio = {
         "alone": 20,
@@ -290,34 +297,40 @@ def turns():
 
 
 @needs_highs
-def test_portfolios_with_led_neighbourhoods_against_brute_force(monkeypatch, turns):
+def test_portfolios_with_led_neighbourhoods_against_brute_force(
+    monkeypatch: pytest.MonkeyPatch, turns: None
+) -> None:
     lead, told = DepthFirstRun.lead, []
-    monkeypatch.setattr(DepthFirstRun, "lead", lambda self, point: (told.append(point), lead(self, point))[1])
+    monkeypatch.setattr(DepthFirstRun, "lead", lambda self, point: (told.append(point), lead(self, point))[1])  # type: ignore[func-returns-value]
     for seed in range(40):
         m, goal, direction, best = drawn(seed, 11)
-        r = m.solve(**{direction: goal}, engine="interpreted")
+        r = m.solve(**towards(direction, goal), engine="interpreted")
         assert (r.status, r.objective) == (Status.INFEASIBLE if best is None else Status.OPTIMAL, best), seed
     assert len(told) > 10
 
 
 @needs_highs
-def test_a_relaxation_that_had_no_turn_yet_stays(monkeypatch, turns):
+def test_a_relaxation_that_had_no_turn_yet_stays(monkeypatch: pytest.MonkeyPatch, turns: None) -> None:
     """The local search joins earlier, and its turn may come before that of the relaxation."""
     joined = []
     run = MemberMaker.relaxation
-    monkeypatch.setattr(MemberMaker, "relaxation", lambda self: (joined.append(run(self)), joined[-1])[1])
+    monkeypatch.setattr(MemberMaker, "relaxation", lambda self: (joined.append(run(self)), joined[-1])[1])  # type: ignore[func-returns-value]
     m, goal = cover(3)
     m.solve(minimize=goal, engine="interpreted")
     (member,) = joined
-    assert member.spent > 0
+    assert member.spent > 0  # type: ignore[union-attr]
 
 
 @needs_highs
-def test_the_answer_depends_on_the_seed_alone_and_a_limit_keeps_the_best_solution(monkeypatch, clock):
+def test_the_answer_depends_on_the_seed_alone_and_a_limit_keeps_the_best_solution(
+    monkeypatch: pytest.MonkeyPatch, clock: Clock
+) -> None:
     given = hasty(least_turn=500, portfolio={"alone": 100, "nodes_of_turn": DEFAULT.portfolio.nodes_of_turn})
     lead, led_at = DepthFirstRun.lead, []
     monkeypatch.setattr(
-        DepthFirstRun, "lead", lambda self, point: (led_at.append(point), lead(self, point))[1]
+        DepthFirstRun,
+        "lead",
+        lambda self, point: (led_at.append(point), lead(self, point))[1],  # type: ignore[func-returns-value]
     )
     answers = []
     for _ in range(2):
@@ -329,7 +342,7 @@ def test_the_answer_depends_on_the_seed_alone_and_a_limit_keeps_the_best_solutio
     assert led_at
     m, goal = cover(3)
     m.settings = given
-    told = []
+    told: list[Any] = []
     r = m.solve(minimize=goal, engine="interpreted", time_limit=150, on_solution=told.append)
     assert r.status in (Status.FEASIBLE, Status.OPTIMAL)
     assert r.objective == told[-1].objective >= answers[0][1]

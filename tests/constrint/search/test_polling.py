@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+from typing import Any
 
 import pytest
 
@@ -28,7 +29,7 @@ def drawn(seed: int) -> str:
 
 
 @pytest.mark.parametrize("seed", range(COUNT))
-def test_wide_domains_have_the_optimum_of_narrow_ones(seed):
+def test_wide_domains_have_the_optimum_of_narrow_ones(seed: int) -> None:
     """The optimum lies inside the narrow ones, far from their ends."""
     text = drawn(seed)
     narrow = Model.from_text(f"x, y, z in -200..200\n{text}").solve()
@@ -37,12 +38,12 @@ def test_wide_domains_have_the_optimum_of_narrow_ones(seed):
     assert wide.objective == narrow.objective
 
 
-def test_points_are_solutions(monkeypatch):
+def test_points_are_solutions(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is polled is told like any other solution, and only better ones after it."""
     found = []
-    polled = branch_and_bound.polled
-    monkeypatch.setattr(branch_and_bound, "polled", lambda *given: found.append(polled(*given)) or found[-1])
-    told = []
+    polled = branch_and_bound.polled  # type: ignore[attr-defined]
+    monkeypatch.setattr(branch_and_bound, "polled", lambda *given: found.append(polled(*given)) or found[-1])  # type: ignore[func-returns-value]
+    told: list[Any] = []
     model = Model.from_text(
         "x, y in -50000..50000 step 7\nx * y % 11 == 3\nx != 6\nmaximize -(x*x) + 3*x*y - 4*y*y - abs(x - 3)"
     )

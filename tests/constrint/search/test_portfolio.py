@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 
 import pytest
 from drawn_job_shops import MT06, draw_jobs, job_shop, least_span
+from goals import towards
 from lowered import hasty as hasty_settings
 from random_models import build, draw_model
 
 from constrint import (
     Brancher,
+    Domains,
     Model,
     ModelError,
     Status,
@@ -29,14 +32,14 @@ NO_MACHINES = {"least_tasks": 1 << 60}
 
 
 @pytest.fixture
-def hasty():
+def hasty() -> Iterator[None]:
     """Turns of a node, and of a few units of work, from the first node on."""
     with using(hasty_settings()):
         yield
 
 
 @pytest.mark.parametrize("block", range(4))
-def test_random_models_against_brute_force(hasty, block):
+def test_random_models_against_brute_force(hasty: None, block: int) -> None:
     methods = set()
     for seed in range(80_000 + 100 * block, 80_000 + 100 * (block + 1)):
         drawn = draw_model(seed)
@@ -46,7 +49,7 @@ def test_random_models_against_brute_force(hasty, block):
         worth = [value for s in solutions if (value := drawn.value(drawn.objective, s)) is not None]
         for direction, choose in (("minimize", min), ("maximize", max)):
             # Tables would find the optima of some of them, so the engine is named.
-            r = m.solve(**{direction: goal}, learn="auto", engine="interpreted")
+            r = m.solve(**towards(direction, goal), learn="auto", engine="interpreted")
             best = choose(worth, default=None)
             assert r.objective == best, f"seed {seed}\n{drawn.text()}"
             assert r.status is (Status.OPTIMAL if worth else Status.INFEASIBLE), f"seed {seed}"
@@ -57,20 +60,20 @@ def test_random_models_against_brute_force(hasty, block):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_job_shops(hasty, seed):
+def test_job_shops(hasty: None, seed: int) -> None:
     jobs = draw_jobs(seed, jobs=3, machines=3)
     r = job_shop(jobs).solve(learn="auto", engine="interpreted")
     assert (r.status, r.objective, r.statistics.method) == (Status.OPTIMAL, least_span(jobs), "portfolio")
 
 
 @pytest.fixture
-def without_machines():
+def without_machines() -> Iterator[None]:
     """Job shops stay sets of disjunctions, which take longer."""
     with using(DEFAULT.with_fields(presolve=NO_MACHINES)):
         yield
 
 
-def test_short_searches_are_branching_alone(without_machines):
+def test_short_searches_are_branching_alone(without_machines: None) -> None:
     m = Model()
     xs = [m.int_var(f"x{i}", 0, 4) for i in range(5)]
     m.add(all_different(xs))
@@ -82,27 +85,27 @@ def test_short_searches_are_branching_alone(without_machines):
     assert (r.objective, r.statistics.method) == (job_shop(jobs).solve(learn=True).objective, "portfolio")
 
 
-def decide_first(domains):
+def decide_first(domains: Domains) -> None:
     """A function that decides, as `branching=` takes it."""
     return
 
 
-def test_an_annotation_steers_branching_and_leaves_the_others_their_turns(hasty):
+def test_an_annotation_steers_branching_and_leaves_the_others_their_turns(hasty: None) -> None:
     r = job_shop(MT06).solve(branching=Brancher("first_fail"), engine="interpreted")
     assert (r.status, r.objective) == (Status.OPTIMAL, 55)
     assert (r.statistics.method, r.statistics.learned > 0) == ("portfolio", True)
 
 
-def test_who_says_how_to_branch_has_his_way(hasty):
+def test_who_says_how_to_branch_has_his_way(hasty: None) -> None:
     m = job_shop(draw_jobs(1, 3, 3))
     for way in ({"branching": decide_first}, {"restarts": "luby"}, {"lns": True}, {"learn": False}):
         assert m.solve(**way, engine="interpreted").statistics.method == "branching"
     with pytest.raises(ModelError, match="learn is True, False"):
-        m.solve(learn="always")
+        m.solve(learn="always")  # type: ignore[arg-type]
 
 
 @pytest.mark.timeout(900)  # the first use on a machine compiles
-def test_the_path_depends_on_neither_engine_nor_clock(monkeypatch):
+def test_the_path_depends_on_neither_engine_nor_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     given = DEFAULT.with_fields(
         presolve=NO_MACHINES, portfolio={"least_turn": 700}, search={"nodes_before_dual": 0}
     )
@@ -112,13 +115,13 @@ def test_the_path_depends_on_neither_engine_nor_clock(monkeypatch):
         monkeypatch.setattr(Pace, "adapt", lambda *_: None)
         with using(given):
             m = job_shop(draw_jobs(1, 6, 4))
-        s = (r := m.solve(engine=engine, learn="auto")).statistics
+        s = (r := m.solve(engine=engine, learn="auto")).statistics  # type: ignore[arg-type]
         assert (s.engine, s.method) == (engine, "portfolio")
         walks.append((dict(r.values), s.nodes, s.failures, s.propagations, s.learned))
     assert walks[0] == walks[1] == walks[2]
 
 
-def test_search_goes_on_without_learning_where_reasons_are_too_many():
+def test_search_goes_on_without_learning_where_reasons_are_too_many() -> None:
     few = {"most_trail": 0, "trail_of_variable": 0, "first_trail": 6}
     jobs = draw_jobs(3, jobs=3, machines=3)
     m = job_shop(jobs)
@@ -127,7 +130,7 @@ def test_search_goes_on_without_learning_where_reasons_are_too_many():
     assert (r.status, r.objective) == (Status.OPTIMAL, least_span(jobs))
 
 
-def test_the_share_follows_the_structure():
+def test_the_share_follows_the_structure() -> None:
     def kind(m: Model) -> Kind:
         root = Prepared(m, (), ()).root
         assert root is not None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import random
+from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -13,7 +15,7 @@ from shared_models import pigeons
 import constrint as ci
 from constrint.cli.main import app
 from constrint.modelling.result import Statistics
-from constrint.preparing.options import Options
+from constrint.preparing.options import Engine, Options
 from constrint.preparing.prepared import Prepared
 from constrint.preparing.search_protocol import SearchTask
 from constrint.search.call import WorkTotal
@@ -32,11 +34,11 @@ def knapsack(n: int) -> tuple[ci.Model, ci.IntExpr]:
     return m, ci.sum_(draw.randint(5, 50) * x for x in xs)
 
 
-def test_the_same_seed_gives_the_same_neighbourhoods():
+def test_the_same_seed_gives_the_same_neighbourhoods() -> None:
     m, goal = knapsack(30)
     m.settings = DEFAULT.with_fields(neighbourhoods={"failures_of_whole": 3})
 
-    def path(seed: int, engine: ci.model.Engine) -> list[int]:
+    def path(seed: int, engine: Engine) -> list[int]:
         improved: list[int] = []
 
         def until(result: ci.Result) -> bool:
@@ -50,7 +52,7 @@ def test_the_same_seed_gives_the_same_neighbourhoods():
     assert path(1, "interpreted") != path(2, "interpreted")
 
 
-def test_large_neighbourhoods_prove_only_by_searching_everything():
+def test_large_neighbourhoods_prove_only_by_searching_everything() -> None:
     m, goal = knapsack(7)
     assert (
         m.solve(maximize=goal, lns=True, engine="interpreted").objective == m.solve(maximize=goal).objective
@@ -59,11 +61,11 @@ def test_large_neighbourhoods_prove_only_by_searching_everything():
     assert m.solve(maximize=goal, lns=True).status is ci.Status.INFEASIBLE
 
 
-def test_on_solution_ends_the_search():
+def test_on_solution_ends_the_search() -> None:
     m, goal = knapsack(20)
     seen = []
 
-    def third(result):
+    def third(result: Any) -> bool:
         seen.append(result)
         return len(seen) < 3
 
@@ -74,13 +76,13 @@ def test_on_solution_ends_the_search():
     assert seen[2].objective > seen[1].objective > seen[0].objective
     assert seen[2].statistics.nodes >= seen[0].statistics.nodes > 0
     with pytest.raises(ZeroDivisionError):
-        m.solve(maximize=goal, on_solution=lambda result: 1 // 0)
+        m.solve(maximize=goal, on_solution=lambda result: 1 // 0)  # type: ignore[arg-type, return-value]
     seen.clear()
     assert m.solve(on_solution=seen.append)
     assert len(seen) == 1
 
 
-def test_progress_is_shown_on_terminals_only(monkeypatch):
+def test_progress_is_shown_on_terminals_only(monkeypatch: pytest.MonkeyPatch) -> None:
     m, goal = knapsack(8)
     for is_terminal in (True, False):
         options, work = Options(engine="interpreted"), WorkTotal()
@@ -93,7 +95,7 @@ def test_progress_is_shown_on_terminals_only(monkeypatch):
     assert m.solve(maximize=goal, progress=True).objective == best
 
 
-def test_bound_and_gap_of_progress():
+def test_bound_and_gap_of_progress() -> None:
     m = ci.Model()
     x = m.int_var("x", 0, 50)
     m.add(x * x <= 1000)
@@ -110,7 +112,7 @@ def test_bound_and_gap_of_progress():
     assert "best 60 · bound 38 · gap 36.7%" in text
 
 
-def test_numbers_that_python_does_not_write_are_told_by_their_magnitude():
+def test_numbers_that_python_does_not_write_are_told_by_their_magnitude() -> None:
     huge = 1 << 20_000
     progress = Progress(WorkTotal(), lambda result: False)
     progress.on_solution(ci.Result(ci.Status.FEASIBLE, {}, huge))
@@ -124,7 +126,7 @@ def test_numbers_that_python_does_not_write_are_told_by_their_magnitude():
     assert result.objective == huge
 
 
-def test_solutions_near_zero_are_told_too():
+def test_solutions_near_zero_are_told_too() -> None:
     m = ci.Model()
     a = m.int_var("a", None, None)
     m.add(a * a >= 10)
@@ -133,7 +135,7 @@ def test_solutions_near_zero_are_told_too():
     assert seen == [r[a]]
 
 
-def test_progress_of_the_command(tmp_path):
+def test_progress_of_the_command(tmp_path: Path) -> None:
     file = tmp_path / "small.constrint"
     file.write_text("x in 0..9\nx * x <= 50\nmaximize x\n")
     answer = CliRunner().invoke(app, ["solve", str(file), "--progress"])

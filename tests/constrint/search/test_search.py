@@ -6,11 +6,14 @@ import importlib
 import subprocess
 import sys
 import time
+from typing import Any
 
 import pytest
 from shared_models import endless
 
 import constrint as ci
+from constrint import IntExpr
+from constrint.preparing.options import Engine
 from constrint.search import depth_first as running
 from constrint.search import sliced as stepper
 from constrint.settings import DEFAULT
@@ -25,7 +28,7 @@ def queens(n: int) -> ci.Model:
     return model
 
 
-def test_the_example_of_the_design():
+def test_the_example_of_the_design() -> None:
     m = ci.Model("tiling")
     bm = m.int_var("bm", 16, 256, step=16)
     bn = m.int_var("bn", values=[16, 32, 64, 128])
@@ -46,7 +49,7 @@ def test_the_example_of_the_design():
     assert len(list(m.iter_solutions(limit=10))) == 10
 
 
-def test_goals_of_the_model_are_used():
+def test_goals_of_the_model_are_used() -> None:
     m = ci.Model()
     x, y = m.int_var("x", 0, 9), m.int_var("y", 0, 9)
     m.add(x + y <= 9)
@@ -58,13 +61,13 @@ def test_goals_of_the_model_are_used():
 
 
 @pytest.mark.parametrize("engine", ["interpreted", "compiled"])
-def test_engines_count_queens(engine):
+def test_engines_count_queens(engine: Engine) -> None:
     assert queens(7).count(engine=engine) == 40
 
 
 @pytest.mark.parametrize("selector", ["first_fail", "input_order"])
 @pytest.mark.parametrize("values", ["auto", "min", "max", "lower_half", "upper_half", "random"])
-def test_every_way_to_branch_finds_the_same(selector, values):
+def test_every_way_to_branch_finds_the_same(selector: Any, values: Any) -> None:
     model = queens(6)
     branching = ci.Brancher(selector, values)
     found = {tuple(r.values.values()) for r in model.iter_solutions(branching=branching, seed=3)}
@@ -72,7 +75,7 @@ def test_every_way_to_branch_finds_the_same(selector, values):
     assert model.solve(maximize=model.variables["q0"], branching=branching).objective == 5
 
 
-def test_engines_walk_the_same_tree():
+def test_engines_walk_the_same_tree() -> None:
     walks = []
     for engine in ("interpreted", "compiled"):
         model = queens(8)
@@ -88,7 +91,7 @@ def test_engines_walk_the_same_tree():
     assert walks[0] == walks[1]
 
 
-def test_hand_over_goes_on_where_it_stood(monkeypatch):
+def test_hand_over_goes_on_where_it_stood(monkeypatch: pytest.MonkeyPatch) -> None:
     model = queens(8)
     whole = [tuple(r.values.values()) for r in model.iter_solutions(engine="interpreted")]
     model.settings = DEFAULT.with_fields(search={"slice": (5, 20_000)})
@@ -104,13 +107,13 @@ def test_hand_over_goes_on_where_it_stood(monkeypatch):
         assert results[-1].statistics.engine == "compiled"
 
 
-def test_arrays_grow_in_both_engines(monkeypatch):
+def test_arrays_grow_in_both_engines(monkeypatch: pytest.MonkeyPatch) -> None:
     grown = []
     session = importlib.import_module("constrint.engine.compiled").CompiledSearch
     for engine, module, name in (("interpreted", stepper, "grow"), ("compiled", session, "grow")):
         original = getattr(module, name)
 
-        def noted(state, *more, original=original, engine=engine):
+        def noted(state: Any, *more: Any, original: Any = original, engine: Any = engine) -> Any:
             grown.append(engine)
             return original(state, *more)
 
@@ -118,19 +121,19 @@ def test_arrays_grow_in_both_engines(monkeypatch):
         model = ci.Model()
         xs = [model.int_var(f"x{i}", 0, 1) for i in range(150)]
         model.add(ci.sum_(xs) >= 1)
-        assert model.solve(engine=engine)
+        assert model.solve(engine=engine)  # type: ignore[arg-type]
     assert set(grown) == {"interpreted", "compiled"}
 
 
 @pytest.mark.parametrize("engine", ["interpreted", "compiled"])
-def test_time_limit_keeps_the_best_so_far(engine, filled):
+def test_time_limit_keeps_the_best_so_far(engine: Engine, filled: None) -> None:
     model, goal = endless()
     result = model.solve(maximize=goal, time_limit=0.3, engine=engine, learn=False)  # a relaxation proves it
     assert result.status is ci.Status.FEASIBLE
     assert result.objective == result[goal] > 0
 
 
-def test_time_limit_without_an_answer():
+def test_time_limit_without_an_answer() -> None:
     model, _ = endless()
     with pytest.raises(ci.LimitError, match="time limit"):
         model.count(time_limit=0.3)
@@ -143,12 +146,12 @@ def test_time_limit_without_an_answer():
         result["x"]
 
 
-def test_ctrl_c_keeps_the_best_so_far(monkeypatch):
+def test_ctrl_c_keeps_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
     model, goal = endless()
     original = running.DepthFirstRun.next
     calls = iter(range(10**9))
 
-    def interrupted(run, **options):
+    def interrupted(run: Any, **options: Any) -> Any:
         if next(calls) == 3:
             raise KeyboardInterrupt
         return original(run, **options)
@@ -159,10 +162,10 @@ def test_ctrl_c_keeps_the_best_so_far(monkeypatch):
     assert result.statistics.solutions == 3
 
 
-def test_depth_is_an_error_that_says_what_to_do():
+def test_depth_is_an_error_that_says_what_to_do() -> None:
     m = ci.Model()
     x = m.int_var("x", 0, 9)
-    deep = x
+    deep: IntExpr = x
     for _ in range(5000):
         deep = abs(deep - 1)
     m.add(deep >= 0)
@@ -170,7 +173,7 @@ def test_depth_is_an_error_that_says_what_to_do():
         m.solve()
 
 
-def test_a_wrong_solution_never_gets_out(monkeypatch):
+def test_a_wrong_solution_never_gets_out(monkeypatch: pytest.MonkeyPatch) -> None:
     model = queens(5)
     monkeypatch.setattr(running, "read", lambda prepared, state: dict.fromkeys(prepared.variables, 1))
     goal = model.variables["q0"]
@@ -181,10 +184,10 @@ def test_a_wrong_solution_never_gets_out(monkeypatch):
     ]
     for answer in answers:
         with pytest.raises(ci.InternalError, match="violates"):
-            answer()
+            answer()  # type: ignore[operator]
 
 
-def test_unbounded_variables():
+def test_unbounded_variables() -> None:
     m = ci.Model()
     k, n = m.int_var("k", 1, None), m.int_var("n")
     m.add(k * k == 144, n + k == 5)
@@ -199,7 +202,7 @@ def test_unbounded_variables():
 
 
 @pytest.mark.parametrize("high", [None, 10**9])
-def test_contradictions_in_cycles_end_at_once(high):
+def test_contradictions_in_cycles_end_at_once(high: int | None) -> None:
     m = ci.Model()
     a, b, c = (m.int_var(name, 0, high) for name in "abc")
     m.add(a + 1 <= b, b <= c, c <= a)
@@ -208,7 +211,7 @@ def test_contradictions_in_cycles_end_at_once(high):
     assert time.process_time() - began < 5
 
 
-def test_creeping_unbounded_variables_raise_instead_of_hanging():
+def test_creeping_unbounded_variables_raise_instead_of_hanging() -> None:
     m = ci.Model()
     a, b = m.int_var("a", 1, None), m.int_var("b", 1, None)
     m.add(a == b * b, b == a * a + 1)
@@ -216,7 +219,7 @@ def test_creeping_unbounded_variables_raise_instead_of_hanging():
         m.solve(time_limit=20)
 
 
-def test_numbers_beyond_every_bound_of_64_bits():
+def test_numbers_beyond_every_bound_of_64_bits() -> None:
     m = ci.Model()
     x = m.int_var("x", 0, 10**9)
     m.add(x**40 > 10**358, x % 10**8 == 7)
@@ -228,7 +231,7 @@ def test_numbers_beyond_every_bound_of_64_bits():
     assert m.solve()["y"] == 10**400 + 3
 
 
-def test_domains_with_strides_sets_and_wide_holes():
+def test_domains_with_strides_sets_and_wide_holes() -> None:
     m = ci.Model()
     a = m.int_var("a", values=[1, 10**6, 2 * 10**6, 5])
     b = m.int_var("b", 0, 10**7, step=7)
@@ -236,7 +239,7 @@ def test_domains_with_strides_sets_and_wide_holes():
     assert {(r["a"], r["b"]) for r in m.iter_solutions()} == {(10**6, 7), (10**6, 21)}
 
 
-def test_small_models_need_no_heavy_import_and_little_time():
+def test_small_models_need_no_heavy_import_and_little_time() -> None:
     code = (
         "import sys, time; began = time.process_time()\n"
         "from constrint import Model\n"

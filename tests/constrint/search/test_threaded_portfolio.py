@@ -1,15 +1,19 @@
 """`workers=`: members of a portfolio side by side give the answers of one worker, the same at any speed."""
 
+# mypy: disable-error-code="list-item"
 from __future__ import annotations
 
 import signal
 import threading
 import time
+from collections.abc import Iterator
 from itertools import product
 from math import inf
+from typing import Any
 
 import pytest
 from drawn_job_shops import MT06, draw_jobs, job_shop, least_span
+from goals import towards
 from lowered import hasty as hasty_settings
 from random_models import build, draw_model
 from shared_models import endless
@@ -21,7 +25,7 @@ from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
 from constrint.preparing.search_protocol import Outcome, SearchStep, SearchTask
 from constrint.search import rounds
-from constrint.search.rounds import Turn
+from constrint.search.rounds import RoundGoal, Turn
 from constrint.settings import DEFAULT, using
 from constrint.support.deadline import Pace, Stopped
 
@@ -29,7 +33,7 @@ pytestmark = pytest.mark.timeout(900)  # the first use on a machine compiles
 
 
 @pytest.fixture
-def hasty(monkeypatch):
+def hasty(monkeypatch: Any) -> Iterator[None]:
     """Turns of a node, and of a few units of work, from the first node on."""
     # Small models are answered by tables before anyone searches.
     monkeypatch.setattr("constrint.search.descent.sweep", lambda *arguments: None)
@@ -38,12 +42,12 @@ def hasty(monkeypatch):
 
 
 @pytest.fixture
-def heard(monkeypatch):
+def heard(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Sizes of the clauses that learning searches were told."""
     sizes: list[int] = []
     hear = ClauseExchange.hear
 
-    def noted(self, clauses):
+    def noted(self: Any, clauses: Any) -> None:
         sizes.extend(map(len, clauses))
         hear(self, clauses)
 
@@ -52,7 +56,7 @@ def heard(monkeypatch):
 
 
 @pytest.mark.parametrize("workers", [2, 5])
-def test_random_models_against_brute_force(hasty, heard, workers):
+def test_random_models_against_brute_force(hasty: None, heard: list[object], workers: Any) -> None:
     methods = set()
     for seed in range(83_000, 83_060):
         drawn = draw_model(seed)
@@ -61,7 +65,7 @@ def test_random_models_against_brute_force(hasty, heard, workers):
         solutions = drawn.solutions()
         worth = [value for s in solutions if (value := drawn.value(drawn.objective, s)) is not None]
         for direction, choose in (("minimize", min), ("maximize", max)):
-            r = m.solve(**{direction: goal}, workers=workers)
+            r = m.solve(**towards(direction, goal), workers=workers)
             assert r.objective == choose(worth, default=None), f"seed {seed}\n{drawn.text()}"
             assert r.status is (Status.OPTIMAL if worth else Status.INFEASIBLE), f"seed {seed}"
             methods.add(r.statistics.method)
@@ -71,7 +75,7 @@ def test_random_models_against_brute_force(hasty, heard, workers):
 
 
 @pytest.mark.parametrize("workers", [2, 4])
-def test_job_shops(hasty, heard, workers):
+def test_job_shops(hasty: None, heard: list[object], workers: int) -> None:
     for seed in range(3):
         jobs = draw_jobs(seed, jobs=3, machines=3)
         r = job_shop(jobs).solve(workers=workers)
@@ -80,12 +84,12 @@ def test_job_shops(hasty, heard, workers):
     assert 1 in heard
 
 
-def test_the_answer_depends_on_neither_speed_nor_engine(hasty, monkeypatch):
+def test_the_answer_depends_on_neither_speed_nor_engine(hasty: None, monkeypatch: pytest.MonkeyPatch) -> None:
     start = Turn.start
     walks = []
     for engine, most, is_slow in (("auto", 20_000, False), ("auto", 50, True), ("compiled", 20_000, False)):
 
-        def later(self, is_slow=is_slow):
+        def later(self: Any, is_slow: Any = is_slow) -> None:
             start(self)
             if is_slow:  # the first turns are nearly over before the last begin
                 time.sleep(0.005)
@@ -95,15 +99,15 @@ def test_the_answer_depends_on_neither_speed_nor_engine(hasty, monkeypatch):
         monkeypatch.setattr(Pace, "adapt", lambda *_: None)
         m = job_shop(draw_jobs(1, 6, 4))
         m.settings = hasty_settings(300, presolve={"least_tasks": 1 << 60})
-        s = (r := m.solve(engine=engine, workers=3)).statistics
+        s = (r := m.solve(engine=engine, workers=3)).statistics  # type: ignore[arg-type]
         assert s.method == "portfolio"
         walks.append((dict(r.values), s.nodes, s.failures, s.propagations, s.learned))
     assert walks[0] == walks[1] == walks[2]
 
 
-def test_a_time_limit_gives_the_best_solution_and_a_bound():
+def test_a_time_limit_gives_the_best_solution_and_a_bound() -> None:
     m, goal = endless()
-    told = []
+    told: list[Any] = []
     before = threading.active_count()
     r = m.solve(maximize=goal, workers=2, time_limit=2.5, on_solution=told.append)
     assert r.status is Status.FEASIBLE
@@ -112,13 +116,13 @@ def test_a_time_limit_gives_the_best_solution_and_a_bound():
     assert threading.active_count() <= before + 1  # one may load machine code still
 
 
-def test_ctrl_c_and_the_caller_end_it(hasty):
+def test_ctrl_c_and_the_caller_end_it(hasty: None) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     m, goal = endless()
     for way in ("ctrl-c", "enough"):
-        told = []
+        told: list[Any] = []
 
-        def on_solution(result, way=way, told=told):
+        def on_solution(result: Any, way: str = way, told: Any = told) -> Any:
             told.append(result)
             if len(told) < 2:
                 return True
@@ -131,12 +135,12 @@ def test_ctrl_c_and_the_caller_end_it(hasty):
         assert r.statistics.method in ("branching", "portfolio")
 
 
-def test_what_interrupts_a_round_loses_no_solution(hasty, monkeypatch):
+def test_what_interrupts_a_round_loses_no_solution(hasty: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C while threads work: what they had found by then is the answer."""
     run = rounds.Round.run
     found: list[int] = []
 
-    def interrupted(self, watch):
+    def interrupted(self: Any, watch: Any) -> Any:
         run(self, watch)
         found.extend(turn.found.cost for turn in self.turns if turn.found is not None)
         return KeyboardInterrupt() if found else None
@@ -156,28 +160,28 @@ PAUSED, STOPPED, GAVE_UP, EXHAUSTED = map(
 class _Member:
     """A member of a round that does what it is told."""
 
-    def __init__(self, *steps):
+    def __init__(self, *steps: Any) -> None:
         self.run, self.steps = self, list(steps)
         self.found = 0
 
-    def next(self, checked=True):
+    def next(self, checked: bool = True) -> Any:
         step = self.steps.pop(0)
         if isinstance(step, BaseException):
             raise step
         return step
 
-    def goes_on(self):
+    def goes_on(self) -> bool:
         return False
 
-    def value(self, v):
+    def value(self, v: int) -> Any:
         return 7
 
 
-def asked():
-    return rounds.RoundGoal((0, "min"), frozenset([0]), rounds.Deadline())
+def asked() -> RoundGoal:
+    return rounds.RoundGoal((0, "min"), frozenset([0]), rounds.Deadline())  # type: ignore[attr-defined]
 
 
-def test_failures_in_threads_are_told():
+def test_failures_in_threads_are_told() -> None:
     with pytest.raises(ZeroDivisionError):
         rounds.Round([_Member(PAUSED), _Member(ZeroDivisionError())], asked()).run(None)
     stopped = rounds.Round([_Member(FOUND, STOPPED), _Member(GAVE_UP)], asked())
@@ -185,11 +189,11 @@ def test_failures_in_threads_are_told():
     assert [turn.end for turn in stopped.turns] == [STOPPED, GAVE_UP]
     assert stopped.turns[0].found is not None
 
-    def enough():
+    def enough() -> None:
         raise Stopped
 
     class Slow(_Member):
-        def next(self, checked=True):
+        def next(self, checked: bool = True) -> Any:
             try:
                 while True:
                     time.sleep(0.001)
@@ -201,7 +205,7 @@ def test_failures_in_threads_are_told():
     assert isinstance(off.run(enough), Stopped)
 
 
-def test_a_proof_that_another_search_refutes_is_an_error():
+def test_a_proof_that_another_search_refutes_is_an_error() -> None:
     from constrint.search.threaded_portfolio import _is_proven
 
     wrong = rounds.Round([_Member(EXHAUSTED), _Member(FOUND, PAUSED)], asked())
@@ -212,7 +216,7 @@ def test_a_proof_that_another_search_refutes_is_an_error():
     assert not _is_proven(wrong.turns[1], 9, None)
 
 
-def learner(m: Model, goals=(), seed: int = 0) -> LearningRun:
+def learner(m: Model, goals: Any = (), seed: int = 0) -> LearningRun:
     prepared = Prepared(m, goals, ())
     assert prepared.root is not None
     options = Options(seed=seed, engine="interpreted")
@@ -220,7 +224,7 @@ def learner(m: Model, goals=(), seed: int = 0) -> LearningRun:
     return LearningRun(SearchTask(prepared, prepared.root, options, 0.0, goal), exchanges=True)
 
 
-def test_what_searches_tell_holds_in_all_better_solutions():
+def test_what_searches_tell_holds_in_all_better_solutions() -> None:
     checked = 0
     for seed in range(85_000, 85_120):
         drawn = draw_model(seed)
@@ -242,7 +246,7 @@ def test_what_searches_tell_holds_in_all_better_solutions():
                     best = min(best, goal.evaluate(found))
                     for each in searches:
                         each.demand_better(search.value(search.prepared.goals[0][0]))
-                for clause in [*search.exchange._short, *search.exchange.exported(search._ls)]:
+                for clause in [*search.exchange._short, *search.exchange.exported(search._ls)]:  # type: ignore[union-attr]
                     if all(b >> 1 in numbers for b, _ in clause):
                         checked += 1
                         for solution, value in worth:
@@ -253,7 +257,7 @@ def test_what_searches_tell_holds_in_all_better_solutions():
     assert checked > 20
 
 
-def test_an_inbox_is_filled_as_often_as_it_has_room():
+def test_an_inbox_is_filled_as_often_as_it_has_room() -> None:
     """Clauses that say all of the problem decide it."""
     for left in product((0, 1), repeat=3):
         m = Model()
@@ -261,6 +265,7 @@ def test_an_inbox_is_filled_as_often_as_it_has_room():
         m.add(xs[0] + xs[1] + xs[2] <= 3)
         search = learner(m)
         numbers = [search.prepared.variables[x] for x in xs]
+        assert search.exchange is not None
         search.exchange.hear(
             tuple((2 * v + 1, 0) if value else (2 * v, 1) for v, value in zip(numbers, point, strict=True))
             for point in product((0, 1), repeat=3)
@@ -270,10 +275,12 @@ def test_an_inbox_is_filled_as_often_as_it_has_room():
     m.settings = DEFAULT.with_fields(learning={"inbox_cells": 8})
     search = learner(m)
     a, b, c = (2 * v for v in numbers)
+    assert search.exchange is not None
     search.exchange.hear([((a + 1, 0), (b, 1)), ((a, 1),), ((b + 1, 0), (c, 1)), ((c + 1, 0),)])
     search.allowed = 0
     assert search.next() == PAUSED
     for _ in range(2):  # each time there is room for two clauses
+        assert search.exchange is not None
         search.exchange.fill(search._ls)
         search.allowed = 1
         assert search.next() in (PAUSED, EXHAUSTED)

@@ -1,17 +1,19 @@
 """Every search method finds what brute force finds, equally on lists, arrays and Python's integers."""
 
+# mypy: disable-error-code="arg-type"
 from __future__ import annotations
 
 import itertools
 import random
-from typing import get_args
+from collections.abc import Callable
+from typing import Any, get_args
 
 import pytest
 from shared_models import pigeons
 
 import constrint as ci
 from constrint.preparing.branching import ValueSelector, VariableSelector, as_brancher
-from constrint.preparing.options import Options
+from constrint.preparing.options import Engine, Options
 from constrint.preparing.prepared import Prepared
 from constrint.preparing.restart_rules import luby
 from constrint.preparing.search_protocol import Outcome, SearchTask
@@ -49,7 +51,7 @@ def random_model(seed: int) -> tuple[ci.Model, list[ci.IntVar], ci.IntExpr]:
 
 
 def solutions_of(m: ci.Model, xs: list[ci.IntVar]) -> list[tuple[int, ...]]:
-    ranges = [range(x.domain.lo, x.domain.hi + 1) for x in xs]
+    ranges = [range(x.domain.lo, x.domain.hi + 1) for x in xs]  # type: ignore[operator]
     return [
         values
         for values in itertools.product(*ranges)
@@ -71,7 +73,7 @@ def random_brancher(draw: random.Random, xs: list[ci.IntVar], goal: ci.IntExpr) 
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_all_ways_find_what_brute_force_finds(seed):
+def test_all_ways_find_what_brute_force_finds(seed: int) -> None:
     m, xs, goal = random_model(seed)
     every = solutions_of(m, xs)
     best = min((goal.evaluate(dict(zip(xs, values, strict=True))) for values in every), default=None)
@@ -90,7 +92,7 @@ def test_all_ways_find_what_brute_force_finds(seed):
                 engine="interpreted",
                 branching=brancher,
                 seed=turn,
-                on_solution=lambda s, improved=improved: improved.append(s.objective),
+                on_solution=lambda s, improved=improved: improved.append(s.objective),  # type: ignore[misc]
                 **way,
             )
             assert (r.objective, bool(r)) == (best, bool(every))
@@ -99,7 +101,7 @@ def test_all_ways_find_what_brute_force_finds(seed):
 
 
 @pytest.mark.parametrize("variables", VARIABLES)
-def test_engines_and_numbers_walk_the_same_tree(variables):
+def test_engines_and_numbers_walk_the_same_tree(variables: Any) -> None:
     """Interpreted, compiled and exact: the same nodes, with every value selector and way."""
     for values, way in zip(VALUES, itertools.cycle(WAYS)):
         walks = []
@@ -120,7 +122,7 @@ def test_engines_and_numbers_walk_the_same_tree(variables):
 
 @pytest.mark.parametrize("engine", ["interpreted", "compiled"])
 @pytest.mark.parametrize("room", [None, 5])
-def test_nogoods_exclude_what_was_searched_and_nothing_else(engine, room):
+def test_nogoods_exclude_what_was_searched_and_nothing_else(engine: Engine, room: None) -> None:
     """With every restart a path, the search for all solutions meets each exactly once."""
     slice_ = DEFAULT.search.slice if room is None else (room, 20_000)
     for seed in range(12):
@@ -141,7 +143,7 @@ def test_nogoods_exclude_what_was_searched_and_nothing_else(engine, room):
             assert sorted(found) == solutions_of(m, xs)
 
 
-def test_paths_are_kept_within_their_room():
+def test_paths_are_kept_within_their_room() -> None:
     m, _ = pigeons()
     m.settings = DEFAULT.with_fields(search={"most_paths": 3, "most_decisions": 40})
     prepared = Prepared(m, (), ())
@@ -154,7 +156,7 @@ def test_paths_are_kept_within_their_room():
 
 
 @pytest.mark.parametrize("engine", ["interpreted", "compiled"])
-def test_failures_count_once_a_search_is_long(engine):
+def test_failures_count_once_a_search_is_long(engine: Engine) -> None:
     def nodes(selector: VariableSelector, settings: Settings = DEFAULT) -> int:
         m, _ = pigeons(5)
         m.settings = settings
@@ -171,7 +173,7 @@ def test_failures_count_once_a_search_is_long(engine):
     assert nodes("auto", DEFAULT.with_fields(search={"failures_before_weights": 10**9})) == thrashing
 
 
-def test_luby():
+def test_luby() -> None:
     assert [luby(i) for i in range(1, 16)] == [1, 1, 2, 1, 1, 2, 4, 1, 1, 2, 1, 1, 2, 4, 8]
     limits = ci.Restarts("geometric", 10, 2.0).limits()
     assert [next(limits) for _ in range(4)] == [10, 20, 40, 80]
@@ -193,7 +195,7 @@ def test_luby():
         ("dom_w_deg", "e"),
     ],
 )
-def test_what_selectors_choose_first(selector, first):
+def test_what_selectors_choose_first(selector: Any, first: str) -> None:
     m = ci.Model()
     a = m.int_var("a", 4, 8)
     b = m.int_var("b", 0, 8)
@@ -203,7 +205,7 @@ def test_what_selectors_choose_first(selector, first):
     m.add(a + e <= 12, b + e != 5, ci.all_different([a, e, d]))
     seen = []
 
-    def note(domains):
+    def note(domains: Any) -> None:
         seen.append({x.name: (view.min, view.max, view.size) for x, view in domains.items()})
 
     m.solve(branching=ci.Brancher(selector, "min", decide=note))
@@ -221,13 +223,13 @@ def test_what_selectors_choose_first(selector, first):
         ("upper_half", [4, 3, 2, 1, 0]),
     ],
 )
-def test_the_order_of_values(selector, values):
+def test_the_order_of_values(selector: Any, values: list[int]) -> None:
     m = ci.Model()
     x = m.int_var("x", 0, 4)
     assert [r[x] for r in m.iter_solutions(branching=ci.Brancher(values=selector))] == values
 
 
-def test_best_so_far_stays_near_the_last_solution():
+def test_best_so_far_stays_near_the_last_solution() -> None:
     m = ci.Model()
     x, y = m.int_var("x", 0, 9), m.int_var("y", 0, 9)
     m.add(x + y >= 9)
@@ -245,7 +247,7 @@ def test_best_so_far_stays_near_the_last_solution():
     assert found == [(i, 9) for i in range(10)]
 
 
-def test_groups_are_decided_in_their_order_and_may_hold_expressions():
+def test_groups_are_decided_in_their_order_and_may_hold_expressions() -> None:
     m = ci.Model()
     x, y, z = (m.int_var(name, 0, 3) for name in "xyz")
     groups = [ci.Group([x + y, 7], values="max"), ci.Group([z], values="max")]
@@ -256,7 +258,7 @@ def test_groups_are_decided_in_their_order_and_may_hold_expressions():
     assert (last["x"], last["y"], last["z"]) == (0, 3, 0)
 
 
-def test_preferences_come_first_whatever_the_way():
+def test_preferences_come_first_whatever_the_way() -> None:
     m = ci.Model()
     x, y, z = (m.int_var(name, 0, 30) for name in "xyz")
     m.add(ci.all_different([x, y, z]), x + y + z == 40, (x * y + z) % 7 == 3, x * z != 0)
@@ -265,7 +267,7 @@ def test_preferences_come_first_whatever_the_way():
         got = m.solve(prefer=[(y, "max"), (x, "min")], engine="interpreted", seed=3, **way)
         assert (got[x], got[y]) == (want[x], want[y])
 
-    def last_first(domains):
+    def last_first(domains: Any) -> Any:
         return ci.Decision(domains.open[-1], "==", domains[domains.open[-1]].max)
 
     got = m.solve(prefer=[(y, "max"), (x, "min")], branching=last_first)
@@ -274,13 +276,13 @@ def test_preferences_come_first_whatever_the_way():
 
 @pytest.mark.parametrize("engine", ["interpreted", "compiled"])
 @pytest.mark.parametrize("relation", ["==", "<=", ">=", None])
-def test_decisions_of_a_function(engine, relation):
+def test_decisions_of_a_function(engine: Engine, relation: str) -> None:
     m, xs, goal = random_model(3)
     wide = m.int_var("wide", -500, 500)
     m.add(wide == goal * 7 + xs[1])
     draw = random.Random(5)
 
-    def decide(domains):
+    def decide(domains: Any) -> Any:
         if relation is None:
             return None
         x = draw.choice(domains.open)
@@ -309,7 +311,7 @@ def test_decisions_of_a_function(engine, relation):
         (lambda x: ci.Decision(x, "!=", 4), "does not divide"),
     ],
 )
-def test_decisions_that_decide_nothing(answer, message):
+def test_decisions_that_decide_nothing(answer: Callable[..., Any], message: str) -> None:
     m = ci.Model()
     x = m.int_var("x", 0, 9)
     with pytest.raises(ci.ModelError, match=message):
@@ -327,18 +329,18 @@ def test_decisions_that_decide_nothing(answer, message):
         ({"branching": ["x"]}, "Group"),
     ],
 )
-def test_ways_that_do_not_fit(arguments, message):
+def test_ways_that_do_not_fit(arguments: Any, message: str) -> None:
     m = ci.Model()
     m.int_var("x", 0, 9)
     with pytest.raises(ci.ModelError, match=message):
         m.solve(**arguments)
 
 
-def test_selectors_that_are_none():
+def test_selectors_that_are_none() -> None:
     with pytest.raises(ci.ModelError, match="dom_w_deg"):
-        ci.Brancher("largest_first")  # type: ignore[arg-type]
+        ci.Brancher("largest_first")
     with pytest.raises(ci.ModelError, match="best_so_far"):
-        ci.Group([], "input_order", "minimum")  # type: ignore[arg-type]
+        ci.Group([], "input_order", "minimum")
     with pytest.raises(ci.ModelError, match="share one score"):
         ci.Brancher("activity", groups=(ci.Group([], "dom_w_deg"),))
     with pytest.raises(ci.ModelError, match="variables and expressions"):
@@ -348,7 +350,7 @@ def test_selectors_that_are_none():
     assert as_brancher(None) == ci.Brancher()
 
 
-def test_a_time_limit_ends_every_way():
+def test_a_time_limit_ends_every_way() -> None:
     m = ci.Model()
     xs = [m.int_var(f"x{i}", 0, 60) for i in range(14)]
     m.add(ci.all_different(xs), ci.sum_(x * x for x in xs) % 1009 == 17)

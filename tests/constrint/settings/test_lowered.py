@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from goals import towards
 from lowered import LOWERED, SEARCHED
 from random_models import build, draw_model
 
@@ -35,9 +36,9 @@ def test_answers_are_the_same(block: int, settings: Any) -> None:
             m = drawn.build()
         goal = build(drawn.objective, {**m.variables, **m.lets})
         worth = [x for s in drawn.solutions() if (x := drawn.value(drawn.objective, s)) is not None]
-        way: dict[str, Any] = ways[seed // BLOCKS % len(ways)]
+        way: dict[str, Any] = ways[seed // BLOCKS % len(ways)]  # type: ignore[assignment]
         for direction, choose in (("minimize", min), ("maximize", max)):
-            r = m.solve(**{direction: goal}, **way)
+            r = m.solve(**towards(direction, goal), **way)
             wanted = (Status.OPTIMAL, choose(worth)) if worth else (Status.INFEASIBLE, None)
             assert (r.status, r.objective) == wanted, (seed, direction, way, drawn.text())
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import pickle
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -17,9 +19,9 @@ def test_fields_have_defaults_and_do_not_change() -> None:
     assert (rules.rounds, rules.wide) == (1, DEFAULT.presolve.wide)
     assert DEFAULT.presolve.rounds > 1
     with pytest.raises(AttributeError, match="immutable"):
-        rules.rounds = 2  # type: ignore[misc] # that is what it refuses
+        rules.rounds = 2  # type: ignore[misc]  # that is what it refuses
     with pytest.raises(TypeError, match="PresolveSettings has no field 'round'"):
-        PresolveSettings(round=1)  # type: ignore[call-arg] # likewise
+        PresolveSettings(round=1)  # type: ignore[call-arg]  # likewise
     with pytest.raises(TypeError, match="Settings has no field 'presolved'"):
         DEFAULT.changed(presolved=1)
 
@@ -38,7 +40,7 @@ def _pickled(one: Settings) -> Settings:
 
 
 @pytest.mark.parametrize("again", [copy.deepcopy, _pickled])
-def test_records_are_copied(again) -> None:
+def test_records_are_copied(again: Callable[..., Any]) -> None:
     changed = DEFAULT.with_fields(presolve={"rounds": 1})
     assert again(changed) == changed
 

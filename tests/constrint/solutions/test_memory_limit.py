@@ -22,12 +22,12 @@ def wide(values: int) -> Model:
     xs = [m.int_var(f"x{i}", 1, values) for i in range(5)]
     for (a, b), c in zip(pairwise(xs), xs[2:], strict=False):
         m.add((a * b + b * c + a * c) % 7 == 3)
-    m.add(sum(x * x for x in xs) <= values * values)
+    m.add(sum(x * x for x in xs) <= values * values)  # type: ignore[arg-type]
     return m
 
 
 @pytest.mark.parametrize("limit", [2, 10, 20, 80])
-def test_the_limit_is_kept(limit):
+def test_the_limit_is_kept(limit: int) -> None:
     model = wide(50)
     tracemalloc.start()
     try:
@@ -41,7 +41,7 @@ def test_the_limit_is_kept(limit):
     assert built == (limit >= 80)
 
 
-def test_beyond_the_limit_solutions_come_one_by_one():
+def test_beyond_the_limit_solutions_come_one_by_one() -> None:
     model = wide(40)
     with pytest.raises(LimitError, match=r"more memory than its limit.*iter_solutions\(\)"):
         model.solutions(memory_limit=MEGABYTE)
@@ -50,13 +50,13 @@ def test_beyond_the_limit_solutions_come_one_by_one():
     assert all(result.values in everything for result in few)
 
 
-def test_a_space_beyond_the_limit_says_what_to_give():
+def test_a_space_beyond_the_limit_says_what_to_give() -> None:
     params = {name: list(range(1, 60)) for name in "abcd"}
     with pytest.raises(LimitError, match="Give it more memory, or fewer values"):
         from_tune_params(params, ["(a * b + c * d) % 11 == 3", "a * c + b * d < 2000"], memory_limit=MEGABYTE)
 
 
-def test_a_size_that_python_has_no_length_for():
+def test_a_size_that_python_has_no_length_for() -> None:
     m = Model()
     for i in range(30):
         m.int_var(f"x{i}", 1, 10)
@@ -73,7 +73,7 @@ def test_a_size_that_python_has_no_length_for():
 
 
 @pytest.mark.parametrize("enabled", [True, False])
-def test_listing_leaves_the_garbage_collector_as_it_was(enabled):
+def test_listing_leaves_the_garbage_collector_as_it_was(enabled: bool) -> None:
     solutions = wide(6).solutions()
     was = gc.isenabled()
     (gc.enable if enabled else gc.disable)()

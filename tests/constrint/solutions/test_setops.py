@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise, product
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -34,7 +35,7 @@ def rows(solutions: SolutionSet) -> set[tuple[object, ...]]:
 
 
 @pytest.mark.parametrize("block", range(5))
-def test_random_sets_combine_as_pythons_sets_do(block):
+def test_random_sets_combine_as_pythons_sets_do(block: int) -> None:
     for seed in range(100 * block, 100 * (block + 1)):
         random = Random(seed)
         names = [f"v{i}" for i in range(random.randint(1, 5))]
@@ -59,7 +60,7 @@ def test_random_sets_combine_as_pythons_sets_do(block):
 
 
 @pytest.mark.parametrize("block", range(4))
-def test_diagrams_in_other_orders_and_projected(block):
+def test_diagrams_in_other_orders_and_projected(block: int) -> None:
     for seed in range(100 * block, 100 * (block + 1)):
         random = Random(seed)
         names = [f"v{i}" for i in range(random.randint(2, 6))]
@@ -92,7 +93,7 @@ def chain(names: list[str]) -> SolutionSet:
     return m.solutions()
 
 
-def test_huge_sets_in_different_orders_combine():
+def test_huge_sets_in_different_orders_combine() -> None:
     names = [f"x{i:02}" for i in range(24)]
     one = chain(names)
     m = Model()
@@ -113,7 +114,7 @@ def test_huge_sets_in_different_orders_combine():
         assert solution in other
 
 
-def test_components_stay_apart_where_the_sets_agree():
+def test_components_stay_apart_where_the_sets_agree() -> None:
     m = Model()
     x = [m.int_var(f"x{i}", 0, 99) for i in range(40)]
     m.add(*[a < b for a, b in zip(x[::2], x[1::2], strict=True)])
@@ -125,14 +126,14 @@ def test_components_stay_apart_where_the_sets_agree():
     assert (whole - whole).size == 0
 
 
-def test_a_huge_projection_is_not_listed():
+def test_a_huge_projection_is_not_listed() -> None:
     solutions = chain([f"x{i:02}" for i in range(24)])
     kept = solutions.project([f"x{i:02}" for i in range(12)])
     assert kept == chain([f"x{i:02}" for i in range(12)])
 
 
-def test_values_that_are_no_integers_meet_by_what_they_are():
-    def space(s, f, texts=()):
+def test_values_that_are_no_integers_meet_by_what_they_are() -> None:
+    def space(s: Any, f: Any, texts: Any = ()) -> Any:
         return from_tune_params({"s": s, "f": f}, texts)
 
     one = space(["row", "col"], [0.5, 1, 2], ["s == 'row' or f > 1"])
@@ -150,7 +151,7 @@ def test_values_that_are_no_integers_meet_by_what_they_are():
         one.intersection(space(["row"], [2**53 + 1]))
 
 
-def test_sets_and_none():
+def test_sets_and_none() -> None:
     whole = chain(["a", "b"])
     none = whole.given(a=99)
     assert (whole | none) == (none | whole) == whole
@@ -163,7 +164,7 @@ def test_sets_and_none():
         whole.union([{"a": 1, "b": 2}])  # type: ignore[arg-type]
 
 
-def test_orders_that_need_too_much_are_refused(monkeypatch):
+def test_orders_that_need_too_much_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("constrint.solutions.setops.EdgeBudget", lambda: EdgeBudget(edges=10))
     m, n = Model(), Model()
     x = {name: m.int_var(name, 0, 30) for name in "abcdef"}

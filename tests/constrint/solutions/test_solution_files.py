@@ -5,6 +5,9 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,14 +25,14 @@ def small() -> SolutionSet:
 
 
 @pytest.fixture
-def saved(tmp_path):
+def saved(tmp_path: Path) -> Path:
     path = tmp_path / "set.npz"
     small().save(path)
     return path
 
 
-def test_labels_of_every_kind_come_back(tmp_path):
-    params = {
+def test_labels_of_every_kind_come_back(tmp_path: Path) -> None:
+    params: dict[str, Any] = {
         "tile": [1, 2, 4],
         "scale": [0.5, 1, 2.25],
         "flag": [True, False],
@@ -45,14 +48,14 @@ def test_labels_of_every_kind_come_back(tmp_path):
     assert sorted(file.name for file in tmp_path.iterdir()) == ["space.npz"]
 
 
-def test_a_value_that_a_file_cannot_keep_is_named(tmp_path):
+def test_a_value_that_a_file_cannot_keep_is_named(tmp_path: Path) -> None:
     space = from_tune_params({"kind": [frozenset({1}), frozenset({2})]})
     with pytest.raises(ModelError, match="'kind' has the value frozenset"):
         space.save(tmp_path / "space.npz")
     assert not list(tmp_path.iterdir())
 
 
-def test_an_empty_set_comes_back(tmp_path):
+def test_an_empty_set_comes_back(tmp_path: Path) -> None:
     m = Model()
     x = m.int_var("x", 0, 3)
     m.add(x * x == 5)
@@ -61,7 +64,7 @@ def test_an_empty_set_comes_back(tmp_path):
     assert (again.size, again.names) == (0, ("x",))
 
 
-def test_every_cut_of_a_file_is_an_error(saved, tmp_path):
+def test_every_cut_of_a_file_is_an_error(saved: Path, tmp_path: Path) -> None:
     content = saved.read_bytes()
     cut = tmp_path / "cut.npz"
     for length in [0, 1, 7, *range(20, len(content), 97), len(content) - 1]:
@@ -70,7 +73,7 @@ def test_every_cut_of_a_file_is_an_error(saved, tmp_path):
             SolutionSet.load(cut)
 
 
-def test_a_changed_byte_is_an_error_or_changes_nothing(saved, tmp_path):
+def test_a_changed_byte_is_an_error_or_changes_nothing(saved: Path, tmp_path: Path) -> None:
     content = saved.read_bytes()
     wanted = list(small())
     changed = tmp_path / "changed.npz"
@@ -87,7 +90,7 @@ def test_a_changed_byte_is_an_error_or_changes_nothing(saved, tmp_path):
     assert len(said) > len(content) / 11 / 4
 
 
-def rewritten(path, changes):
+def rewritten(path: Path, changes: dict[str, Callable[..., Any]]) -> None:
     """The file with some of its arrays replaced, as one that only looks right."""
     with np.load(path) as stored:
         arrays = {name: stored[name] for name in stored.files}
@@ -126,13 +129,13 @@ def rewritten(path, changes):
         {"format": lambda _: "something else"},
     ],
 )
-def test_what_is_no_diagram_is_refused(saved, changes):
+def test_what_is_no_diagram_is_refused(saved: Path, changes: dict[str, Callable[..., Any]]) -> None:
     rewritten(saved, changes)
     with pytest.raises(ModelError, match=r"set\.npz: "):
         SolutionSet.load(saved)
 
 
-def test_other_files_are_refused(tmp_path):
+def test_other_files_are_refused(tmp_path: Path) -> None:
     other = tmp_path / "other.npz"
     np.savez(other, a=np.arange(3))
     array = tmp_path / "array.npy"

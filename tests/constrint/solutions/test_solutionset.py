@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -31,7 +34,7 @@ def huge() -> SolutionSet:
 
 
 @pytest.mark.parametrize("start", range(0, len(SEEDS), 20))
-def test_questions_about_random_models(start):
+def test_questions_about_random_models(start: int) -> None:
     for seed in SEEDS[start : start + 20]:
         solutions = draw_model(seed).build().solutions()
         listed = list(solutions)
@@ -51,7 +54,7 @@ def test_questions_about_random_models(start):
         assert solutions.project(kept).size == len(projected), f"seed {seed}"
 
 
-def test_set_operations_are_those_of_sets():
+def test_set_operations_are_those_of_sets() -> None:
     for seed in SEEDS[:60]:
         model = draw_model(seed).build()
         whole = model.solutions()
@@ -65,7 +68,7 @@ def test_set_operations_are_those_of_sets():
         assert (half & rest).size == 0, f"seed {seed}"
 
 
-def test_sets_in_different_orders_combine():
+def test_sets_in_different_orders_combine() -> None:
     m, n = Model(), Model()
     x, y, z = (m.int_var(name, 0, 20) for name in "xyz")
     m.add(x + y * z == 20)
@@ -77,7 +80,7 @@ def test_sets_in_different_orders_combine():
     assert both.names == ("x", "y", "z")
 
 
-def test_numbers_and_slices():
+def test_numbers_and_slices() -> None:
     solutions = tiles()
     listed = list(solutions)
     assert len(solutions) == solutions.size == len(listed)
@@ -93,7 +96,7 @@ def test_numbers_and_slices():
         solutions[solutions.size]
 
 
-def test_membership_and_index():
+def test_membership_and_index() -> None:
     solutions = tiles()
     inside = solutions[77]
     assert inside in solutions
@@ -107,7 +110,7 @@ def test_membership_and_index():
         solutions.index(dict.fromkeys("abc", 1) | {"free": 3})
 
 
-def test_listing_in_every_way_is_the_same():
+def test_listing_in_every_way_is_the_same() -> None:
     solutions = tiles()
     listed = [tuple(s.values()) for s in solutions]
     table = solutions.to_numpy()
@@ -124,7 +127,7 @@ def test_listing_in_every_way_is_the_same():
     assert frame.shape == table.shape
 
 
-def test_samples_are_distinct_uniform_and_repeatable():
+def test_samples_are_distinct_uniform_and_repeatable() -> None:
     solutions = tiles()
     drawn = solutions.sample(200, seed=4)
     assert drawn == solutions.sample(200, seed=4)
@@ -141,7 +144,7 @@ def test_samples_are_distinct_uniform_and_repeatable():
     assert solutions.sample_numpy(5, seed=2).shape == (5, 5)
 
 
-def test_a_set_too_large_to_list():
+def test_a_set_too_large_to_list() -> None:
     solutions = huge()
     assert solutions.size > 10**40
     middle = solutions.size // 3
@@ -156,7 +159,7 @@ def test_a_set_too_large_to_list():
         len(solutions)
 
 
-def test_neighbours():
+def test_neighbours() -> None:
     solutions = tiles()
     listed = list(solutions)
     for number in (0, 100, 1000):
@@ -171,7 +174,7 @@ def test_neighbours():
         solutions.neighbours(listed[0], kind="far")  # type: ignore[arg-type]
 
 
-def test_costs_are_functions_of_one_variable_each():
+def test_costs_are_functions_of_one_variable_each() -> None:
     m = Model()
     x, y = m.int_var("x", -5, 9), m.int_var("y", 0, 9)
     m.add(x + y >= 3)
@@ -188,16 +191,16 @@ def test_costs_are_functions_of_one_variable_each():
         solutions.minimum({"w": 1})
 
 
-def test_costs_by_value():
+def test_costs_by_value() -> None:
     space = from_tune_params({"f": [0.25, 0.5, 0.75], "s": ["row", "col"], "n": [3, 1]}, ["f * n < 2"])
     listed = list(space)
 
-    def least(cost):
+    def least(cost: Any) -> Any:
         return min((sum(part(row[name]) for name, part in cost.items()) for row in listed), default=None)
 
     assert space.maximum({"f": 1, "n": 0.5})[0] == max(row["f"] + 0.5 * row["n"] for row in listed)
     cost = {"f": lambda v: abs(v - 0.5), "s": {"row": 2, "col": 1}.get, "n": lambda v: -v}
-    assert space.minimum(cost)[0] == least(cost)
+    assert space.minimum(cost)[0] == least(cost)  # type: ignore[arg-type]
     assert space.minimum({"s": {"row": 2, "col": 1}, "n": 1})[1] == {"f": 0.25, "s": "col", "n": 1}
     for bad, message in [
         ({"s": 2}, "values of 's' are not numbers"),
@@ -207,7 +210,7 @@ def test_costs_by_value():
         ("f", "a cost is an expression, or a dict such as {'f': 2}, not 'f'"),
     ]:
         with pytest.raises(ModelError, match=message):
-            space.minimum(bad)
+            space.minimum(bad)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -224,12 +227,12 @@ def test_costs_by_value():
         (lambda s: list(s.iter_chunks(0)), "at least one row"),
     ],
 )
-def test_wrong_questions_say_what_to_write(ask, message):
+def test_wrong_questions_say_what_to_write(ask: Callable[..., Any], message: str) -> None:
     with pytest.raises(ModelError, match=message):
         ask(tiles())
 
 
-def test_files_keep_a_set(tmp_path):
+def test_files_keep_a_set(tmp_path: Path) -> None:
     wide = Model()
     v = wide.int_var("v", 2**80, 2**80 + 9)
     wide.add(v % 3 == 1)
@@ -244,7 +247,7 @@ def test_files_keep_a_set(tmp_path):
         SolutionSet.load(tmp_path / "bad.npz")
 
 
-def test_names_that_are_none():
+def test_names_that_are_none() -> None:
     with pytest.raises(ModelError, match="no variable is named 'q'"):
         tiles().value_counts("q")
     with pytest.raises(ModelError, match="different variables"):

@@ -9,8 +9,8 @@ from random import Random
 from typing import Any
 
 import numpy as np
-import pandas as pd
-import pyarrow.parquet
+import pandas as pd  # type: ignore[import-untyped]
+import pyarrow.parquet  # type: ignore[import-untyped]
 import pytest
 from random_models import draw_model
 
@@ -32,7 +32,7 @@ def random_space(seed: int) -> SolutionSet:
     random = Random(seed)
     values: dict[str, list[Any]] = {}
     for i in range(random.randint(1, 5)):
-        given = random.choice([*LABELS, list(range(random.randint(1, 6))), [3, 1, 2, -200]])
+        given: Any = random.choice([*LABELS, list(range(random.randint(1, 6))), [3, 1, 2, -200]])
         values[f"p{i}"] = random.sample(given, len(given))
     plain = [
         name
@@ -159,13 +159,13 @@ def check_files(solutions: SolutionSet, folder: Path) -> None:
     solutions.to_parquet(folder / "a.parquet", rows=5)
     table = pyarrow.parquet.read_table(folder / "a.parquet")
     assert table.column_names == list(solutions.names)
-    read = zip(*[table[name].to_pylist() for name in solutions.names], strict=True)
-    assert list(read) == rows
+    read = zip(*[table[name].to_pylist() for name in solutions.names], strict=True)  # type: ignore[assignment]
+    assert list(read) == rows  # type: ignore[comparison-overlap]
     assert pyarrow.parquet.ParquetFile(folder / "a.parquet").num_row_groups == -(-len(rows) // 5)
 
 
 @pytest.mark.parametrize("block", range(4))
-def test_random_models(block, tmp_path):
+def test_random_models(block: int, tmp_path: Path) -> None:
     for seed in range(95_000 + 40 * block, 95_000 + 40 * (block + 1)):
         solutions = draw_model(seed).build().solutions()
         if 0 < solutions.size < 3000:
@@ -174,7 +174,7 @@ def test_random_models(block, tmp_path):
 
 
 @pytest.mark.parametrize("block", range(4))
-def test_random_spaces(block, tmp_path):
+def test_random_spaces(block: int, tmp_path: Path) -> None:
     for seed in range(25 * block, 25 * (block + 1)):
         solutions = random_space(seed)
         if 0 < solutions.size < 3000:
@@ -186,13 +186,13 @@ def test_random_spaces(block, tmp_path):
             assert again == solutions
 
 
-def test_sets_of_nothing_and_of_no_variables(tmp_path):
+def test_sets_of_nothing_and_of_no_variables(tmp_path: Path) -> None:
     everything = from_tune_params({"a": [1, 2], "b": ["x", "y"]})
     empty = everything.given(a=3)
     assert empty.to_numpy().shape == (0, 2)
     assert empty.to_pandas().shape == (0, 2)
     assert empty.to_columns()["b"].dtype == object
-    assert list(empty) == empty.to_tuples() == empty.sample(4) == list(empty.iter_chunks()) == []
+    assert list(empty) == empty.to_tuples() == empty.sample(4) == list(empty.iter_chunks()) == []  # type: ignore[comparison-overlap]
     assert empty.values_of("a") == []
     assert empty.value_counts("a") == {}
     empty.to_csv(tmp_path / "a.csv")
@@ -210,7 +210,7 @@ def test_sets_of_nothing_and_of_no_variables(tmp_path):
     assert nothing & nothing == nothing
 
 
-def test_a_list_that_is_too_long_is_refused():
+def test_a_list_that_is_too_long_is_refused() -> None:
     space = from_tune_params({f"p{i}": list(range(100)) for i in range(12)})
     for listing in (space.to_numpy, space.to_tuples, space.to_columns):
         with pytest.raises(ModelError, match="too many for a list: use iter_chunks"):
@@ -218,9 +218,9 @@ def test_a_list_that_is_too_long_is_refused():
     assert next(space.iter_chunks(3)).tolist() == [[0] * 11 + [i] for i in range(3)]
 
 
-def test_products_of_all_kinds_of_values():
+def test_products_of_all_kinds_of_values() -> None:
     kinds = {f"p{i}": values for i, values in enumerate(LABELS)}
-    space = from_tune_params(kinds)
-    want = {repr(row) for row in product(*kinds.values())}
+    space = from_tune_params(kinds)  # type: ignore[arg-type]
+    want = {repr(row) for row in product(*kinds.values())}  # type: ignore[call-overload]
     assert {repr(row) for row in space.to_tuples()} == want
     assert space.dtype == object

@@ -1,8 +1,13 @@
 """Enumerations, set variables and arrays in sets of solutions, as in results."""
 
+# mypy: disable-error-code="assignment"
+from __future__ import annotations
+
 import csv
 import json
 from itertools import product
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +18,7 @@ from constrint.cli.main import app
 from constrint.solutions.solutionset import SolutionSet
 
 
-def model(colours=("r", "g", "b"), members=("u", "v"), order="csx"):
+def model(colours: Any = ("r", "g", "b"), members: Any = ("u", "v"), order: str = "csx") -> Any:
     m = Model()
     made = {}
     for kind in order:
@@ -23,16 +28,16 @@ def model(colours=("r", "g", "b"), members=("u", "v"), order="csx"):
             made["s"] = m.set_var("s", members)
         else:
             made["x"] = m.int_vars("x", 2, 0, 3)
-    m.add(made["s"].contains(members[0]).implies(made["c"] != "g"), made["x"][0] < made["x"][1])
-    m.add((made["c"] == "r").implies(made["x"][0] == 0))
+    m.add(made["s"].contains(members[0]).implies(made["c"] != "g"), made["x"][0] < made["x"][1])  # type: ignore[attr-defined, index]
+    m.add((made["c"] == "r").implies(made["x"][0] == 0))  # type: ignore[index]
     return m, made["c"], made["s"], made["x"]
 
 
-def rows_of(results):
+def rows_of(results: Any) -> list[str]:
     return sorted(map(repr, (sorted(dict(row).items(), key=str) for row in results)))
 
 
-def test_rows_are_those_of_results():
+def test_rows_are_those_of_results() -> None:
     m, *_ = model()
     found, results = m.solutions(), list(m.iter_solutions())
     assert found.names == ("c", "s", "x[0]", "x[1]")
@@ -48,7 +53,7 @@ def test_rows_are_those_of_results():
     assert rows_of(found[2:5]) == rows_of([found[2], found[3], found[4]])
 
 
-def test_rows_are_blocked_and_hinted():
+def test_rows_are_blocked_and_hinted() -> None:
     m, c, s, _ = model()
     found = m.solutions()
     for row in (found[0], found[found.size - 1]):
@@ -70,7 +75,7 @@ def test_rows_are_blocked_and_hinted():
     assert model()[2] - {"u"} not in result
 
 
-def test_arrays_and_frames():
+def test_arrays_and_frames() -> None:
     pandas = pytest.importorskip("pandas")
     m, *_ = model()
     found = m.solutions()
@@ -88,7 +93,7 @@ def test_arrays_and_frames():
     assert found.column_type("x[0]") == np.int8
 
 
-def test_given_takes_the_values():
+def test_given_takes_the_values() -> None:
     m, _c, _s, _x = model()
     found, rows = m.solutions(), [result.to_dict() for result in m.iter_solutions()]
     for value in "rgb":
@@ -117,13 +122,13 @@ def test_given_takes_the_values():
         ("y", 2, "no variable is named 'y'"),
     ],
 )
-def test_given_refuses_what_can_be_no_value(name, value, message):
+def test_given_refuses_what_can_be_no_value(name: str, value: int | str, message: str) -> None:
     found = model()[0].solutions()
     with pytest.raises(ModelError, match=message):
         found.given(**{name: value})
 
 
-def test_projections_take_variables():
+def test_projections_take_variables() -> None:
     m, c, s, x = model()
     found, rows = m.solutions(), [result.to_dict() for result in m.iter_solutions()]
     assert rows_of(found.project([c])) == rows_of({"c": one} for one in sorted({row["c"] for row in rows}))
@@ -140,7 +145,7 @@ def test_projections_take_variables():
         found.project([3])
 
 
-def test_values_and_counts():
+def test_values_and_counts() -> None:
     m, c, s, x = model()
     found, rows = m.solutions(), [result.to_dict() for result in m.iter_solutions()]
     for key, name in ((c, "c"), (s, "s"), (x[0], "x[0]"), ("s", "s")):
@@ -158,7 +163,7 @@ def test_values_and_counts():
 
 
 @pytest.mark.parametrize("order", ["csx", "xsc", "scx"])
-def test_sets_of_models_with_another_order_of_names(order):
+def test_sets_of_models_with_another_order_of_names(order: str) -> None:
     one, other = model()[0].solutions(), model(order=order)[0].solutions()
     assert one == other
     assert other == one
@@ -172,7 +177,7 @@ def test_sets_of_models_with_another_order_of_names(order):
     assert rows_of(empty | other) == rows_of(one)
 
 
-def test_enumerations_whose_values_have_another_order():
+def test_enumerations_whose_values_have_another_order() -> None:
     """The numbers of the values differ: sets compare what they stand for."""
     for ones, twos in (((10, 5, 7), (7, 10, 5)), (("a", "b"), ("b", "a")), ((1, 2), (2, 3))):
         sets = []
@@ -189,14 +194,14 @@ def test_enumerations_whose_values_have_another_order():
         assert (sets[0] == sets[1]) is (left == right)
 
 
-def test_other_names_differ():
+def test_other_names_differ() -> None:
     m = Model()
     m.int_var("y", 0, 3)
     assert (m.solutions() == model()[0].solutions()) is False
 
 
 @pytest.mark.parametrize("values", [(1000, 5), (2**70, 1), (0.5, 1.5), ((1, 2), "a", None)])
-def test_types_are_those_of_the_values(values):
+def test_types_are_those_of_the_values(values: tuple[int, ...]) -> None:
     m = Model()
     m.enum_var("c", values)
     found = m.solutions()
@@ -205,7 +210,7 @@ def test_types_are_those_of_the_values(values):
     assert found.to_numpy()[:, 0].tolist() == list(values)
 
 
-def test_files(tmp_path):
+def test_files(tmp_path: Path) -> None:
     m, *_ = model()
     found = m.solutions()
     found.save(tmp_path / "s.npz")
@@ -227,7 +232,7 @@ def test_files(tmp_path):
 
 
 @pytest.mark.parametrize("members", [[], ["u"]])
-def test_sets_with_few_members(members):
+def test_sets_with_few_members(members: list[str]) -> None:
     m = Model()
     m.set_var("s", members)
     found = m.solutions()
@@ -237,7 +242,7 @@ def test_sets_with_few_members(members):
     assert found.values_of("s") == [row["s"] for row in found]
 
 
-def test_no_solution():
+def test_no_solution() -> None:
     m, c, *_ = model()
     m.add(c == "r", c != "r")
     found = m.solutions()
@@ -247,7 +252,7 @@ def test_no_solution():
     assert found.to_columns()["s"].tolist() == []
 
 
-def test_the_command_line(tmp_path):
+def test_the_command_line(tmp_path: Path) -> None:
     m = Model()
     m.set_var("s", [1, 2, 3])
     m.int_var("x", 0, 2)
@@ -263,7 +268,7 @@ def test_the_command_line(tmp_path):
     assert none.exit_code == 1
 
 
-def test_several_sets():
+def test_several_sets() -> None:
     m = Model()
     one, two = m.set_var("one", range(3)), m.set_var("two", range(3))
     m.add(one <= two, one.cardinality == 1)
@@ -275,6 +280,6 @@ def test_several_sets():
     }
 
 
-def subsets(values):
+def subsets(values: range) -> list[list[int]]:
     listed = list(values)
     return [[x for i, x in enumerate(listed) if n >> i & 1] for n in range(1 << len(listed))]

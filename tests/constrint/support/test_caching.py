@@ -1,5 +1,7 @@
 """The user's cache folder is where platformdirs has it."""
 
+from __future__ import annotations
+
 import sys
 
 import platformdirs
@@ -9,7 +11,7 @@ from constrint.support.caching import user_cache
 
 
 @pytest.mark.parametrize("given", [None, "", "  ", "/elsewhere/cache"])
-def test_the_folder_is_that_of_platformdirs(monkeypatch, given):
+def test_the_folder_is_that_of_platformdirs(monkeypatch: pytest.MonkeyPatch, given: str | None) -> None:
     if given is None:
         monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     else:
@@ -17,6 +19,6 @@ def test_the_folder_is_that_of_platformdirs(monkeypatch, given):
     assert user_cache() == platformdirs.user_cache_path("constrint")
 
 
-def test_other_systems_ask_platformdirs(monkeypatch):
+def test_other_systems_ask_platformdirs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
     assert user_cache() == platformdirs.user_cache_path("constrint")

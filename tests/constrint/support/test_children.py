@@ -34,9 +34,9 @@ def starters(path: Path) -> list[str]:
     """The places of a file where an interpreter or a program is looked for."""
     found = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        name = f"{node.value.id}.{node.attr}" if is_dotted(node) else getattr(node, "value", None)
+        name = f"{node.value.id}.{node.attr}" if is_dotted(node) else getattr(node, "value", None)  # type: ignore[attr-defined]
         if isinstance(name, str) and name in STARTERS:
-            found.append(f"{path}:{node.lineno}: {name}")
+            found.append(f"{path}:{node.lineno}: {name}")  # type: ignore[attr-defined]
     return found
 
 

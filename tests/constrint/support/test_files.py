@@ -8,6 +8,7 @@ import re
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -60,7 +61,7 @@ ALLOWED = {
 }  # fmt: skip
 
 
-def test_no_reader_opens_files_itself():
+def test_no_reader_opens_files_itself() -> None:
     found = set()
     for package in ("constrint", "kerneltune"):
         for path in (ROOT / package).rglob("*.py"):
@@ -86,14 +87,14 @@ REFUSED = (ModelError, InputError, OSError)
 
 
 @pytest.fixture
-def impatient(monkeypatch):
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("constrint.support.limits.PATIENCE", "constrint.support.files.PATIENCE"):
         monkeypatch.setattr(module, 0.2)
-    monkeypatch.setattr(read_file, "__defaults__", (read_file.__defaults__[0], 0.2))
+    monkeypatch.setattr(read_file, "__defaults__", (read_file.__defaults__[0], 0.2))  # type: ignore[index]
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_endless_and_silent_files_are_answered(tmp_path, name, impatient):
+def test_endless_and_silent_files_are_answered(tmp_path: Path, name: Any, impatient: None) -> None:
     folder, pipe, endless = tmp_path / "d.json", tmp_path / "p.json", tmp_path / "z.json"
     folder.mkdir()
     os.mkfifo(pipe)
@@ -101,11 +102,11 @@ def test_endless_and_silent_files_are_answered(tmp_path, name, impatient):
     for path, said in ((folder, "directory"), (pipe, "nothing came"), (endless, "more than|no ")):
         started = time.perf_counter()
         with pytest.raises(REFUSED, match=said):
-            READERS[name](path)
+            READERS[name](path)  # type: ignore[operator]
         assert time.perf_counter() - started < 20
 
 
-def test_the_message_names_the_size_and_its_limit(tmp_path):
+def test_the_message_names_the_size_and_its_limit(tmp_path: Path) -> None:
     path = tmp_path / "long.constrint"
     path.write_text("#" * 1000)
     with pytest.raises(LimitExceeded, match=r"more than 500 bytes[^$]*--max-bytes"):
@@ -118,7 +119,7 @@ def test_the_message_names_the_size_and_its_limit(tmp_path):
         Model.from_file(packed, limits=Limits(bytes=500_000))
 
 
-def test_lists_without_content_are_counted(tmp_path):
+def test_lists_without_content_are_counted(tmp_path: Path) -> None:
     path = tmp_path / "c.json"
     path.write_text("[" + "[]," * 3_000_001 + "0]")
     with pytest.raises(InputError, match="3,000,000 lists"):
@@ -126,13 +127,13 @@ def test_lists_without_content_are_counted(tmp_path):
 
 
 @pytest.mark.parametrize("ending", [".constrint", ".constrint.gz"])
-def test_pipes_are_read_as_files_are(tmp_path, ending):
+def test_pipes_are_read_as_files_are(tmp_path: Path, ending: str) -> None:
     pipe = tmp_path / f"p{ending}"
     os.mkfifo(pipe)
     content = b"x in 3..3\n" * 1 + b"# a comment\n" * 50_000
     raw = gzip.compress(content) if ending.endswith("gz") else content
 
-    def write():
+    def write() -> None:
         time.sleep(0.1)
         pipe.write_bytes(raw)
 
@@ -147,7 +148,7 @@ def test_pipes_are_read_as_files_are(tmp_path, ending):
     writer.join()
 
 
-def test_handles_are_closed(tmp_path):
+def test_handles_are_closed(tmp_path: Path) -> None:
     path = tmp_path / "m.constrint.gz"
     path.write_bytes(gzip.compress(b"x in 0..1"))
     before = len(os.listdir("/proc/self/fd"))

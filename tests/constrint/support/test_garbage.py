@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import threading
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -12,7 +14,7 @@ from constrint.frontends.flatzinc import read_flatzinc
 from constrint.support.garbage import uncollected
 
 JSON = Model.from_text("x in 0..9\nx >= 3").to_json()
-READERS = {
+READERS: dict[Any, Callable[..., Any]] = {
     "text": lambda: Model.from_text("x in 0..9\nx >= 3"),
     "flashrnn": lambda: Model.from_text("x <= 3", dialect="flashrnn"),
     "json": lambda: Model.from_json(JSON),
@@ -21,13 +23,13 @@ READERS = {
 }
 
 
-def refused(text):
+def refused(text: str) -> None:
     with pytest.raises(ParseError):
         Model.from_text(text)
 
 
 @pytest.fixture
-def seen(monkeypatch):
+def seen(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Whether the collector was on, at each look of a reader."""
     found: list[bool] = []
     monkeypatch.setattr(
@@ -37,7 +39,7 @@ def seen(monkeypatch):
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_readers_are_not_interrupted(seen, name):
+def test_readers_are_not_interrupted(seen: list[object], name: Any) -> None:
     assert gc.isenabled()
     READERS[name]()
     assert gc.isenabled()
@@ -45,7 +47,7 @@ def test_readers_are_not_interrupted(seen, name):
     assert seen or name in ("flashrnn", "mistake")
 
 
-def test_it_stays_off_where_the_caller_turned_it_off():
+def test_it_stays_off_where_the_caller_turned_it_off() -> None:
     gc.disable()
     try:
         READERS["text"]()
@@ -54,11 +56,11 @@ def test_it_stays_off_where_the_caller_turned_it_off():
         gc.enable()
 
 
-def test_it_comes_back_when_the_last_of_several_threads_ends():
+def test_it_comes_back_when_the_last_of_several_threads_ends() -> None:
     first_is_in, second_is_out = threading.Event(), threading.Event()
     states = []
 
-    def first():
+    def first() -> None:
         with uncollected():
             first_is_in.set()
             second_is_out.wait(10)

@@ -6,6 +6,7 @@ import itertools
 import os
 from contextlib import suppress
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from constrint.tuning.spaces import from_tune_params
 
 COUNT = int(os.environ.get("CONSTRINT_RESTRICTIONS", "400"))
 
-PARAMS = {
+PARAMS: dict[str, Any] = {
     "a": [1, 2, 3, 8],
     "b": [0, 1, 6],
     "neg": [-3, -1, 4],
@@ -35,7 +36,7 @@ class Drawn:
     def __init__(self, random: Random) -> None:
         self.random = random
 
-    def one(self, *options):
+    def one(self, *options: str) -> str:
         return self.random.choice(options)
 
     def integer(self, depth: int) -> str:
@@ -144,7 +145,7 @@ def truth(text: str) -> tuple[set[str], bool]:
     return found, fails
 
 
-def scope_of(text: str) -> dict[str, list]:
+def scope_of(text: str) -> dict[str, list[Any]]:
     """Only the parameters that the text mentions: the others multiply the work, not the test."""
     names = set(compile(text, "", "eval").co_names) | {
         name
@@ -157,7 +158,7 @@ def scope_of(text: str) -> dict[str, list]:
 
 @pytest.mark.filterwarnings("ignore::SyntaxWarning")
 @pytest.mark.parametrize("share", range(4))
-def test_the_set_is_pythons(share, monkeypatch):
+def test_the_set_is_pythons(share: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     random = Random(share)
     answered = 0
     for _ in range(COUNT // 4):

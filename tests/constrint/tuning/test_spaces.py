@@ -6,6 +6,7 @@ import json
 import math
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -67,18 +68,18 @@ DATA = Path(__file__).parents[3] / "benchmarks" / "spaces" / "data"
         "gcd(max(f, 2) > 2, 1) == 1 or min(f, f) == 1",
     ],
 )
-def test_strings_mean_what_python_means(text):
+def test_strings_mean_what_python_means(text: Any) -> None:
     assert same(from_tune_params(PARAMS, [text]), allowed(PARAMS, [python(text)]))
 
 
-def expression(random, depth):
+def expression(random: Random, depth: int) -> Any:
     if depth == 0:
         return random.choice(["a", "b", "c", "f", "a", "c", "2", "0", "-3", "1.5"])
     op = random.choice(["+", "-", "*", "/", "//", "%", "*", "+"])
     return f"({expression(random, depth - 1)} {op} {expression(random, random.randint(0, depth - 1))})"
 
 
-def condition(random, depth):
+def condition(random: Random, depth: int) -> Any:
     if depth == 0:
         op = random.choice(["<", "<=", "==", "!=", ">", ">="])
         return f"{expression(random, random.randint(0, 2))} {op} {expression(random, random.randint(0, 2))}"
@@ -100,7 +101,7 @@ def condition(random, depth):
 
 
 @pytest.mark.parametrize("block", range(8))
-def test_random_restrictions_against_python(block):
+def test_random_restrictions_against_python(block: int) -> None:
     """400 spaces with one to three restrictions, with division by zero on every path."""
     params = {name: PARAMS[name] for name in "abcf"}
     for seed in range(50 * block, 50 * (block + 1)):
@@ -110,14 +111,14 @@ def test_random_restrictions_against_python(block):
         assert same(space, allowed(params, [python(text) for text in texts])), f"seed {seed}: {texts}"
 
 
-def test_too_many_choices_are_worked_out_for_each_combination():
+def test_too_many_choices_are_worked_out_for_each_combination() -> None:
     many = " + ".join(["(a if on else b)"] * 12)
     space = from_tune_params(PARAMS, [f"{many} > 30"])
     assert same(space, allowed(PARAMS, [python(f"{many} > 30")]))
     assert space.notes == (f"'{many} > 30' was evaluated for each combination of on, a, b",)
 
 
-def test_lambdas_are_traced():
+def test_lambdas_are_traced() -> None:
     functions = [
         lambda p: p["a"] * p["c"] <= 32,
         lambda p: (p["c"] % p["a"] == 0) | (p["b"] > 2),
@@ -129,16 +130,16 @@ def test_lambdas_are_traced():
     assert space.notes == ()
 
 
-def test_lambdas_with_named_arguments_are_traced():
+def test_lambdas_with_named_arguments_are_traced() -> None:
     space = from_tune_params(PARAMS, [lambda a, c: a < c, lambda b: b >= 0])
     assert same(space, allowed(PARAMS, [lambda p: p["a"] < p["c"], lambda p: p["b"] >= 0]))
     assert space.notes == ()
 
 
-def test_callables_that_cannot_be_traced_are_called_and_that_is_said():
+def test_callables_that_cannot_be_traced_are_called_and_that_is_said() -> None:
     limit = {1: 16, 2: 12}
 
-    def fits(a, c):
+    def fits(a: Any, c: Any) -> Any:
         return c <= limit.get(a, 4) and a != 3
 
     space = from_tune_params(PARAMS, [fits, lambda p: 1 < p["a"] <= 4])
@@ -148,26 +149,26 @@ def test_callables_that_cannot_be_traced_are_called_and_that_is_said():
     assert "called for each combination of a" in space.notes[1]
 
 
-def test_calls_that_divide_by_zero_are_not_allowed_and_that_is_said():
+def test_calls_that_divide_by_zero_are_not_allowed_and_that_is_said() -> None:
     space = from_tune_params(PARAMS, [lambda b, c: bool(c % b == 0)])
     assert same(space, allowed(PARAMS, [lambda p: p["c"] % p["b"] == 0]))
     assert any("arithmetic error" in note for note in space.notes)
 
 
-def test_strings_that_divide_by_zero_are_reported():
+def test_strings_that_divide_by_zero_are_reported() -> None:
     space = from_tune_params(PARAMS, ["c % b == 0", "b == 0 or a % b == 0"])
     note = "'c % b == 0' is undefined for 4 of 16 combinations of values, such as b=0, c=1: those are"
     assert space.notes == (f"{note} not allowed",)
 
 
-def test_a_part_is_only_undefined_where_those_before_it_hold():
+def test_a_part_is_only_undefined_where_those_before_it_hold() -> None:
     space = from_tune_params(PARAMS, ["b != 0 and c % b == 0"])
     assert same(space, allowed(PARAMS, [python("b != 0 and c % b == 0")]))
     assert space.notes == ()
 
 
 @pytest.mark.parametrize("path", sorted(DATA.glob("*.json")), ids=lambda path: path.stem)
-def test_real_spaces_have_their_known_sizes(path):
+def test_real_spaces_have_their_known_sizes(path: Path) -> None:
     data = json.loads(path.read_text(encoding="utf-8"))
     space = from_json(path)
     assert space.size == data["valid"]
@@ -178,7 +179,7 @@ def test_real_spaces_have_their_known_sizes(path):
 
 
 @pytest.mark.parametrize("name", ["dedispersion", "atf_prl_4x4", "gemm"])
-def test_real_spaces_are_listed_as_python_would(name):
+def test_real_spaces_are_listed_as_python_would(name: str) -> None:
     data = json.loads((DATA / f"{name}.json").read_text(encoding="utf-8"))
     table = from_json(data).to_numpy()
     assert len(np.unique(table, axis=0)) == len(table) == data["valid"]
@@ -190,14 +191,19 @@ def test_real_spaces_are_listed_as_python_would(name):
     assert all(set(np.unique(columns[name])) <= set(data["tune_params"][name]) for name in names)
 
 
-def test_values_that_are_no_numbers_compare_with_each_other():
-    params = {"s": ["row", "col", 3], "t": ["tile", "col", 3, None], "on": [True, False], "f": [0.5, 1]}
+def test_values_that_are_no_numbers_compare_with_each_other() -> None:
+    params: dict[str, Any] = {
+        "s": ["row", "col", 3],
+        "t": ["tile", "col", 3, None],
+        "on": [True, False],
+        "f": [0.5, 1],
+    }
     for text in ["s == t", "s != t", "s == t or on", "not s == t", "on == f", "on != f or s == 3"]:
         assert same(from_tune_params(params, [text]), allowed(params, [python(text)])), text
     assert same(from_tune_params(params, [lambda p: p["s"] == p["t"]]), allowed(params, [python("s == t")]))
 
 
-def test_values_come_back_as_they_were_given():
+def test_values_come_back_as_they_were_given() -> None:
     space = from_tune_params({"f": [1, 0.5], "b": [True], "s": [("x", 2), ("y", 1)], "n": np.array([4, 2])})
     config = {"f": 1, "b": True, "s": ("y", 1), "n": 2}
     assert config in space
@@ -207,7 +213,7 @@ def test_values_come_back_as_they_were_given():
     assert isinstance(space, Space)
 
 
-def test_an_empty_space_says_why():
+def test_an_empty_space_says_why() -> None:
     space = from_tune_params(PARAMS, ["a < 100", "c > 100"])
     assert space.size == len(list(space)) == 0
     assert space.notes == ("no configuration is valid: 'c > 100' excludes all 1,440 combinations of values",)
@@ -230,7 +236,7 @@ def test_an_empty_space_says_why():
         lambda space: space.to_csv("never.csv"),
     ],
 )
-def test_an_empty_space_is_explained_not_listed(listing):
+def test_an_empty_space_is_explained_not_listed(listing: Any) -> None:
     space = from_tune_params(PARAMS, ["a * b > 3", "b < 0"])
     with pytest.raises(EmptySpaceError, match="'a \\* b > 3' and 'b < 0' exclude all 1,440"):
         listing(space)
@@ -246,7 +252,7 @@ def test_an_empty_space_is_explained_not_listed(listing):
         (PARAMS, "s < 3", "the values of 's' are not numbers"),
         (PARAMS, "a is 3", "write `==`"),
         (PARAMS, "s & 1", "values of 's' are not numbers"),
-        (PARAMS, lambda q: {}[3], "raised KeyError"),
+        (PARAMS, lambda q: {}[3], "raised KeyError"),  # type: ignore[index]
         (PARAMS, lambda a, zz: a, "unknown: zz"),
         (PARAMS, 3, "a string or a callable"),
         ({"min": [1, 2]}, "min(min, 3) < 2", "a parameter and Python's own name"),
@@ -268,12 +274,12 @@ def test_an_empty_space_is_explained_not_listed(listing):
     ],
 )
 @pytest.mark.filterwarnings("ignore:.*is.*literal:SyntaxWarning")
-def test_bad_input_is_named(params, restriction, message):
+def test_bad_input_is_named(params: Any, restriction: Any, message: str) -> None:
     with pytest.raises(ModelError, match=message):
         from_tune_params(params, [restriction])
 
 
-def test_a_space_beyond_its_memory_is_refused():
+def test_a_space_beyond_its_memory_is_refused() -> None:
     params = {name: list(range(1, 200)) for name in "xyz"}
     with pytest.raises(LimitError, match="Give it more memory"):
         from_tune_params(params, ["(x * x + y * y + z * z) % 101 == x * y * z % 97"], memory_limit=20_000)
@@ -290,27 +296,27 @@ def test_a_space_beyond_its_memory_is_refused():
         ("2**53 + 1 != a and b == 2**53 + 1", [(1.5, 2**53 + 1), (2.0**53, 2**53 + 1)]),
     ],
 )
-def test_integers_and_floats_are_compared_exactly(text, allowed):
+def test_integers_and_floats_are_compared_exactly(text: Any, allowed: Any) -> None:
     """As in Python, where 2**53 + 1 is no float."""
-    params = {"a": [2.0**53, 1.5], "b": [7, 2**53, 2**53 + 1]}
+    params: dict[str, Any] = {"a": [2.0**53, 1.5], "b": [7, 2**53, 2**53 + 1]}
     assert [tuple(row.values()) for row in from_tune_params(params, [text])] == allowed
     traced = from_tune_params(params, [eval(f"lambda a, b: {text}")])  # noqa: S307 - the text of this test
     assert [tuple(row.values()) for row in traced] == allowed
 
 
 @pytest.mark.parametrize("text", ["10**400 / 7 > a", "10**400 // 1.5 > a", "2.5 % 10**400 > a"])
-def test_floats_that_overflow_allow_nothing(text):
+def test_floats_that_overflow_allow_nothing(text: str) -> None:
     params = {"a": [3, 2]}
     assert from_tune_params(params, [text]).size == 0
     assert from_tune_params(params, [eval(f"lambda a: {text}")]).size == 0  # noqa: S307 - an OverflowError
 
 
-def test_powers_too_long_to_compute_are_refused():
+def test_powers_too_long_to_compute_are_refused() -> None:
     with pytest.raises(ModelError, match="more than a thousand digits"):
         from_tune_params({"a": [3]}, ["a ** 10**9 % 7 == 1"])
 
 
-def test_what_strings_cannot_say_of_wide_integers_is_called():
+def test_what_strings_cannot_say_of_wide_integers_is_called() -> None:
     space = from_tune_params({"a": [-(2**63), 2**63]}, [lambda a: a / a == 1])
     assert space.size == 2
     assert "called" in space.notes[0]

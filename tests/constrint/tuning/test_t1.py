@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from typing import Any
 
 import pytest
 from drawn_spaces import PARAMS, allowed, python, same
@@ -11,7 +13,7 @@ from constrint import ConstrintError, ModelError
 from constrint.tuning.spaces import from_json, from_tune_params, to_t1
 
 
-def test_t1_in_and_out():
+def test_t1_in_and_out() -> None:
     texts = ["a * c <= 32", "a < c or b > 0"]
     params = {name: PARAMS[name] for name in "abc"}
     described = json.loads(json.dumps(to_t1(params, texts)))
@@ -19,8 +21,8 @@ def test_t1_in_and_out():
     assert same(from_json(described), allowed(params, [python(text) for text in texts]))
 
 
-def test_t1_reads_python_and_json_notation_as_data():
-    def space(kind, values):
+def test_t1_reads_python_and_json_notation_as_data() -> None:
+    def space(kind: str, values: Any) -> Any:
         return {"ConfigurationSpace": {"TuningParameters": [{"Name": "x", "Type": kind, "Values": values}]}}
 
     for kind, values, want in [
@@ -58,7 +60,7 @@ def test_t1_reads_python_and_json_notation_as_data():
         ('{"tune_params": [1]}', "a dict of lists of values"),
     ],
 )
-def test_files_that_hold_no_space(tmp_path, content, message):
+def test_files_that_hold_no_space(tmp_path: Path, content: Any, message: str) -> None:
     path = tmp_path / "file.json"
     path.write_text(content, encoding="utf-8")
     with pytest.raises(ConstrintError, match=message):
@@ -67,10 +69,10 @@ def test_files_that_hold_no_space(tmp_path, content, message):
         from_json(tmp_path / "none.json")
 
 
-def test_traced_restrictions_can_be_written():
+def test_traced_restrictions_can_be_written() -> None:
     given = [lambda p: (p["a"] > 1) & (p["c"] != -3), "b > 0 and a < 8", lambda a, f: a * f >= 1]
     params = {name: PARAMS[name] for name in "abcf"}
-    space = from_tune_params(params, given)
+    space = from_tune_params(params, given)  # type: ignore[arg-type]
     assert space.restrictions[1] == given[1]
     again = from_json(json.loads(json.dumps(space.to_t1())))
     assert again == space
@@ -107,12 +109,12 @@ def test_traced_restrictions_can_be_written():
         ),
     ],
 )
-def test_names_that_would_be_ignored_are_refused(data, message):
+def test_names_that_would_be_ignored_are_refused(data: Any, message: str) -> None:
     with pytest.raises(ModelError, match=message):
         from_json(data)
 
 
-def test_parts_that_say_how_to_tune_are_ignored():
+def test_parts_that_say_how_to_tune_are_ignored() -> None:
     data = {"$schema": "…", "General": {}, "Search": {}, "Budget": [], "KernelSpecification": {}}
     given = {"TuningParameters": [{"Name": "x", "Type": "int", "Values": "[1, 2]"}]}
     assert from_json({**data, "ConfigurationSpace": given}).size == 2

@@ -6,6 +6,7 @@ import functools
 import itertools
 import math
 import operator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,11 +14,17 @@ import pytest
 from constrint import ModelError
 from constrint.tuning.spaces import from_tune_params
 
-PARAMS = {"a": [1, 2, 3, 10, 12], "b": [0, 1, 2], "x": [None, 1, 2], "s": ["row", "col"], "on": [True, False]}
+PARAMS: dict[str, Any] = {
+    "a": [1, 2, 3, 10, 12],
+    "b": [0, 1, 2],
+    "x": [None, 1, 2],
+    "s": ["row", "col"],
+    "on": [True, False],
+}
 FIRST = {name: values[0] for name, values in PARAMS.items()}
 
 
-def allowed(function, by_name):
+def allowed(function: Any, by_name: Any) -> Any:
     """What the function itself allows; an arithmetic error does not."""
     found = []
     for values in itertools.product(*PARAMS.values()):
@@ -33,44 +40,44 @@ def allowed(function, by_name):
 class Limit:
     factor = 2
 
-    def __call__(self, a, b):
+    def __call__(self, a: Any, b: int) -> Any:
         return a * self.factor > b + 3
 
 
-def divides_or_zero(p):
+def divides_or_zero(p: Any) -> Any:
     try:
         return p["a"] % p["b"] == 0
     except ZeroDivisionError:
         return True
 
 
-def any_error(p):
+def any_error(p: Any) -> Any:
     try:
         return bool(p["a"] > 2)
     except Exception:
         return True
 
 
-def matched(p):
+def matched(p: Any) -> Any:
     match p["a"]:
         case int():
             return p["a"] > 2
     return False
 
 
-def a_sequence(p):
+def a_sequence(p: Any) -> Any:
     match p["s"]:
         case [*_]:
             return True
     return p["a"] > 2
 
 
-def helper(value):
+def helper(value: Any) -> bool:
     return value is None
 
 
 kind = type
-TRACED = {
+TRACED: dict[str, Any] = {
     "arithmetic": lambda p: p["a"] * 2 - p["b"] // 2 > 3,
     "conditions": lambda p: (p["a"] > 2) | ((p["b"] == 0) & (p["a"] != 1)),
     "strings": lambda p: p["s"] == "row",
@@ -131,7 +138,7 @@ CALLED = {
 
 
 @pytest.mark.parametrize("name", TRACED)
-def test_what_is_traced_allows_what_a_call_allows(name):
+def test_what_is_traced_allows_what_a_call_allows(name: Any) -> None:
     space = from_tune_params(PARAMS, [TRACED[name]])
     function = TRACED[name] if name != "attributes" else lambda p: p["a"] > 2
     assert sorted(map(repr, space)) == allowed(function, ())
@@ -140,7 +147,7 @@ def test_what_is_traced_allows_what_a_call_allows(name):
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("name", CALLED)
-def test_what_looks_at_values_is_called(name):
+def test_what_looks_at_values_is_called(name: str) -> None:
     function = CALLED[name]
     space = from_tune_params(PARAMS, [function])
     assert sorted(map(repr, space)) == allowed(function, ())
@@ -157,13 +164,13 @@ def test_what_looks_at_values_is_called(name):
         (lambda x: x is None, ("x",)),
     ],
 )
-def test_callables_of_all_kinds(function, names):
+def test_callables_of_all_kinds(function: Any, names: list[str]) -> None:
     space = from_tune_params(PARAMS, [function])
     assert sorted(map(repr, space)) == allowed(function, names)
 
 
-def test_a_parameter_that_is_read_for_rare_values_only_is_never_guessed():
-    def reads(p):
+def test_a_parameter_that_is_read_for_rare_values_only_is_never_guessed() -> None:
+    def reads(p: Any) -> Any:
         name = "".join(["o", "n"])
         return bool(p.get(name, True)) if p["c"] == 777 else True
 
@@ -171,6 +178,6 @@ def test_a_parameter_that_is_read_for_rare_values_only_is_never_guessed():
         from_tune_params({"c": range(1000), "on": [True, False]}, [reads])
 
 
-def test_values_that_have_no_hash_reach_the_callable():
+def test_values_that_have_no_hash_reach_the_callable() -> None:
     space = from_tune_params({"v": [[1, 2], [3]], "n": [1, 2]}, [lambda v, n: len(v) == n])
     assert space.to_tuples() == [([1, 2], 2), ([3], 1)]

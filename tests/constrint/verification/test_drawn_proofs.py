@@ -3,14 +3,20 @@
 CONSTRINT_PROOFS is the number of models of each kind: more for a long run.
 """
 
+from __future__ import annotations
+
 import os
 import random
+from pathlib import Path
+from typing import Any
 
 import pytest
 from drawn_proofs import KINDS, draw, goals_of, mutants, proof_of
 from global_models import assignments, holds, value
 
 import constrint as ci
+from constrint import IntExpr, Model
+from constrint.modelling.objectives import Direction
 from constrint.verification.checker import NotTheModelError, RejectedAtError, verify
 from constrint.verification.settings import CheckerSettings
 
@@ -20,7 +26,7 @@ UNLISTED = CheckerSettings(most_assignments=0)  # every step by rules alone
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_proofs_are_verified(kind, tmp_path):
+def test_proofs_are_verified(kind: str, tmp_path: Path) -> None:
     claims = set()
     learned = 0
     for seed in range(FIRST, FIRST + MODELS):
@@ -39,17 +45,17 @@ def test_proofs_are_verified(kind, tmp_path):
 
 
 @pytest.mark.parametrize("seed", [3060750, 8000745, 8017670, 8024550, 8082290, 8095550])
-def test_wide_constraints_are_checked_by_all_solutions(seed, tmp_path):
+def test_wide_constraints_are_checked_by_all_solutions(seed: int, tmp_path: Path) -> None:
     """Seeds of long runs: propagation that lists few assignments of a constraint proves too little."""
     kind = KINDS[seed % len(KINDS)]
     m, goal = draw(kind, seed)
-    result, lines = proof_of(m, tmp_path / "proof", goals_of(m, goal, seed))
+    result, lines = proof_of(m, tmp_path / "proof", goals_of(m, goal, seed))  # type: ignore[misc]
     report = verify(m, lines, CheckerSettings(is_strict=True))
     assert (report.claim, report.values) == (result.status.value, result.numbers)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_narrow_lists_reject_no_proof(kind, tmp_path):
+def test_narrow_lists_reject_no_proof(kind: str, tmp_path: Path) -> None:
     for seed in range(FIRST, FIRST + MODELS // 2):
         m, goal = draw(kind, seed)
         proof = proof_of(m, tmp_path / "proof", goals_of(m, goal, seed))
@@ -59,7 +65,7 @@ def test_narrow_lists_reject_no_proof(kind, tmp_path):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_no_proof_is_rejected_where_solutions_are_not_listed(kind, tmp_path):
+def test_no_proof_is_rejected_where_solutions_are_not_listed(kind: str, tmp_path: Path) -> None:
     for seed in range(FIRST, FIRST + MODELS):
         m, goal = draw(kind, seed)
         proof = proof_of(m, tmp_path / "proof", goals_of(m, goal, seed))
@@ -67,7 +73,7 @@ def test_no_proof_is_rejected_where_solutions_are_not_listed(kind, tmp_path):
             assert verify(m, proof[1], UNLISTED).claim == proof[0].status.value, f"{kind} {seed}"
 
 
-def truth(m, goals):
+def truth(m: Model, goals: list[tuple[IntExpr, Direction]]) -> Any:
     """The best value of each goal in turn, by evaluating every assignment; None without a solution."""
     found = [a for a in assignments(m) if holds(m, a)]
     best = []
@@ -75,13 +81,13 @@ def truth(m, goals):
         found = [a for a in found if value(expr, a) is not None]
         if found:
             choose = max if way == "max" else min
-            best.append(choose(value(expr, a) for a in found))
+            best.append(choose(value(expr, a) for a in found))  # type: ignore[type-var]
             found = [a for a in found if value(expr, a) == best[-1]]
     return tuple(best) if found else None
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_no_changed_proof_proves_what_is_not_true(kind, tmp_path):
+def test_no_changed_proof_proves_what_is_not_true(kind: str, tmp_path: Path) -> None:
     rejected = kept = 0
     for seed in range(FIRST, FIRST + MODELS):
         m, goal = draw(kind, seed)
@@ -108,11 +114,11 @@ def test_no_changed_proof_proves_what_is_not_true(kind, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["sums", "chains"])
-def test_wrong_claims_are_rejected(kind, tmp_path):
+def test_wrong_claims_are_rejected(kind: str, tmp_path: Path) -> None:
     tried = 0
     for seed in range(MODELS // 2):
         m, goal = draw(kind, seed)
-        result, lines = proof_of(m, tmp_path / "proof", {"maximize": goal})
+        result, lines = proof_of(m, tmp_path / "proof", {"maximize": goal})  # type: ignore[misc]
         if result.status is not ci.Status.OPTIMAL:
             continue
         last = max(i for i, line in enumerate(lines) if line.startswith("solution"))

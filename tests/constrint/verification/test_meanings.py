@@ -1,8 +1,11 @@
 """The checker's own meaning of each constraint, against the solver's registry."""
 
+from __future__ import annotations
+
 import itertools
 import json
 import random
+from typing import Any
 
 import pytest
 from constraint_checks import draw_instance
@@ -15,7 +18,7 @@ from constrint.verification.meanings import DEFINITIONS, scope
 
 
 @pytest.mark.parametrize("kind", propagators.REGISTRY, ids=lambda kind: kind.__name__)
-def test_the_checker_knows_every_propagator(kind):
+def test_the_checker_knows_every_propagator(kind: type[Any]) -> None:
     assert kind.__name__ in DEFINITIONS, f"the checker has no meaning of {kind.__name__}"
     held = set()
     for seed in range(12):
@@ -33,7 +36,7 @@ def test_the_checker_knows_every_propagator(kind):
 
 
 @pytest.mark.parametrize("kind", propagators.REGISTRY, ids=lambda kind: kind.__name__)
-def test_bounds_by_listing_lose_no_solution(kind):
+def test_bounds_by_listing_lose_no_solution(kind: type[Any]) -> None:
     for seed in range(12):
         instance = draw_instance(kind, seed)
         node = instance.node
@@ -42,7 +45,7 @@ def test_bounds_by_listing_lose_no_solution(kind):
         low, high = {v: d[0] for v, d in domains.items()}, {v: d[-1] for v, d in domains.items()}
         solutions = [p for p in itertools.product(*domains.values()) if node.holds(p)]
         for most in (0, 10_000):
-            bounds = Bounds(domains, dict(low), dict(high), most)
+            bounds = Bounds(domains, dict(low), dict(high), most)  # type: ignore[arg-type]
             try:
                 listed(bounds, kind.__name__, arguments, scope(arguments), most)
             except Contradiction:
@@ -53,6 +56,6 @@ def test_bounds_by_listing_lose_no_solution(kind):
 
 
 @pytest.mark.parametrize("text", ["", "3 .. 1", "1 .. 5 step", "2 1", "1 1", "a", "1 .. 2 .. 3"])
-def test_domains_that_are_none(text):
+def test_domains_that_are_none(text: str) -> None:
     with pytest.raises(ValueError, match=r".*"):
         domain_of(text)

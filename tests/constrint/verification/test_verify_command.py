@@ -1,11 +1,14 @@
 """`constrint verify`: exit codes, what it prints, and hostile proofs."""
 
+from __future__ import annotations
+
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 import constrint as ci
 from constrint.cli.main import app
@@ -14,12 +17,12 @@ from constrint.verification.checker import HEAD, RejectedAtError, verify
 TEXT = "x, y in 0..9\nx + 3 <= y or y + 4 <= x\nx * y >= 6\nminimize x + 2 * y\n"
 
 
-def run(*arguments: str):
+def run(*arguments: str) -> Result:
     return CliRunner().invoke(app, list(arguments))
 
 
 @pytest.fixture
-def files(tmp_path):
+def files(tmp_path: Path) -> tuple[Path, Path]:
     """A model and its proof."""
     model, proof = tmp_path / "m.constrint", tmp_path / "m.proof"
     model.write_text(TEXT)
@@ -27,7 +30,7 @@ def files(tmp_path):
     return model, proof
 
 
-def test_a_proof_that_holds(files):
+def test_a_proof_that_holds(files: tuple[Path, ...]) -> None:
     model, proof = map(str, files)
     said = run("verify", "--strict", model, proof)
     assert said.exit_code == 0
@@ -38,7 +41,7 @@ def test_a_proof_that_holds(files):
     assert document["trusted"] == {}
 
 
-def test_a_proof_that_is_rejected(files):
+def test_a_proof_that_is_rejected(files: tuple[Path, ...]) -> None:
     model, proof = files
     lines = proof.read_text().splitlines()
     at = next(i for i, line in enumerate(lines) if line.startswith("learned"))
@@ -50,7 +53,7 @@ def test_a_proof_that_is_rejected(files):
     assert (document["verified"], document["line"]) == (False, at + 1)
 
 
-def test_a_proof_of_another_model(files, tmp_path):
+def test_a_proof_of_another_model(files: tuple[Path, ...], tmp_path: Path) -> None:
     _, proof = files
     for change in (("6", "7"), ("minimize", "maximize"), ("x, y in 0..9", "x, y in 0..8")):
         other = tmp_path / "other.constrint"
@@ -60,14 +63,14 @@ def test_a_proof_of_another_model(files, tmp_path):
         assert "another" in said.stderr
 
 
-def test_assumptions_are_part_of_the_model(files):
+def test_assumptions_are_part_of_the_model(files: tuple[Path, ...]) -> None:
     model, proof = map(str, files)
     assert run("solve", "--learn", "--proof", proof, "-A", "x < y", model).exit_code == 0
     assert run("verify", "-A", "x < y", model, proof).exit_code == 0
     assert run("verify", model, proof).exit_code == 2
 
 
-def test_data_are_part_of_the_model(tmp_path):
+def test_data_are_part_of_the_model(tmp_path: Path) -> None:
     model, data, proof = (tmp_path / name for name in ("m.constrint", "d.json", "m.proof"))
     model.write_text("param n in 1..9\nx in 0..n\nx * x <= 7\nmaximize x\n")
     data.write_text('{"n": 5}')
@@ -77,7 +80,7 @@ def test_data_are_part_of_the_model(tmp_path):
     assert run("verify", "--data", str(data), str(model), str(proof)).exit_code == 2
 
 
-def test_models_in_other_formats(tmp_path):
+def test_models_in_other_formats(tmp_path: Path) -> None:
     m = ci.Model.from_text(TEXT)
     for ending in ("fzn", "json", "xml"):
         model, proof = tmp_path / f"m.{ending}", tmp_path / f"{ending}.proof"
@@ -86,7 +89,7 @@ def test_models_in_other_formats(tmp_path):
         assert run("verify", "--strict", str(model), str(proof)).exit_code == 0, ending
 
 
-def test_a_model_without_goals_takes_those_of_the_proof(tmp_path):
+def test_a_model_without_goals_takes_those_of_the_proof(tmp_path: Path) -> None:
     m = ci.Model.from_text(TEXT.replace("minimize x + 2 * y\n", ""))
     m.write(tmp_path / "m.constrint")
     x, y = m.variables.values()
@@ -97,7 +100,7 @@ def test_a_model_without_goals_takes_those_of_the_proof(tmp_path):
     assert "maximize 2 * x - y = 17" in said.stdout
 
 
-def test_a_fractional_goal(tmp_path):
+def test_a_fractional_goal(tmp_path: Path) -> None:
     m = ci.Model()
     x, y = m.int_var("x", 0, 5), m.int_var("y", 0, 5)
     m.add(x + y <= 7)
@@ -134,7 +137,7 @@ def test_a_fractional_goal(tmp_path):
         [HEAD, "\x00"],
     ],
 )
-def test_hostile_proofs_are_rejected(lines):
+def test_hostile_proofs_are_rejected(lines: list[str]) -> None:
     with pytest.raises(RejectedAtError):
         verify(None, lines)
 
@@ -154,7 +157,7 @@ def test_hostile_proofs_are_rejected(lines):
         ["search"],
     ],
 )
-def test_nothing_about_all_solutions_follows_a_search(files, steps):
+def test_nothing_about_all_solutions_follows_a_search(files: tuple[Path, ...], steps: list[str]) -> None:
     _, proof = files
     lines = proof.read_text().splitlines()
     assert lines[-2] == "exhausted"
@@ -163,7 +166,7 @@ def test_nothing_about_all_solutions_follows_a_search(files, steps):
     assert rejected.value.line > len(lines) - 1
 
 
-def test_the_checker_runs_without_the_solver(files):
+def test_the_checker_runs_without_the_solver(files: tuple[Path, ...]) -> None:
     model, proof = files
     code = f"""
 import sys

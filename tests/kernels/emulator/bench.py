@@ -29,7 +29,7 @@ def outcome(
     values = np.arange(64, dtype=np.uint32) if values is None else values
     buffers = [Buffer("input", values), Buffer("output", np.zeros(words, np.uint32), written=True)]
     launch = launch or Launch(blocks=1, threads=64, cluster=1, shared_memory=1024)
-    return run(executable, launch, LAYOUT, {"number": 64}, buffers, seed)["output"]
+    return run(executable, launch, LAYOUT, {"number": 64}, buffers, seed)["output"]  # type: ignore[return-value]
 
 
 def outcomes(bench: Emulator, body: str, **more: object) -> list[list[int]]:

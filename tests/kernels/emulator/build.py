@@ -142,7 +142,7 @@ def run(
         for buffer in buffers:
             path = Path(scratch, buffer.field)
             path.write_bytes(np.ascontiguousarray(buffer.data).tobytes())
-            place = layout.fields[buffer.field][1]
+            place = layout.fields[buffer.field][1]  # type: ignore[index]
             lines.append(f"buffer {path} {buffer.data.nbytes} {int(buffer.written)} {place}")
         job = Path(scratch, "job")
         job.write_text("\n".join(lines) + "\n", encoding="utf-8")

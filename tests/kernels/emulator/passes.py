@@ -64,7 +64,7 @@ def check_case(
     blocks: int | None = None,
 ) -> None:
     """Right by the float64 reference, input drawn by the first seed; the same bits in the order of each."""
-    case = random_case(candidate.problem, kernels.cell(candidate.problem.cell), seeds[0])
+    case = random_case(candidate.problem, kernels.cell(candidate.problem.cell), seeds[0])  # type: ignore[arg-type]
     first, *others = (run_case(emulator, kernels, profile, candidate, case, seed, blocks) for seed in seeds)
     verdict = case.judge(first)
     assert verdict.right, f"{verdict.sentence}: {candidate}"

@@ -107,7 +107,11 @@ def test_a_short_unit_may_still_fit_where_a_long_one_does_not() -> None:
     results = peers.Results(None, HEAD)
     clock = iter(range(1000))
     left = peers.run(
-        results, wanted[::-1], lambda u: asked.append(u) or pretended(u), 40, lambda: next(clock)
+        results,
+        wanted[::-1],
+        lambda u: asked.append(u) or pretended(u),  # type: ignore[func-returns-value]
+        40,
+        lambda: next(clock),
     )
     assert {unit.who for unit in asked} == {OURS}
     assert left == 7

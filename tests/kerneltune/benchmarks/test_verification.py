@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -56,12 +57,12 @@ def slow_machines_are_no_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def words(tmp_path: Path, **options: object) -> list[str]:
-    chosen = {"seconds": 9000, "seed": 5, "work": WORK, "workers": 2, "lanes": 2, "sample": 0}
+    chosen: dict[str, Any] = {"seconds": 9000, "seed": 5, "work": WORK, "workers": 2, "lanes": 2, "sample": 0}
     chosen |= {"out": tmp_path / "found.json", **options}
     return [word for name, value in chosen.items() for word in (f"--{name}", str(value))]
 
 
-def found(tmp_path: Path) -> dict[str, object]:
+def found(tmp_path: Path) -> Any:
     return json.loads((tmp_path / "found.json").read_text(encoding="utf-8"))
 
 

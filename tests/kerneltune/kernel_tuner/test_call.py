@@ -33,7 +33,7 @@ def cache(tmp_path: Path) -> Path:
         for block in (32, 64, 128, 256)
         for tile in (1, 2)
     }
-    entries["32,2"]["time"] = "RuntimeFailedConfig"
+    entries["32,2"]["time"] = "RuntimeFailedConfig"  # type: ignore[assignment]
     path = tmp_path / "cache.json"
     data = {"device_name": "a", "tune_params_keys": ["block_size_x", "tile"], "cache": entries}
     path.write_text(json.dumps(data))
@@ -87,7 +87,7 @@ def test_budgets_and_starting_points(cache: Path) -> None:
 
 def test_kernels_run_in_our_pipeline(tmp_path: Path) -> None:
     name = kernel_run.device_name
-    kernel_run.device_name = lambda kernel: "pretended"  # type: ignore[assignment]
+    kernel_run.device_name = lambda kernel: "pretended"
     try:
         given = asked(cache=tmp_path / "c")
         rows, facts = tuned_as_asked(given, {"gpu": "h100_sxm", "commands": replace(COMMANDS)})
@@ -172,7 +172,7 @@ def test_objectives_that_no_result_has_are_refused(cache: Path) -> None:
 def test_what_only_kernel_tuner_has_is_left_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
     package = pytest.importorskip("kernel_tuner.interface")
     asked_of: list[dict[str, Any]] = []
-    monkeypatch.setattr(package, "tune_kernel", lambda **given: asked_of.append(given) or ([], {}))
+    monkeypatch.setattr(package, "tune_kernel", lambda **given: asked_of.append(given) or ([], {}))  # type: ignore[func-returns-value]
     for one in (
         {"device": 1},
         {"platform": 1},

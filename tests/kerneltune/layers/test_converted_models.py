@@ -1,5 +1,6 @@
 """Models of five public architectures, converted: their losses over 100 training steps are the originals'."""
 
+# mypy: disable-error-code="name-defined"
 from __future__ import annotations
 
 import copy
@@ -14,7 +15,7 @@ nn = torch.nn
 WORDS = 11
 
 
-class LanguageModel(nn.Module):
+class LanguageModel(nn.Module):  # type: ignore[misc]
     """Embedding, LSTMs, softmax with the embedding's weights (Zaremba 2014, Press and Wolf 2017)."""
 
     def __init__(self) -> None:
@@ -29,7 +30,7 @@ class LanguageModel(nn.Module):
         )
 
 
-class Translator(nn.Module):
+class Translator(nn.Module):  # type: ignore[misc]
     """An encoder whose last state begins the decoder (Cho et al. 2014)."""
 
     def __init__(self) -> None:
@@ -44,7 +45,7 @@ class Translator(nn.Module):
         return nn.functional.cross_entropy(self.words(hidden).flatten(0, 1), words[1:].flatten())
 
 
-class Tagger(nn.Module):
+class Tagger(nn.Module):  # type: ignore[misc]
     """A bidirectional LSTM over sentences of their own lengths (Huang et al. 2015)."""
 
     def __init__(self) -> None:
@@ -63,7 +64,7 @@ class Tagger(nn.Module):
         return nn.functional.cross_entropy(self.tags(hidden).flatten(0, 1), tags.flatten())
 
 
-class TextInPictures(nn.Module):
+class TextInPictures(nn.Module):  # type: ignore[misc]
     """Convolutions read as a sequence by two bidirectional LSTMs (CRNN, Shi et al. 2015)."""
 
     def __init__(self) -> None:
@@ -80,7 +81,7 @@ class TextInPictures(nn.Module):
         return nn.functional.cross_entropy(self.letters(hidden).flatten(0, 1), words.flatten())
 
 
-class Speech(nn.Module):
+class Speech(nn.Module):  # type: ignore[misc]
     """Bidirectional rectified networks, normalised between layers (Deep Speech 2, Amodei et al. 2015)."""
 
     def __init__(self) -> None:

@@ -1,5 +1,6 @@
 """Layers in uses that tutorials do not have, on the CPU and on a GPU, beside torch's or beside themselves."""
 
+# mypy: disable-error-code="misc,no-untyped-call"
 from __future__ import annotations
 
 import copy

@@ -145,7 +145,7 @@ def test_second_derivatives_come_natively(
         found = []
         for twice in (False, True):
             torch.manual_seed(2)
-            output, last = call()
+            output, last = call()  # type: ignore[no-untyped-call]
             total = getattr(output, "data", output).pow(2).sum() + sum(one.sum() for one in each(last))
             found.append(torch.autograd.grad(total, [given, *layer.parameters()], create_graph=twice))
         for one, other in zip(*found, strict=True):
@@ -227,7 +227,7 @@ def test_blocks_lose_rows_that_are_over_where_that_pays() -> None:
     assert cuts_of(more, lambda rows: 1e-5 * rows) == [(5, 70), (100, 32), (50, 16)]
     assert cuts_of(more, lambda rows: 1e-3 * (rows > 16)) == [(105, 70), (50, 16)]
     assert lengths.ends.tolist() == [int((sizes > row).sum()) for row in range(20)]
-    assert cuts_of(Lengths.joined(torch.tensor([0, 90, 100])), lambda rows: rows) == [(90, 2)]
+    assert cuts_of(Lengths.joined(torch.tensor([0, 90, 100])), lambda rows: rows) == [(90, 2)]  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN", "sLSTM"])

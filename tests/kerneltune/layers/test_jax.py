@@ -1,5 +1,6 @@
 """The recurrence in JAX: by lax.scan against the float64 references, and through XLA's call of a target."""
 
+# mypy: disable-error-code="union-attr"
 from __future__ import annotations
 
 import ctypes
@@ -168,7 +169,7 @@ def test_arrays_that_do_not_fit_are_named() -> None:
 
     arrays = [jnp.asarray(array) for array in drawn("gru")]
     with pytest.raises(InputError, match=r"bias of gru is \(2, 3, 8\)"):
-        recurrence("gru", *arrays[:2], arrays[2][:1], arrays[3])
+        recurrence("gru", *arrays[:2], arrays[2][:1], arrays[3])  # type: ignore[call-arg]
     with pytest.raises(InputError, match=r"\[T, B, H, D, 4\]"):
         recurrence("lstm", *arrays)
     with pytest.raises(InputError, match="kernels do not support float64"):
@@ -190,7 +191,7 @@ def test_a_layer_learns(name: str) -> None:
     _, rest = layer.apply(parameters, x[6:], first)
     np.testing.assert_allclose(jnp.concatenate([part, rest]), output, rtol=1e-5, atol=1e-6)
 
-    @jax.jit
+    @jax.jit  # type: ignore[untyped-decorator]
     def descended(parameters: Any) -> tuple[Any, Any]:
         def loss(parameters: Any) -> Any:
             return ((layer.apply(parameters, x)[1] - 0.3) ** 2).mean()

@@ -1,5 +1,6 @@
 """Scans and diagonal cells in JAX: natively against the float64 references, and through XLA's call."""
 
+# mypy: disable-error-code="arg-type,call-arg"
 from __future__ import annotations
 
 import warnings
@@ -77,7 +78,7 @@ class Case:
         """The same by a call."""
         arrays = [jnp.asarray(one, dtype) for one in self.arrays]
 
-        @jax.jit
+        @jax.jit  # type: ignore[untyped-decorator]
         def run(*arrays: Any) -> list[Any]:
             results, pull = jax.vjp(lambda *parts: self.call(*parts, kernels=kernels), *arrays)
             by = (jnp.asarray(one, like.dtype) for one, like in zip(self.by, results, strict=True))
@@ -144,7 +145,7 @@ def test_arrays_that_do_not_fit_are_named() -> None:
         ("kernels do not support float64", lambda: scan("linear", a, a, kernels=True)),
     ):
         with pytest.raises(InputError, match=words):
-            call()
+            call()  # type: ignore[no-untyped-call]
 
 
 @pytest.fixture
@@ -228,7 +229,7 @@ def check_transforms(cell: str, dtype: Any, tolerance: float) -> None:
         slopes = jax.grad(loss, argnums=tuple(range(len(many))))
         results = []
         for places in ways_to_map:
-            arrays = [one if at == 0 else one[0] for one, at in zip(many, places, strict=True)]
+            arrays = [one if at == 0 else one[0] for one, at in zip(many, places, strict=True)]  # type: ignore[call-overload]
             results += [jax.jit(jax.vmap(way, places))(*arrays) for way in (run, slopes)]
 
         def along(arrays: Any, run: Any = run) -> Any:
@@ -286,7 +287,7 @@ def test_a_layer_learns(name: str) -> None:
     np.testing.assert_allclose(jnp.concatenate([part, rest], 1), output, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(end, last, rtol=1e-4, atol=1e-5)
 
-    @jax.jit
+    @jax.jit  # type: ignore[untyped-decorator]
     def descended(parameters: Any) -> tuple[Any, Any]:
         def loss(parameters: Any) -> Any:
             return ((layer.apply(parameters, x)[1] - 0.3) ** 2).mean()

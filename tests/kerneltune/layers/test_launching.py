@@ -46,7 +46,7 @@ def launcher(library: FakeLibrary, device: CpuDevice, shared: Path, monkeypatch:
     from kerneltune.torch.launching import DeviceLauncher
 
     monkeypatch.setenv("KERNELTUNE_CACHE_DIR", str(shared))
-    return DeviceLauncher(load_profile("h100_sxm"), device=device)
+    return DeviceLauncher(load_profile("h100_sxm"), device=device)  # type: ignore[arg-type]
 
 
 def tensors_of(problem: Problem) -> dict[str, Any]:

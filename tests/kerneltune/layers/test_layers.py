@@ -44,7 +44,7 @@ def drawn(kind: str, draw: random.Random) -> tuple[Any, Any, dict[str, Any]]:
     """A layer of torch's, ours with the same parameters, and their options."""
     import kerneltune.torch as ours
 
-    options = {
+    options: dict[str, Any] = {
         "num_layers": draw.choice([1, 2, 3]),
         "bias": draw.random() < 0.7,
         "batch_first": draw.random() < 0.5,
@@ -126,7 +126,7 @@ def test_rows_end_where_they_end(kind: str) -> None:
     draw = random.Random(kind)
     ends = torch.tensor([7, 3, 1, 5])
     for _ in range(4):
-        options = {"num_layers": draw.choice([1, 2]), "bidirectional": draw.random() < 0.5}
+        options: dict[str, Any] = {"num_layers": draw.choice([1, 2]), "bidirectional": draw.random() < 0.5}
         options |= {"heads": draw.choice([1, 2]), "learned_initial": True, "layer_norm": draw.random() < 0.3}
         layer = getattr(ours, kind)(5, 12, **options)
         for parameter in layer.parameters():
@@ -173,7 +173,7 @@ def test_regularisation_draws_in_training_only() -> None:
     import kerneltune.torch as ours
 
     for options in ({"recurrent_dropout": 0.5}, {"zoneout": 0.5}, {"dropout": 0.5, "num_layers": 2}):
-        layer = ours.LSTM(5, 8, **options)
+        layer = ours.LSTM(5, 8, **options)  # type: ignore[arg-type]
         x = torch.randn(6, 2, 5)
         assert not torch.equal(layer(x)[0], layer(x)[0])
         torch.manual_seed(3)
@@ -202,7 +202,7 @@ def test_what_is_asked_wrongly_is_said() -> None:
     from kerneltune.torch import LSTM, RNN
 
     with pytest.raises(InputError, match="HeadwiseRNN takes the name of a cell"):
-        RNN("lstm", 16, 2, 8)
+        RNN("lstm", 16, 2, 8)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="multiple of heads"):
         LSTM(4, 6, heads=4)
     layer = LSTM(4, 6)
@@ -278,7 +278,7 @@ def test_checkpoints_draw_the_same_dropout() -> None:
     found = []
     for call in (lambda: layer(x)[0], lambda: checkpoint(lambda: layer(x)[0], use_reentrant=False)):
         torch.manual_seed(1)
-        found.append(torch.autograd.grad(call().sum(), list(layer.parameters())))
+        found.append(torch.autograd.grad(call().sum(), list(layer.parameters())))  # type: ignore[no-untyped-call]
     for one, other in zip(*found, strict=True):
         close(one, other)
     torch.manual_seed(2)

@@ -51,7 +51,7 @@ def test_drawn_layers_are_torchs(kind: str, dtype: str) -> None:
         theirs.load_state_dict(mine.state_dict())
         parts = [torch.randn(draw.randint(1, 30), 32, device="cuda") for _ in range(draw.choice([1, 5, 17]))]
         packed = pack_sequence(parts, enforce_sorted=False)
-        found, expected = [], []
+        found, expected = [], []  # type: ignore[var-annotated]
         for layer, results in ((mine, found), (theirs, expected)):
             leaf = packed.data.to(next(layer.parameters()).dtype).requires_grad_()
             output, last = layer(PackedSequence(leaf, *packed[1:]))

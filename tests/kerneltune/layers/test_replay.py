@@ -174,7 +174,7 @@ def test_nothing_is_recorded_beside_threads_that_may_use_the_gpu(monkeypatch: py
 
     compiles = threading.Thread(target=end.wait, name="kerneltune-compile_0")
     there = [threading.main_thread(), Quiet(), compiles]
-    monkeypatch.setattr(recording.threading, "enumerate", lambda: there)  # other tests may leave threads
+    monkeypatch.setattr(recording.threading, "enumerate", lambda: there)  # type: ignore[attr-defined]  # other tests may leave threads
     monkeypatch.delenv(recording.SWITCH, raising=False)
     for one in there[1:]:
         one.start()

@@ -99,7 +99,7 @@ def test_one_pass_gives_the_reference(cell: str, dtype: Any) -> None:
             hidden, last = forward(CELLS[cell].reference_module(), given)
         found, end = scan(cell, *inputs, initial=initial, resets=resets, reverse=reverse)
         limits = {"rtol": 3e-6, "atol": 1e-6} if dtype == torch.float32 else {"rtol": 4e-3, "atol": 1e-6}
-        np.testing.assert_allclose(found.double(), hidden, **limits)
+        np.testing.assert_allclose(found.double(), hidden, **limits)  # type: ignore[call-overload]
         np.testing.assert_allclose(end, last, rtol=3e-6, atol=1e-6)
         assert torch.isnan(found).any(1).sum() == 1
 
@@ -249,7 +249,7 @@ def test_a_launch_has_the_request_and_arrays_of_its_tensors(monkeypatch: pytest.
         def launch(self, form: Any, tensors: Any) -> None:
             seen.append((form.problem(tensors, 16), tensors))
 
-    monkeypatch.setattr(scan_launching, "launcher", lambda strategy: seen.append(strategy) or Recorder())
+    monkeypatch.setattr(scan_launching, "launcher", lambda strategy: seen.append(strategy) or Recorder())  # type: ignore[func-returns-value]
     parts = torch.zeros(2, 5, 24).chunk(3, -1)
     arrays = {f"input{number}": part for number, part in enumerate(parts)}
     options = Options(lengths=torch.ones(2), reverse=True, weights=torch.zeros(3, 8), strategy="overlap")

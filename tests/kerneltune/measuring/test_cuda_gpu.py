@@ -169,7 +169,7 @@ def test_loaded_kernels_take_arrays(library: str, tmp_path: Path) -> None:
         {"n": 1000},
         arguments=[In(empty, "a"), Out(empty, "c"), 1000],
         store=tmp_path / "store.sqlite",
-        **described,
+        **described,  # type: ignore[arg-type]
     )
     # of the nearest sizes; by the times before the finalists were measured again
     least = min(trial.objectives["time"] for trial in found.trials if trial.passed)

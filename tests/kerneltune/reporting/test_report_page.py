@@ -174,7 +174,7 @@ def test_what_is_not_finite_is_left_out() -> None:
         predicted=math.inf,
         spread=math.nan,
         relative_error=-math.inf,
-        resources={"registers": math.inf},
+        resources={"registers": math.inf},  # type: ignore[dict-item]
     )
     fine = Trial({"x": 1, "y": 2}, {"time": 2.0}, predicted=3.0)
     page = page_of(TunedSummary("k", "d", {}, 2, (odd, fine), "now"))

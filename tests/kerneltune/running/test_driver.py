@@ -71,12 +71,12 @@ def test_structs_and_numbers_are_those_of_the_bindings() -> None:
         if kind == "COOPERATIVE":
             value.cooperative = values[0]
         else:
-            value.clusterDim.x, value.clusterDim.y, value.clusterDim.z = values
+            value.clusterDim.x, value.clusterDim.y, value.clusterDim.z = values  # type: ignore[misc]
         part.value = value
         parts.append(part)
     theirs.attrs, theirs.numAttrs = parts, 2
     raw = driver.LaunchConfig.from_address(int(theirs.getPtr()))
-    for name, _ in driver.LaunchConfig._fields_:
+    for name, _ in driver.LaunchConfig._fields_:  # type: ignore[misc]
         if name != "attributes":
             assert getattr(raw, name) == getattr(mine, name), name
     for i in range(2):

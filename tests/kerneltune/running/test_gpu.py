@@ -33,7 +33,7 @@ def trial_of(kernels: Kernels, candidate: Candidate, *, cooperative: bool = Fals
 @pytest.mark.parametrize("dtype", ["bf16", "fp16"])
 def test_every_kind_of_launch(fake_kernels: Kernels, cluster: int, cooperative: bool, dtype: str) -> None:
     candidate = hand_made(dtype=dtype, cluster=cluster, blocks=32, workspace=1024)
-    candidate = replace(candidate, problem=replace(candidate.problem, heads=16))
+    candidate = replace(candidate, problem=replace(candidate.problem, heads=16))  # type: ignore[arg-type]
     trial = trial_of(fake_kernels, candidate, cooperative=cooperative)
     assert trial.failure is None
     assert trial.relative_error == 0

@@ -68,7 +68,7 @@ def test_processes_give_what_one_does(direction: str, tmp_path: Path) -> None:
     make_case(problem, KERNELS, 4, tmp_path, workers=6, least_rows=2)
     assert len(blocks_of(problem, 6, least_rows=2)) == 6
     assert not list(tmp_path.glob("by_r.*.npy"))
-    same(random_case(problem, KERNELS.cell(problem.cell), seed=4), load_case(tmp_path, KERNELS), 1e-13)
+    same(random_case(problem, KERNELS.cell(problem.cell), seed=4), load_case(tmp_path, KERNELS), 1e-13)  # type: ignore[arg-type]
 
 
 def test_blocks_cover_everything_once() -> None:
@@ -132,7 +132,7 @@ def test_damaged_files_are_found(damage: str, tmp_path: Path) -> None:
 
 def test_no_space_is_said_before_anything_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said = r"no space for the float64 reference: .* TMPDIR may name a folder on another disk"
-    monkeypatch.setattr(case_files.shutil, "disk_usage", lambda _: SimpleNamespace(free=1 << 20))
+    monkeypatch.setattr(case_files.shutil, "disk_usage", lambda _: SimpleNamespace(free=1 << 20))  # type: ignore[attr-defined]
     with pytest.raises(RunError, match=said):
         case_files.create_array(tmp_path, "x", (1 << 18,), np.dtype(np.float64))
     assert not list(tmp_path.iterdir())

@@ -87,7 +87,7 @@ def test_a_perfect_scan_is_right_and_any_wrong_output_is_seen(
 def test_trials_of_a_request_share_one_reference(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[Any] = []
     fill = scan_arrays.fill
-    monkeypatch.setattr(scan_arrays, "fill", lambda *about: made.append(about[0]) or fill(*about))
+    monkeypatch.setattr(scan_arrays, "fill", lambda *about: made.append(about[0]) or fill(*about))  # type: ignore[func-returns-value]
     forward, backward = problem_of("mingru", "forward"), problem_of("linear", "backward")
     cubins = [b"right", b"wrong", b"hole", b"right"]
     tilings = [CompiledTiling(candidates_of(forward)[0], cubin, False, 1) for cubin in cubins]

@@ -71,7 +71,7 @@ def stand_in_modules(device: Device) -> dict[str, types.ModuleType]:
         def __call__(self, argument: np.void, **settings: Any) -> None:
             assert isinstance(argument, np.void)
             assert settings["shared"] == self.limit
-            device.launch(bytes(memoryview(argument)), **settings)
+            device.launch(bytes(memoryview(argument)), **settings)  # type: ignore[arg-type]
 
     class Module:
         def get_function(self, name: str) -> Function:

@@ -54,7 +54,7 @@ class Pretended:
         """Nothing."""
 
     def same(self) -> bool:
-        return self._fault != "unsteady"
+        return self._fault != "unsteady"  # type: ignore[no-any-return]
 
     def time(self, count: int, *, flush: bool, warm_up: int) -> list[float]:
         return [1.0 + abs(self._values.get("x", 0) - 5) * 0.1] * count

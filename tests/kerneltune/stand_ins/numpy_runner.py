@@ -29,7 +29,7 @@ class NumpyLoaded(HostChecks[LayerCase]):
         self.count += 1
         output = self.case.outputs["states"]
         self.states = np.full(output.shape, 0xFFFF, np.uint16)
-        self.states[:, 0] = output.initial
+        self.states[:, 0] = output.initial  # type: ignore[assignment]
         for state in range(len(self.states)):
             self.states[state, 1:] = self.case.inputs["input"][..., state]
         if self.spoil == "hole":
@@ -64,7 +64,7 @@ class NumpyBackend:
 def measured(kernels: Kernels, spoil: str = "", times: list[float] | None = None) -> TilingTrial:
     """The trial of a hand-made tiling."""
     candidate = hand_made()
-    case = random_case(candidate.problem, kernels.cell("echo"), seed=5)
+    case = random_case(candidate.problem, kernels.cell("echo"), seed=5)  # type: ignore[arg-type]
     order = order_of(candidate, False)
     server = Server(NumpyBackend(case, spoil, times), tiling_plan(3, 5))
     answer = server.answer(Request(trial=0, order=order))

@@ -21,7 +21,7 @@ import kerneltune.torch as ours
 from kerneltune.torch.parallel import HeadwiseParallel
 
 
-class Model(torch.nn.Module):
+class Model(torch.nn.Module):  # type: ignore[misc]
     """Two layers in heads, of which the second sees all of the first, behind one that each rank has whole."""
 
     def __init__(self) -> None:
@@ -57,7 +57,7 @@ def main() -> None:
     }
     divided = parallelize_module(copy.deepcopy(alone), mesh, styles)
     optimisers = [torch.optim.SGD(model.parameters(), 0.1, foreach=False) for model in (alone, divided)]
-    worst, by_x = 0.0, []
+    worst, by_x = 0.0, []  # type: ignore[var-annotated]
     for _ in range(20):
         x, target = torch.randn(6, 3, 16).to(device), torch.randn(6, 3, 4).to(device)
         losses, by_x = [], []

@@ -1,5 +1,6 @@
 """Launches of scans by the float64 references, on the memory that XLA gives on the CPU."""
 
+# mypy: disable-error-code="union-attr"
 from __future__ import annotations
 
 import ctypes
@@ -42,7 +43,7 @@ class ScanLaunches:
             self._diagonal(about.reference_module(), inputs, arrays, wide, backward)
         else:
             initial = wide["first_hidden" if backward else "initial"]
-            inputs = scan_reference.ScanInputs(read, initial, lengths, resets, problem.reverse)
+            inputs = scan_reference.ScanInputs(read, initial, lengths, resets, problem.reverse)  # type: ignore[assignment]
             self._linear(about.reference_module(), inputs, arrays, wide, backward)
 
     def _diagonal(self, module: Any, inputs: Any, arrays: Any, wide: Any, backward: bool) -> None:

@@ -106,7 +106,7 @@ def test_a_wrong_number_anywhere_is_seen(cell: str, direction: str) -> None:
     names |= {"by_weights": "weight_gradient"} | {f"by_output{i}": f"output{i}" for i in range(4)}
     results = {names[name]: array.astype(np.float32) for name, array in case.expected.items()}
     bits = {n: a.view(np.uint32) if n.startswith("output") else a for n, a in results.items()}
-    bits["repaired"] = np.zeros(4, np.int32)
+    bits["repaired"] = np.zeros(4, np.int32)  # type: ignore[assignment]
     assert {n: a.shape for n, a in bits.items()} == {n: o.shape for n, o in case.outputs.items()}
     assert case.judge(bits).right
     for name in bits.keys() - {"repaired"}:
@@ -159,7 +159,7 @@ def test_drawn_tilings_keep_their_promises(cell: str, strategy: str) -> None:
     direction = draw.choice(PASSES)
     sizes = draw.randint(1, 9), draw.randint(1, 5000), draw.choice([3, 64, 1000])
     options = [draw.random() < 0.5 for _ in range(3)]
-    problem = ScanProblem(cell, *sizes, draw.choice(["bf16", "fp16", "fp32"]), direction, *options)
+    problem = ScanProblem(cell, *sizes, draw.choice(["bf16", "fp16", "fp32"]), direction, *options)  # type: ignore[arg-type]
     space = TilingSpace(problem, profile, SCANS, strategy)
     if strategy == "sequential":
         assert not settle(space, compiler).compiled.report.broken_promises()

@@ -73,7 +73,7 @@ def test_the_cpu_is_the_reference(reverse: bool) -> None:
     inputs = inputs_of("linear", 3, reverse=reverse)
     expected, last = forward(SCANS.cell("linear").reference_module(), inputs)
     single = [part.astype(np.float32) for part in (*inputs.read, inputs.initial)]
-    after, before, end = linear_scan(*single, inputs.lengths, inputs.resets, reverse=reverse)
+    after, before, end = linear_scan(*single, inputs.lengths, inputs.resets, reverse=reverse)  # type: ignore[arg-type, call-arg, misc]
     np.testing.assert_allclose(after, expected, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(end, last, rtol=1e-5, atol=1e-6)
     first = 8 if reverse else 0

@@ -103,7 +103,12 @@ def test_tuning_for_two_objectives_gives_the_whole_front(tmp_path: Path) -> None
 
 
 def test_a_metric_of_a_later_run_is_computed_for_stored_trials(tmp_path: Path) -> None:
-    given = {"timer": "returned", "params": PARAMS, "store": tmp_path / "s", "strategy": "exhaustive"}
+    given: dict[str, Any] = {
+        "timer": "returned",
+        "params": PARAMS,
+        "store": tmp_path / "s",
+        "strategy": "exhaustive",
+    }
     kerneltune.tune(blocked, **given)
     found = kerneltune.tune(blocked, metrics={"heat": heat}, objective="heat", patience=3.0, **given)
     again = kerneltune.tune(blocked, metrics={"heat": heat}, objective="heat", **given)

@@ -75,7 +75,7 @@ def test_the_kernels_compile(target: str) -> None:
 def test_every_kernel_compiles_with_what_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
     """A file's kernels compile together: one's macros must not be missing where another is measured."""
     pytest.importorskip("cuda.bindings.nvrtc")
-    entries = []
+    entries: list[Any] = []
 
     def compiled(source: Path, **given: Any) -> Any:
         first = {name: values[0] for name, values in given["params"].items()}

@@ -18,14 +18,14 @@ from kerneltune.tuning.recorded import Recording, read_recording, replay
 
 
 def recording() -> Recording:
-    params = {"x": [1, 2, 4, 8, 16, 32, 64], "y": [1, 2, 4, 8, 16], "kind": ["a", "b"]}
+    params: dict[str, Any] = {"x": [1, 2, 4, 8, 16, 32, 64], "y": [1, 2, 4, 8, 16], "kind": ["a", "b"]}
     outcomes = []
     for x in params["x"]:
         for y in params["y"]:
             for kind in params["kind"]:
                 if int(x) * int(y) > 256:
                     continue
-                time = 1 + abs(math.log2(x / 16)) + abs(math.log2(y / 4)) + (kind == "a")  # type: ignore[operator]
+                time = 1 + abs(math.log2(x / 16)) + abs(math.log2(y / 4)) + (kind == "a")
                 configuration: Any = {"x": x, "y": y, "kind": kind}
                 if x == 64:
                     outcomes.append(Outcome(configuration, {}, "CompilationFailedConfig", 0.5, 0.0))

@@ -69,7 +69,7 @@ class Tuning:
         cycles = sorted({candidate.cycles for candidate in self.candidates})
         code = CHILD.format(log=str(self.log), dies=dies, refused=refused, second=cycles[1], gpu=gpu)
         child = (sys.executable, "-c", code)
-        return tune(self.space, self.compiler, self.store, TuneOptions(top=4, **options), child=child)
+        return tune(self.space, self.compiler, self.store, TuneOptions(top=4, **options), child=child)  # type: ignore[arg-type]
 
     @property
     def trials(self) -> int:
@@ -91,7 +91,7 @@ def test_tuning_ranks_and_remembers(tuning: Tuning) -> None:
     assert len(first.trials) == 4
     assert tuning.trials == 4
     times = [trial.time for trial in first.ranked]
-    assert times == sorted(times)
+    assert times == sorted(times)  # type: ignore[type-var]
     assert times[0] == 2.0
     assert first.first_choice is not None
     assert first.first_choice.rank > 1
@@ -116,7 +116,7 @@ def test_nothing_is_compiled_where_nothing_can_run(tuning: Tuning, tmp_path: Pat
         ),
     ):
         with pytest.raises(KernelTuneError, match=reason) as caught:
-            tuning.run(gpu=gpu)
+            tuning.run(gpu=gpu)  # type: ignore[arg-type]
         assert caught.value.exit_code == exit_code
     assert not (tmp_path / "cubins").exists()
 
@@ -140,7 +140,7 @@ def test_a_stored_trial_is_ranked_by_the_model_of_today(tuning: Tuning) -> None:
     for old, new in zip(before.trials, again.trials, strict=True):
         assert new.candidate.cycles == old.candidate.cycles + 10
         assert new.time == old.time
-        assert new.ratio == pytest.approx(old.ratio * old.candidate.cycles / new.candidate.cycles)
+        assert new.ratio == pytest.approx(old.ratio * old.candidate.cycles / new.candidate.cycles)  # type: ignore[operator]
 
 
 def test_what_died_stays_lost_and_what_was_refused_is_tried_again(tuning: Tuning) -> None:
