@@ -33,7 +33,7 @@ def feasible(drawn: RandomModel, kept: Any) -> bool:
     return bool(part.solutions())
 
 
-def test_verdicts_of_drawn_models_are_those_of_brute_force():
+def test_verdicts_of_drawn_models_are_those_of_brute_force() -> None:
     """Every subset of the constraints: a ray or a point that says something is right."""
     told = {True: 0, False: 0, None: 0}
     for seed in range(120):
@@ -58,7 +58,9 @@ def test_verdicts_of_drawn_models_are_those_of_brute_force():
     assert told[False] > 25
 
 
-def test_conflicts_and_corrections_of_drawn_models_are_those_of_brute_force(monkeypatch):
+def test_conflicts_and_corrections_of_drawn_models_are_those_of_brute_force(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     decided = 0
     ask = LinearConflicts.is_feasible
 
@@ -87,8 +89,8 @@ def test_conflicts_and_corrections_of_drawn_models_are_those_of_brute_force(monk
         place = {one: number for number, one in enumerate(model.constraints)}
         found = model.conflicts()
         assert {frozenset(place[one] for one in each.constraints) for each in found} == cores, seed
-        found = model.corrections()
-        assert {frozenset(place[one] for one in each.constraints) for each in found} == removed, seed
+        repairs = model.corrections()
+        assert {frozenset(place[one] for one in each.constraints) for each in repairs} == removed, seed
     assert decided > 50
 
 
@@ -101,7 +103,7 @@ def roster() -> Model:
     return m
 
 
-def test_a_roster_names_the_sums_that_contradict_each_other():
+def test_a_roster_names_the_sums_that_contradict_each_other() -> None:
     conflict = roster().explain(time_limit=30)
     assert conflict is not None
     assert conflict.minimal
@@ -110,7 +112,7 @@ def test_a_roster_names_the_sums_that_contradict_each_other():
     assert len(roster().corrections(limit=1, time_limit=30)[0].constraints) == 2
 
 
-def test_constraints_beside_those_that_are_asked_for_always_hold():
+def test_constraints_beside_those_that_are_asked_for_always_hold() -> None:
     m = Model()
     x = m.bool_vars("x", (6, 8))
     people = [m.add(sum_(x[i, j] for j in range(8)) <= 3) for i in range(6)]
@@ -122,7 +124,7 @@ def test_constraints_beside_those_that_are_asked_for_always_hold():
     assert len(m.corrections(*people, limit=1)[0].constraints) == 2
 
 
-def test_a_model_that_needs_more_than_int64_is_left_alone():
+def test_a_model_that_needs_more_than_int64_is_left_alone() -> None:
     with using(ALWAYS):
         m = Model()
     x, y = m.int_var("x", 0, None), m.int_var("y", 0, 1 << 70)

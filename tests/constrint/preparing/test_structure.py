@@ -14,7 +14,7 @@ from constrint.preparing.prepared import Prepared
 from constrint.presolve.joint import Row, connected
 
 
-def test_structure_of_drawn_roots_is_that_of_their_constraints():
+def test_structure_of_drawn_roots_is_that_of_their_constraints() -> None:
     for seed in range(100):
         prepared = Prepared(draw_model(seed).build(), (), ())
         root = prepared.root
@@ -34,7 +34,7 @@ def test_structure_of_drawn_roots_is_that_of_their_constraints():
             )
 
 
-def test_nothing_is_kept_of_constraints_that_presolve_still_changes():
+def test_nothing_is_kept_of_constraints_that_presolve_still_changes() -> None:
     m = Model()
     x = m.int_vars("x", 3, 0, 9)
     m.add(sum_(x) <= 12, x[0] + x[1] >= 3)
@@ -48,7 +48,7 @@ def test_nothing_is_kept_of_constraints_that_presolve_still_changes():
     assert len(prepared.structure.reached(root)[1]) < 3
 
 
-def test_few_structures_are_kept():
+def test_few_structures_are_kept() -> None:
     m = Model()
     x = m.int_vars("x", 3, 0, 9)
     m.add(sum_(x) <= 12, x[0] + x[1] >= 3)
@@ -61,7 +61,7 @@ def test_few_structures_are_kept():
     assert prepared.structure.reached(roots[0]) is not first
 
 
-def test_connected_rows_are_those_that_share_variables():
+def test_connected_rows_are_those_that_share_variables() -> None:
     def by_definition(rows: list[Row], wanted: set[int]) -> list[Row]:
         reached, left, chosen = set(wanted), rows, []
         while near := [row for row in left if any(v in reached for _, v in row[0])]:

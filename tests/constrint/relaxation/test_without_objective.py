@@ -26,7 +26,7 @@ def roster(people: int, days: int, most: int, least: int) -> tuple[Model, Any]:
     return m, x
 
 
-def test_sums_that_contradict_each_other_are_refuted_at_the_root():
+def test_sums_that_contradict_each_other_are_refuted_at_the_root() -> None:
     m, _ = roster(12, 28, 20, 9)  # 240 shifts for 252
     result = m.solve(time_limit=SHORT)
     assert result.status is Status.INFEASIBLE
@@ -34,18 +34,18 @@ def test_sums_that_contradict_each_other_are_refuted_at_the_root():
     assert result.statistics.nodes < 20_000
 
 
-def test_learning_alone_asks_a_relaxation():
+def test_learning_alone_asks_a_relaxation() -> None:
     m, _ = roster(12, 28, 20, 9)
     assert m.solve(learn=True, time_limit=SHORT).status is Status.INFEASIBLE
 
 
-def test_a_roster_without_slack_is_found():
+def test_a_roster_without_slack_is_found() -> None:
     m, x = roster(12, 30, 20, 8)
     m.add(*(x[i, j] + x[i, j + 1] + x[i, j + 2] <= 2 for i in range(12) for j in range(28)))
     assert m.solve(time_limit=SHORT)
 
 
-def test_too_few_sums_are_said():
+def test_too_few_sums_are_said() -> None:
     m, _ = roster(3, 3, 1, 1)
     m.settings = DEFAULT.with_fields(relaxation={"least_sums": 100})
     assert "fewer than 100 (relaxation.least_sums)" in str(m.plan())
@@ -79,7 +79,7 @@ def holds(row: tuple[list[int], str, int], values: tuple[int, ...]) -> bool:
 
 
 @pytest.mark.parametrize("learn", ["auto", True])
-def test_drawn_sums_against_brute_force(monkeypatch, learn):
+def test_drawn_sums_against_brute_force(monkeypatch: pytest.MonkeyPatch, learn: Any) -> None:
     programs = infeasible = 0
     solve = RelaxationProgram.solve
 

@@ -146,15 +146,15 @@ def test_the_share_follows_the_structure() -> None:
     m.add(*(a * b != 30 for a, b in itertools.pairwise(x)), sum_(x) == 20)
     assert kind(m) == "products"
     m = Model()
-    x, b = m.int_vars("x", 9, 0, 20), m.bool_vars("b", 9)
-    m.add(*(b[i] == (x[i] + 2 * x[(i + 1) % 9] - x[(i + 2) % 9] <= 5) for i in range(9)))
+    y, b = m.int_vars("y", 9, 0, 20), m.bool_vars("b", 9)
+    m.add(*(b[i] == (y[i] + 2 * y[(i + 1) % 9] - y[(i + 2) % 9] <= 5) for i in range(9)))
     assert kind(m) == "others"
     m = Model()
-    s, d = m.int_vars("s", 4, 0, 30), m.int_vars("d", 4, 1, 9)
-    m.add(*((s[i] + d[i] <= s[j]) | (s[j] + d[j] <= s[i]) for i in range(4) for j in range(i)))
+    t, d = m.int_vars("t", 4, 0, 30), m.int_vars("d", 4, 1, 9)
+    m.add(*((t[i] + d[i] <= t[j]) | (t[j] + d[j] <= t[i]) for i in range(4) for j in range(i)))
     m.settings = DEFAULT.with_fields(presolve={"least_tasks": 1 << 60})
     assert kind(m) == "schedules"
     m = Model()
-    b = [m.bool_var(f"b{i}") for i in range(9)]
-    m.add(*(p | ~q | r for p, q, r in zip(b, b[1:], b[2:], strict=False)))
+    c = [m.bool_var(f"c{i}") for i in range(9)]
+    m.add(*(p | ~q | r for p, q, r in zip(c, c[1:], c[2:], strict=False)))
     assert kind(m) == "others"

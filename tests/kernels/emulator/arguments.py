@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 FIELD = re.compile(r"^\s*(?:const\s+)?(\w+)\s*(\*?)\s*(\w+);", re.MULTILINE)
-SCALARS = {"int": np.int32, "float": np.float32, "Stride": np.int64}
+SCALARS: dict[str, type[np.generic]] = {"int": np.int32, "float": np.float32, "Stride": np.int64}
 
 
 def struct_layout(header: Path, name: str) -> np.dtype:
@@ -22,5 +22,5 @@ def _fields(text: str, header: Path, name: str) -> list[tuple[str, type[np.gener
     found = re.search(rf"struct {name}(?: : (\w+))? {{(.*?)\n}};", text, re.DOTALL)
     assert found, f"{header} has no struct {name}"
     first = _fields(text, header, found.group(1)) if found.group(1) else []
-    own = FIELD.findall(found.group(2))
+    own: list[tuple[str, str, str]] = FIELD.findall(found.group(2))
     return [*first, *((field, np.uint64 if star else SCALARS[kind]) for kind, star, field in own)]

@@ -87,7 +87,7 @@ def drawn_leaves(derivation: Derivation, seed: int) -> dict[Node, Any]:
     for node in leaves:
         if node.op == "before" and derivation.equations.states[int(node.value)] == "n":
             found[node] = 0.5 + np.abs(found[node])
-    total = {}
+    total: dict[Any, Any] = {}
     for gate in range(len(derivation.equations.gates)):
         parts = [n for n in leaves if n.op in ("input", "product") and n.value == gate]
         total |= {

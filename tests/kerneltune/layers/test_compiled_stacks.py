@@ -84,8 +84,9 @@ def test_what_compilers_are_told_is_what_comes_out(options: dict[str, Any], reco
     for call in range(5):  # as it is, then replayed
         start = given if call % 2 else []
         for training in (False, True):
-            told = (x, start, parameters, *how, training)
-            torch.library.opcheck(operators.stack.default, told, test_utils=checks)
+            torch.library.opcheck(
+                operators.stack.default, (x, start, parameters, *how, training), test_utils=checks
+            )
         for last in ([None, None], [None, torch.randn(layers * directions, 3, 16)]):
             *_, ticket = operators.stack(x, start, parameters, *how, True)
             told = (by, last, ticket, x, start, parameters, *how, bool(call % 3))

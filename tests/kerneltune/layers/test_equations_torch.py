@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -47,7 +48,7 @@ def tensors(cell: EquationCell, seed: int = 0) -> list[torch.Tensor]:
     return [one.requires_grad_() for one in found]
 
 
-def run(cell: EquationCell | str, given: list[torch.Tensor], **options: object) -> tuple[torch.Tensor, ...]:
+def run(cell: EquationCell | str, given: list[torch.Tensor], **options: Any) -> tuple[torch.Tensor, ...]:
     return recurrence(cell, *given[:4], weights=given[4] if len(given) > 4 else None, **options)
 
 

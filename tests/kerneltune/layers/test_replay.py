@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import random
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -66,7 +67,8 @@ def test_other_weights_at_the_same_address_are_checked_anew(recorder: Rerunning)
     import kerneltune.torch as ours
     from kerneltune.errors import InputError
 
-    for change in (lambda one: one.view(torch.int32), lambda one: one[:4]):
+    changes: list[Callable[[Any], Any]] = [lambda one: one.view(torch.int32), lambda one: one[:4]]
+    for change in changes:
         layer = ours.GRU(5, 16)
         x = torch.randn(4, 3, 5)
         with torch.no_grad():

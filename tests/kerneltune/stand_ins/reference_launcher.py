@@ -99,7 +99,7 @@ class ReferenceLauncher:
         shape = (*states[0, 1:].shape, len(spec.gates))
         # The reference takes what the forward pass saved from its inputs, which kernels do not get.
         if isinstance(module, DerivedReference):
-            backward = FromSaved(module.derivation, module.weights, values).backward
+            backward: Any = FromSaved(module.derivation, module.weights, values).backward
         else:
             names = {**vars(module), "saved": lambda *_: (values, floats)}
             backward = FunctionType(module.backward.__code__, names, argdefs=module.backward.__defaults__)
