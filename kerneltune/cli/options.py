@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
-from kerneltune.errors import InputError, KernelTuneError
+from kerneltune.errors import InputError, KernelTuneError, nearest
 from kerneltune.inputs.descriptions import ENDING, discover
 from kerneltune.inputs.hardware import GPU_VARIABLE, load_profile
 from kerneltune.inputs.problem import Problem
@@ -134,7 +134,11 @@ class Asked:
         name = "linear" if self.cell == SCAN else self.cell
         if name.endswith(ENDING) or name in discover(self.kernels_root).cells:
             return self._layer()
-        return self._scan(name) if name in self._scans() else self._layer()
+        scans = self._scans()
+        if name not in scans:
+            known = [*discover(self.kernels_root).cells, SCAN, *scans]
+            raise InputError(f"unknown cell '{name}': {nearest(name, known)}")
+        return self._scan(name)
 
     def space(self) -> TilingSpace:
         """The space of the request on a profile, over the chosen kernels."""

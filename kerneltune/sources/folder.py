@@ -113,6 +113,8 @@ def read_folder(
         InputError: A file is missing or wrong; the message names the place.
     """
     path = folder / DESCRIPTION
+    if not folder.is_dir():
+        raise InputError(f"there is no folder {folder}: a kernel of your own is a folder with {DESCRIPTION}")
     data = read_checked(path, KernelFile)
     strange = next((name for name in sizes or {} if name not in data.sizes), None)
     if strange is not None:

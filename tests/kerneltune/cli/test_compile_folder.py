@@ -175,6 +175,27 @@ def test_lines_of_a_constraint_file_are_named() -> None:
     assert len(found["nearest"]) == 3
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("tune", "nowhere", "--dry-run"), "there is no folder nowhere"),
+        (("tune", "nowhere"), "there is no folder nowhere"),
+        (("compile", "nowhere", "--gpu", "t4"), "there is no folder nowhere"),
+        (("compile", "lstn", "--batch", "4"), "did you mean 'lstm'?"),
+        (("tile", "lstn", "--batch", "4", "--heads", "2"), "did you mean 'lstm'?"),
+        (("tile", "mingrv", "--batch", "4"), "did you mean 'mingru'?"),
+        (("tile", "lstm", "--batch", "4"), "--heads is missing: lstm needs it"),
+        (("tile", "scan", "--batch", "4"), "--channels is missing"),
+        (("compile", "lstm"), "Missing option '--batch'"),
+    ],
+)
+def test_a_name_that_means_nothing_is_told_as_that(words: tuple[str, ...], said: str) -> None:
+    """Not as an option of what the name would be otherwise."""
+    found = CliRunner().invoke(app, with_folders(list(words)))
+    assert found.exit_code == 2
+    assert said in found.output
+
+
 def dry(folder: Path, *words: str) -> tuple[int, str]:
     words = ("tune", str(folder), "--gpu", "H100-SXM", "--dry-run", *words)
     found = CliRunner().invoke(app, with_folders(list(words)))
