@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import click
 
 from constrint.cli.inputs import BadInputError, ReadingOptions, budget_of
+from constrint.errors import ModelError
 from constrint.support.limits import DEFAULT, Budget, Limits
 
 if TYPE_CHECKING:
@@ -212,19 +213,12 @@ class SearchArguments:
         return {**given, "branching": self._brancher()} if "branching" in given else given
 
     def _brancher(self) -> Brancher:
-        from typing import get_args
+        from constrint.preparing.branching import brancher_named
 
-        from constrint.preparing.branching import Brancher, ValueSelector, VariableSelector
-
-        known = {"variables": get_args(VariableSelector), "values": get_args(ValueSelector)}
-        chosen: dict[str, Any] = {}
-        for word in (self.branching or "").split(","):
-            kinds = [kind for kind, words in known.items() if word in words and kind not in chosen]
-            if not kinds:
-                listed = "; ".join(f"{kind}: {', '.join(words)}" for kind, words in known.items())
-                raise BadInputError(f"--branching {self.branching}: there is no selector '{word}'; {listed}")
-            chosen[kinds[0]] = word
-        return Brancher(**chosen)
+        try:
+            return brancher_named(self.branching or "")
+        except ModelError as error:
+            raise BadInputError(f"--{error}") from None
 
 
 _PLAIN = SearchArguments()

@@ -7,6 +7,7 @@ Those modules need these classes, so the operators here reach them as modules, w
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from types import CodeType
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, Self, SupportsIndex, TypeAlias, Union, overload
@@ -105,12 +106,9 @@ class IntExpr:
             stack.extend(reversed(node.children))
 
     def __bool__(self) -> NoReturn:
-        raise ModelError(
-            "an expression has no truth value while the model is being built. Instead of `a <= x <= b` write "
-            "`(a <= x) & (x <= b)`; instead of `and`, `or`, `not` write `&`, `|`, `~`; instead of "
-            "`if condition: …` write `condition.implies(…)`; instead of `x in values` write "
-            "`x.is_in(values)`; instead of max, min, any, all write max_, min_, any_of, all_of"
-        )
+        from constrint.expr.truth import truth_message
+
+        raise ModelError(truth_message(sys._getframe(1)))
 
     def __index__(self) -> NoReturn:
         raise ModelError(
@@ -137,9 +135,23 @@ class IntExpr:
         self._no_condition()
 
     def __rshift__(self, other: object) -> NoReturn:
-        raise ModelError("instead of `a >> b` write `a.implies(b)`; instead of `x << n` write `x * 2**n`")
+        raise ModelError(
+            f"`>>` takes no expressions: instead of `{self} >> n` write `{self} // 2**n`; that a condition "
+            "a has b as a consequence, write `a.implies(b)`"
+        )
 
-    __lshift__ = __rrshift__ = __rlshift__ = __rshift__
+    def __lshift__(self, other: object) -> NoReturn:
+        raise ModelError(f"`<<` takes no expressions: instead of `{self} << n` write `{self} * 2**n`")
+
+    def __rrshift__(self, other: object) -> NoReturn:
+        raise ModelError(
+            f"`>>` takes no expressions: instead of `{other} >> {self}` write `{other} // 2**{self}`"
+        )
+
+    def __rlshift__(self, other: object) -> NoReturn:
+        raise ModelError(
+            f"`<<` takes no expressions: instead of `{other} << {self}` write `{other} * 2**{self}`"
+        )
 
     def __divmod__(self, other: IntLike) -> tuple[IntExpr, IntExpr]:
         return self // other, self % other

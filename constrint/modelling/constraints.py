@@ -104,28 +104,44 @@ Held: TypeAlias = Handle | Constraint | str
 def constraints_of(
     conditions: Iterable[object], name: str | None, *, assumed: bool = False
 ) -> list[Constraint]:
-    """Check conditions, and arrays and iterables of them, and wrap each as a constraint."""
+    """Check conditions, and arrays and iterables of them, and wrap each as a constraint.
+
+    True, the outcome of a comparison of plain numbers such as `sum([]) <= 3`, holds and adds nothing, except
+    among assumptions, where it is an error.
+    """
     if name is not None and not isinstance(name, str):
         raise ModelError(f"the name of a constraint is a string, not {name!r}")
     constraints = []
-    for condition in conditions:
+    for number, condition in enumerate(_flat(conditions), 1):
         if isinstance(condition, BoolExpr):
             constraints.append(Constraint(condition, name, assumed))
-        elif isinstance(condition, ExprArray):
-            constraints += constraints_of(condition.flat, name, assumed=assumed)
-        elif isinstance(condition, Iterable) and not isinstance(condition, str | bytes | IntExpr | Mapping):
-            constraints += constraints_of(condition, name, assumed=assumed)
-        else:
+        elif assumed or not _is_truth(condition):
             raise ModelError(_no_condition(condition))
+        elif not condition:
+            raise ModelError(
+                f"condition {number} is False, whatever the variables are: Python compared plain numbers, "
+                "such as `sum([]) >= 3`, before the model saw them. Compare an expression, or leave it out"
+            )
     return constraints
 
 
+def _flat(conditions: Iterable[object]) -> Iterator[object]:
+    for one in conditions:
+        if isinstance(one, ExprArray):
+            yield from _flat(one.flat)
+        elif isinstance(one, Iterable) and not isinstance(one, str | bytes | IntExpr | Mapping):
+            yield from _flat(one)
+        else:
+            yield one
+
+
+def _is_truth(value: object) -> bool:
+    return isinstance(value, bool) or type(value).__name__ in ("bool", "bool_")  # numpy's has both names
+
+
 def _no_condition(value: object) -> str:
-    if isinstance(value, bool) or type(value).__name__ in ("bool", "bool_"):  # numpy's has both names
-        return (
-            f"{value} is a Python truth value, not a condition: Python compared two plain numbers before the "
-            "model saw them. Compare an expression, such as a variable"
-        )
+    if _is_truth(value):
+        return f"{value} is a Python truth value: an assumption is a condition on variables"
     if isinstance(value, IntExpr):
         return "a constraint must be a condition, not a number: compare the expression, such as `… == 0`"
     if isinstance(value, str):

@@ -12,6 +12,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 
 from constrint.expr.walk import inner_first
+from constrint.modelling.other_names import keywords_of, unknown_keyword
 
 if TYPE_CHECKING:
     from constrint.expr import IntExpr
@@ -70,10 +71,17 @@ def _one_at_a_time(method: Callable[..., object]) -> Callable[..., object]:
 def of_copy(
     call: Callable[Concatenate[Any, Arguments], Answer],
 ) -> Callable[Concatenate[Any, Arguments], Answer]:
-    """The call on a copy of the model: it answers for the model as it is when the call begins."""
+    """The call on a copy of the model: it answers for the model as it is when the call begins.
+
+    The error for an unknown keyword names the nearest one.
+    """
+    known = frozenset(keywords_of(call))
 
     @wraps(call)
     def asked(self: Declarations, /, *args: Arguments.args, **named: Arguments.kwargs) -> Answer:
+        for name in named:
+            if name not in known:
+                raise TypeError(unknown_keyword(call, name))
         return call(self.copy(), *args, **named)
 
     return asked

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from constrint.engine.select import (
     ANY_VALUE,
@@ -155,8 +155,8 @@ class Brancher:
 PLAIN = Brancher()
 """The default brancher."""
 
-Branching: TypeAlias = "Brancher | Group | Sequence[Group] | Decide"
-"""The type of `branching=`: a brancher, its group or groups, or a function that decides."""
+Branching: TypeAlias = "Brancher | Group | Sequence[Group] | Decide | str"
+"""The type of `branching=`: a brancher, its groups, a function that decides, or names of selectors."""
 
 
 def as_brancher(branching: Branching | None) -> Brancher:
@@ -169,9 +169,27 @@ def as_brancher(branching: Branching | None) -> Brancher:
         return Brancher(decide=branching)
     if isinstance(branching, Group):
         return Brancher(groups=(branching,))
+    if isinstance(branching, str):
+        return brancher_named(branching)
     if isinstance(branching, Sequence) and not isinstance(branching, str):
         return Brancher(groups=tuple(branching))
-    raise ModelError(f"branching is a Brancher, a list of Group or a function, not {branching!r}")
+    raise ModelError(
+        f"branching is a Brancher, a list of Group, a function or names of selectors such as "
+        f'"first_fail,min", not {branching!r}'
+    )
+
+
+def brancher_named(text: str) -> Brancher:
+    """The brancher of a variable selector, a value selector, or both with a comma between them."""
+    known = {"variables": get_args(VariableSelector), "values": get_args(ValueSelector)}
+    chosen: dict[str, Any] = {}
+    for word in text.replace(" ", "").split(","):
+        kinds = [kind for kind, words in known.items() if word in words and kind not in chosen]
+        if not kinds:
+            listed = "; ".join(f"{kind}: {', '.join(words)}" for kind, words in known.items())
+            raise ModelError(f"branching {text!r}: there is no selector '{word}'; {listed}")
+        chosen[kinds[0]] = word
+    return Brancher(**chosen)
 
 
 Inputs: TypeAlias = Mapping[int, tuple[tuple[int, int], ...]]

@@ -47,6 +47,20 @@ _CHARACTER_HINTS = {
 }
 
 
+_MINIZINC_HINTS = {
+    "var": "if this is MiniZinc: a variable is declared x in 0..9 here",
+    "array": "if this is MiniZinc: an array is declared x[1..3] in 0..9, or name[1..3] := [1, 2, 3]",
+    "set": "if this is MiniZinc: a set is named, items := 1..9",
+    "constraint": "if this is MiniZinc: a constraint stands by itself here, x >= 3",
+    "solve": "if this is MiniZinc: write minimize x, or maximize x, alone",
+    "forall": "a loop is written forall(x[i] >= i for i in 1..9)",
+    "exists": "a loop is written exists(x[i] >= i for i in 1..9)",
+    "output": "if this is MiniZinc: all variables are shown; there is no output item",
+    "include": "if this is MiniZinc: constraints are there without an include item",
+}
+"""By the word that begins a statement which cannot be read."""
+
+
 class _JoinLines:
     """Drops the newlines inside brackets, as Python does."""
 
@@ -280,7 +294,13 @@ def _explain_token(source: Source, error: UnexpectedInput) -> ParseError:
             bracket.line or 1, bracket.column or 1, message, f"write {OPENING[bracket.type]!r}"
         )
     message, hint = _describe(token, before, bracket, unexpected.expected)
-    return source.error(line, column, message, hint)
+    return source.error(line, column, message, _MINIZINC_HINTS.get(_first_word(before), hint))
+
+
+def _first_word(before: list[Token]) -> str:
+    """Of the statement that these tokens end with."""
+    begin = max((k + 1 for k, token in enumerate(before) if token.type == SEPARATOR), default=0)
+    return before[begin].value if begin < len(before) else ""
 
 
 def _end_of(source: Source, before: list[Token]) -> tuple[int, int]:

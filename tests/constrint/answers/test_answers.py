@@ -145,7 +145,7 @@ def test_scopes_nest_and_close_on_errors() -> None:
     m, v = box()
     m.push()
     m.add(v["x"] == 1)
-    with pytest.raises(ModelError, match="Python truth value"), m.scope():  # noqa: PT012 - the block is the point
+    with pytest.raises(ModelError, match="condition 1 is False"), m.scope():  # noqa: PT012 - the block is the point
         m.push()  # left open, and closed with the block
         m.add(v["y"] == 9)
         m.add(False)  # type: ignore[arg-type]

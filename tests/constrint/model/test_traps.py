@@ -48,19 +48,22 @@ MISTAKES = {
     "~ of a number": (lambda m, x, y, b: m.add(~x == 1), "`x` is a number"),
     "bits": (lambda m, x, y, b: x & 3, "`x` is a number"),
     "truth": (lambda m, x, y, b: bool(x == 1), "no truth value"),
-    "if": (lambda m, x, y, b: 1 if x == 1 else 2, "`if condition: …` write `condition.implies"),
-    "in": (lambda m, x, y, b: x in [1, 2], "`x in values` write `x.is_in(values)`"),
-    "chain": (lambda m, x, y, b: m.add(0 <= x <= 5), "`a <= x <= b` write"),
-    "and": (lambda m, x, y, b: m.add(x > 1 and y < 2), "`and`, `or`, `not` write"),
-    "or": (lambda m, x, y, b: m.add(x > 1 or y < 2), "`and`, `or`, `not` write"),
-    "not": (lambda m, x, y, b: m.add(not x > 1), "`and`, `or`, `not` write"),
-    "max": (lambda m, x, y, b: max(x, y), "write max_, min_"),
-    "min of an array": (lambda m, x, y, b: min(m.int_vars("q", 3, 0, 1)), "write max_, min_"),
-    "sorted": (lambda m, x, y, b: sorted([x, y]), "no truth value"),
-    "any": (lambda m, x, y, b: any([x > 1, y > 1]), "any_of, all_of"),
-    "all": (lambda m, x, y, b: all([x > 1, y > 1]), "any_of, all_of"),
-    "True": (lambda m, x, y, b: m.add(True), "True is a Python truth value"),
-    "False": (lambda m, x, y, b: m.add(1 == 2), "False is a Python truth value"),  # type: ignore[comparison-overlap]
+    "if": (lambda m, x, y, b: 1 if x == 1 else 2, "Instead of `1 if x == 1 else 2` write `if_then_else(x == 1, 1, 2)`"),
+    "in": (lambda m, x, y, b: x in [1, 2], "Instead of `x in [1, 2]` write `x.is_in([1, 2])`"),
+    "chain": (lambda m, x, y, b: m.add(0 <= x <= 5), "write `(0 <= x) & (x <= 5)`"),
+    "and": (lambda m, x, y, b: m.add(x > 1 and y < 2), "write `(x > 1) & (y < 2)`"),
+    "or": (lambda m, x, y, b: m.add(x > 1 or y < 2), "write `(x > 1) | (y < 2)`"),
+    "not": (lambda m, x, y, b: m.add(not x > 1), "Instead of `not x > 1` write `~(x > 1)`"),
+    "not in": (lambda m, x, y, b: x not in [1, 2], "write `~x.is_in([1, 2])`"),
+    "lists": (lambda m, x, y, b: m.add([x, y] == [1, 2]), "write `array([x, y]) == [1, 2]`"),
+    "other lists": (lambda m, x, y, b: m.add([x, y] != [1, 2]), "write `any_of(array([x, y]) != [1, 2])`"),
+    "a number in a list": (lambda m, x, y, b: 1 in [x, y], "write `any_of(one == 1 for one in [x, y])`"),
+    "max": (lambda m, x, y, b: max(x, y), "Instead of `max(x, y)` write `max_(x, y)`"),
+    "min of an array": (lambda m, x, y, b: min(m.int_vars("q", 3, 0, 1)), "write `min_(m.int_vars('q', 3, 0, 1))`"),
+    "sorted": (lambda m, x, y, b: sorted([x, y]), "After solving, sort `result[…]`"),
+    "any": (lambda m, x, y, b: any([x > 1, y > 1]), "write `any_of([x > 1, y > 1])`"),
+    "all": (lambda m, x, y, b: all([x > 1, y > 1]), "write `all_of([x > 1, y > 1])`"),
+    "False": (lambda m, x, y, b: m.add(x > 1, [1 == 2]), "condition 2 is False"),  # type: ignore[comparison-overlap]
     "None": (lambda m, x, y, b: m.add(None), "not None"),
     "1": (lambda m, x, y, b: m.add(1), "must be a condition, not int"),
     "a number": (lambda m, x, y, b: m.add(x), "not a number: compare the expression"),
@@ -75,6 +78,8 @@ MISTAKES = {
     "division": (lambda m, x, y, b: x / 2, "write `//` (rounds down)"),
     "implication": (lambda m, x, y, b: (x > 1) >> (y > 1), "write `a.implies(b)`"),
     "shift": (lambda m, x, y, b: x << 1, "x * 2**n"),
+    "a shift down": (lambda m, x, y, b: x >> 1, "write `x // 2**n`"),
+    "selectors": (lambda m, x, y, b: m.solve(branching="first"), "variables: auto, dom_deg"),
     "a string": (lambda m, x, y, b: x == "a", "'a' is not an integer expression"),
     "a condition by a number": (lambda m, x, y, b: b.implies(x), "a number is not a condition"),
     "minimise by name": (lambda m, x, y, b: m.solve(minimize="x"), "'x' is not an integer expression"),
@@ -169,3 +174,63 @@ def test_solutions_of_an_unbounded_model_are_listed_as_solve_finds_them() -> Non
     with pytest.raises(UnboundedError):
         next(solutions)
     assert not solutions.complete
+
+
+def test_comparisons_of_plain_numbers_that_hold_add_nothing(m: Model) -> None:
+    x = m.variables["x"]
+    before = len(m.constraints)
+    m.add(True, sum([]) <= 3, [np.bool_(True), x <= 3], name="few")  # type: ignore[arg-type]
+    assert len(m.constraints) == before + 1
+    m += True  # type: ignore[arg-type]
+    assert len(m.constraints) == before + 1
+
+
+def test_statements_ask_for_truth_values(m: Model) -> None:
+    x = m.variables["x"]
+    with pytest.raises(ModelError, match=r"Instead of `if x > 1: …` write `\(x > 1\).implies\(…\)`"):  # noqa: PT012
+        if x > 1:
+            pass
+    with pytest.raises(ModelError, match=r"Instead of `while x > 1: …` write"):  # noqa: PT012
+        while x > 1:
+            pass
+    with pytest.raises(ModelError, match=r"write `\(x > 1\) & \(x < 3\) & \(x < 9\)`"):
+        m.add(
+            x > 1
+            and x < 3
+            and x < 9,
+        )  # fmt: skip
+    with pytest.raises(ModelError, match="instead of `and`, `or`, `not` write"):
+        exec("bool(x > 1)", {"x": x})  # noqa: S102 # no source: all that may be meant
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("NewIntVar", r"In constrint: m\.int_var\(name, lo, hi\)"),
+        ("new_bool_var", r"In constrint: m\.bool_var\(name\)"),
+        ("AddAllDifferent", "all_different"),
+        ("Add", "Did you mean 'add'"),
+        ("Minimize", "Did you mean 'minimize'"),
+        ("int_varr", "Did you mean 'int_var'"),
+        ("qqqqqq", "no attribute 'qqqqqq'$"),
+    ],
+)
+def test_names_of_other_solvers_are_answered(m: Model, name: str, said: str) -> None:
+    with pytest.raises(AttributeError, match=said):
+        getattr(m, name)
+    assert not hasattr(m, name)
+
+
+@pytest.mark.parametrize("call", ["solve", "count", "solutions", "iter_solutions", "pareto", "explain"])
+def test_misspelt_keywords_are_answered(m: Model, call: str) -> None:
+    with pytest.raises(TypeError, match="Did you mean 'time_limit'"):
+        getattr(m, call)(timelimit=3)
+
+
+def test_british_spelling_is_answered(m: Model) -> None:
+    with pytest.raises(TypeError, match="Did you mean 'minimize'"):
+        m.solve(minimise=m.variables["x"])  # type: ignore[call-arg]
+
+
+def test_selectors_are_named_as_on_the_command_line(m: Model) -> None:
+    assert m.solve(branching="first_fail, max").status == m.solve().status
