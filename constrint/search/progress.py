@@ -19,22 +19,30 @@ if TYPE_CHECKING:
     from constrint.preparing.search_protocol import Search
     from constrint.search.call import WorkTotal
 
-SECONDS = 0.2  # seconds between two updates
+BETWEEN_UPDATES = 0.2  # seconds
 
 
 class Progress:
     """Follows a search and formats its progress."""
 
-    def __init__(self, work: WorkTotal, then: OnSolution | None = None, line: Line | None = None) -> None:
+    def __init__(
+        self,
+        work: WorkTotal,
+        then: OnSolution | None = None,
+        line: Line | None = None,
+        between: float = BETWEEN_UPDATES,
+    ) -> None:
         """Make one.
 
         Args:
             work: The work of the call.
             then: The caller's callback for better solutions, or None.
             line: The line to update, or None.
+            between: Seconds from one update to the next, at least.
         """
         self._work = work
         self._line = line
+        self._between = between
         self._then = then
         self._best: int | tuple[int, ...] | None = None
         self._solutions = 0
@@ -50,7 +58,7 @@ class Progress:
     def watch(self, run: Search) -> None:
         """Update the line if the last update is long enough ago."""
         now = perf_counter()
-        if self._line is not None and now - self._looked >= SECONDS:
+        if self._line is not None and now - self._looked >= self._between:
             self._looked = now
             self._bound = self._bound_of(run)
             self._line.update(self.text(run.statistics(), now - self._work.started))
@@ -80,7 +88,9 @@ class Progress:
 
 
 @contextmanager
-def shown(options: Options, work: WorkTotal, console: Console | None = None) -> Iterator[Options]:
+def shown(
+    options: Options, work: WorkTotal, console: Console | None = None, between: float = BETWEEN_UPDATES
+) -> Iterator[Options]:
     """The options of a call whose progress is shown on a terminal while it works."""
     if console is None:
         from rich.console import Console
@@ -90,5 +100,5 @@ def shown(options: Options, work: WorkTotal, console: Console | None = None) -> 
         yield options
         return
     with console.status("…") as line:
-        progress = Progress(work, options.on_solution, line)
+        progress = Progress(work, options.on_solution, line, between)
         yield replace(options, watch=progress.watch, on_solution=progress.on_solution)

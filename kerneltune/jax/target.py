@@ -162,7 +162,10 @@ def _start(problem: Request, places: dict[str, int], stream: int) -> None:
         driver.check("copying the initial states", copy(to, places["initial"] + state * size, size, stream))
 
 
-_LAUNCHES = Launches()
+@cache
+def launches() -> Launches:
+    """The launches of this process."""
+    return Launches()
 
 
 def _handle(pointer: Any) -> int | None:
@@ -176,7 +179,7 @@ def _handle(pointer: Any) -> int | None:
         call = KernelCall.of(text)
         places = dict(zip(call.arguments, addresses(frame.arguments), strict=True))
         places |= zip(call.results, addresses(frame.results), strict=True)
-        _LAUNCHES.launch(text, places, stream_of(frame))
+        launches().launch(text, places, stream_of(frame))
     except (KernelTuneError, ValueError, KeyError, TypeError) as failure:
         return error(frame, f"kerneltune: {failure}")
     return None

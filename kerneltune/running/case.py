@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,12 +14,10 @@ from kerneltune.compiling.halffloat import decode
 from kerneltune.inputs.descriptions import Cell
 from kerneltune.inputs.problem import Problem
 from kerneltune.running.drawn_input import random_arrays
-from kerneltune.running.reference import Arrays, reference, storage
+from kerneltune.running.reference import AT_A_TIME, Arrays, reference, storage
 from kerneltune.running.verify import GRADIENT_TOLERANCE, TOLERANCE, Pair, Verdict, judged
 
 Shape: TypeAlias = tuple[int, ...]
-
-BLOCK_ELEMENTS = 1 << 22  # elements of an array that are widened to float64 at a time
 
 
 @dataclass(frozen=True)
@@ -52,6 +50,7 @@ class LayerCase:
         inputs: The arrays that the launch reads.
         initial: The states before the first step, `[S, B, H, D]`, as bits.
         expected: The float64 results, by the names that `reference.reference` uses.
+        at_a_time: Elements of an array that are widened to float64 at a time.
     """
 
     problem: Problem
@@ -59,6 +58,7 @@ class LayerCase:
     inputs: Arrays
     initial: NDArray[np.generic]
     expected: Arrays
+    at_a_time: int = AT_A_TIME
 
     @property
     def outputs(self) -> Mapping[str, Output]:
@@ -69,11 +69,14 @@ class LayerCase:
 
     def judge(self, results: Arrays) -> Verdict:
         """Compare the launch's results with the float64 reference."""
-        dtype = self.problem.dtype
+        dtype, at_a_time = self.problem.dtype, self.at_a_time
         if self.problem.direction == "backward":
-            pairs = [*_gradient_pairs(results, self.expected, dtype), *self._weight_pairs(results)]
+            pairs = [
+                *_gradient_pairs(results, self.expected, dtype, at_a_time),
+                *self._weight_pairs(results),
+            ]
             return judged(iter(pairs), GRADIENT_TOLERANCE[dtype])
-        verdict = judged(_state_pairs(results["states"], self.expected, dtype), TOLERANCE[dtype])
+        verdict = judged(_state_pairs(results["states"], self.expected, dtype, at_a_time), TOLERANCE[dtype])
         if self.problem.direction == "training":
             return judged(self._saved_pairs(results), verdict.tolerance, verdict)
         return verdict
@@ -96,17 +99,20 @@ class LayerCase:
         dtype = self.problem.dtype
         if "saved_values" in self.expected:
             got, wanted = results["saved_values"], self.expected["saved_values"]
-            yield ((unfolded(_wide(got[part], dtype)), unfolded(wanted[part])) for part in _blocks(wanted))
+            yield (
+                (unfolded(_wide(got[part], dtype)), unfolded(wanted[part]))
+                for part in _blocks(wanted, self.at_a_time)
+            )
         if "saved_states" in self.expected:
             got_states, wanted_states = results["saved_states"], self.expected["saved_states"]
-            yield ((got_states[part], wanted_states[part]) for part in _blocks(wanted_states))
+            yield ((got_states[part], wanted_states[part]) for part in _blocks(wanted_states, self.at_a_time))
 
 
-def random_case(problem: Problem, cell: Cell, seed: int) -> LayerCase:
+def random_case(problem: Problem, cell: Cell, seed: int, at_a_time: int = AT_A_TIME) -> LayerCase:
     """A launch of the problem's pass with random input of realistic size."""
     arrays = random_arrays(problem, cell, seed)
-    found = reference(problem, cell, arrays)
-    return made_case(problem, cell, {**arrays, **found.inputs}, found.expected)
+    found = reference(problem, cell, arrays, at_a_time)
+    return replace(made_case(problem, cell, {**arrays, **found.inputs}, found.expected), at_a_time=at_a_time)
 
 
 def made_case(problem: Problem, cell: Cell, arrays: Arrays, expected: Arrays) -> LayerCase:
@@ -142,35 +148,35 @@ def _backward_outputs(problem: Problem, cell: Cell) -> dict[str, Output]:
     return found
 
 
-def _state_pairs(states: NDArray[Any], expected: Arrays, dtype: str) -> Iterator[Pair]:
+def _state_pairs(states: NDArray[Any], expected: Arrays, dtype: str, at_a_time: int) -> Iterator[Pair]:
     """Pairs of states: h of every step, the other states after the last."""
     hidden, last = expected["hidden"], expected["last"]
-    yield ((decode(states[0, 1:][part], dtype), hidden[part]) for part in _blocks(hidden))
+    yield ((decode(states[0, 1:][part], dtype), hidden[part]) for part in _blocks(hidden, at_a_time))
     yield iter([(decode(np.ascontiguousarray(states[1:, -1]), dtype), last)])
 
 
-def _gradient_pairs(results: Arrays, expected: Arrays, dtype: str) -> Iterator[Pair]:
+def _gradient_pairs(results: Arrays, expected: Arrays, dtype: str, at_a_time: int) -> Iterator[Pair]:
     """Pairs of gradients: those that the kernel wrote, and those by R and bias that follow from them."""
     by_input, hidden = results["input_gradient"], expected["hidden_before"]
     by_recurrent = results.get("recurrent_gradient", by_input)
     wanted = expected["input_gradient"]
-    yield ((_wide(by_input[part], dtype), wanted[part]) for part in _blocks(wanted))
+    yield ((_wide(by_input[part], dtype), wanted[part]) for part in _blocks(wanted, at_a_time))
     for state, gradient in enumerate(expected["initial_gradient"]):
         yield iter([(_wide(results["initial_gradient"][state], dtype), gradient)])
     if by_recurrent is not by_input:
         other = expected["recurrent_gradient"]
-        yield ((_wide(by_recurrent[part], dtype), other[part]) for part in _blocks(other))
+        yield ((_wide(by_recurrent[part], dtype), other[part]) for part in _blocks(other, at_a_time))
     by_r, by_bias = np.zeros_like(expected["by_r"]), np.zeros_like(expected["by_bias"])
-    for part in _blocks(wanted):
+    for part in _blocks(wanted, at_a_time):
         more = parameter_gradients(_wide(by_recurrent[part], dtype), hidden[part])
         by_r, by_bias = by_r + more[0], by_bias + more[1]
     yield iter([(by_r, expected["by_r"])])
     yield iter([(by_bias, expected["by_bias"])])
 
 
-def _blocks(array: NDArray[np.generic]) -> Iterator[slice]:
-    """Slices of the first axis with about `BLOCK_ELEMENTS` elements each."""
-    length = max(1, BLOCK_ELEMENTS // max(1, array[:1].size))
+def _blocks(array: NDArray[np.generic], at_a_time: int) -> Iterator[slice]:
+    """Slices of the first axis with about so many elements each."""
+    length = max(1, at_a_time // max(1, array[:1].size))
     return (slice(start, start + length) for start in range(0, len(array), length))
 
 

@@ -12,7 +12,7 @@ from kerneltune.inputs.scan_problem import ScanProblem
 from kerneltune.running.case import Output
 from kerneltune.running.diagonal_reference import CHECKPOINT_STEPS, DiagonalInputs, backward, forward
 from kerneltune.running.reference import Arrays, Shape
-from kerneltune.running.scan_arrays import About, first_state, sample, wide
+from kerneltune.running.scan_arrays import COMPARED, About, ComparedPart, first_state, sample, wide
 from kerneltune.running.verify import Pair
 
 FLOAT = np.dtype(np.float32)
@@ -38,9 +38,9 @@ def made_shapes(problem: ScanProblem, cell: ScanCell) -> About:
     return {"checkpoints": (_kept(problem, cell), FLOAT)} if problem.direction == "backward" else {}
 
 
-def expected_shapes(problem: ScanProblem, cell: ScanCell) -> dict[str, Shape]:
+def expected_shapes(problem: ScanProblem, cell: ScanCell, part: ComparedPart = COMPARED) -> dict[str, Shape]:
     """Shapes of the float64 arrays with which a sample of the outputs is compared."""
-    rows, channels = sample(problem)
+    rows, channels = sample(problem, part)
     count = len(range(problem.batch)[rows]), len(range(problem.channels)[channels])
     states, weights = len(cell.spec.states), len(cell.spec.weights)
     shape = count[0], problem.steps, count[1]
@@ -65,10 +65,12 @@ def outputs(problem: ScanProblem, cell: ScanCell) -> dict[str, Output]:
     return found
 
 
-def fill(problem: ScanProblem, cell: ScanCell, arrays: Arrays, out: Arrays) -> None:
+def fill(
+    problem: ScanProblem, cell: ScanCell, arrays: Arrays, out: Arrays, part: ComparedPart = COMPARED
+) -> None:
     """Compute all that `made_shapes` and `expected_shapes` name."""
     module = cell.reference_module()
-    rows, channels = sample(problem)
+    rows, channels = sample(problem, part)
     inputs = inputs_of(problem, arrays, rows, channels)
     if problem.direction != "backward":
         found = forward(module, inputs)
@@ -99,9 +101,11 @@ def inputs_of(problem: ScanProblem, arrays: Arrays, rows: slice, channels: slice
     )
 
 
-def state_pairs(problem: ScanProblem, results: Arrays, expected: Arrays) -> Iterator[Pair]:
+def state_pairs(
+    problem: ScanProblem, results: Arrays, expected: Arrays, part: ComparedPart = COMPARED
+) -> Iterator[Pair]:
     """States, and gradients by weights, beside what was expected; each state on its own."""
-    rows, channels = sample(problem)
+    rows, channels = sample(problem, part)
     last = "by_initial" if problem.direction == "backward" else "last"
     for found, wanted in zip(results["final_state"], expected[last], strict=True):
         yield [(found[rows, channels].astype(np.float64), wanted)]

@@ -22,7 +22,7 @@ from kerneltune.inputs.request import Request
 Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 Shape: TypeAlias = tuple[int, ...]
 
-CHUNK_ELEMENTS = 1 << 22  # elements of W x that are widened to float64 at a time
+AT_A_TIME = 1 << 22  # elements of W x, or of an output, that are widened to float64 at a time
 # The axes of batch rows and heads; None if the array has none.
 AXES: dict[str, tuple[int | None, int | None]] = {
     "recurrent": (None, 0),
@@ -121,7 +121,7 @@ def expected_shapes(problem: Problem, cell: Cell) -> dict[str, Shape]:
     return found
 
 
-def reference(problem: Problem, cell: Cell, arrays: Arrays) -> Referenced:
+def reference(problem: Problem, cell: Cell, arrays: Arrays, at_a_time: int = AT_A_TIME) -> Referenced:
     """The reference of a whole problem, in this process.
 
     Args:
@@ -129,23 +129,25 @@ def reference(problem: Problem, cell: Cell, arrays: Arrays) -> Referenced:
         cell: Its cell.
         arrays: ``input``, ``recurrent``, ``bias``, ``initial``, and backward ``output_gradient`` and
             ``last_gradient``, as bits.
+        at_a_time: Elements of W x that are widened to float64 at a time.
     """
     inputs = {name: np.empty(shape, dtype) for name, (shape, dtype) in made_inputs(problem, cell).items()}
     expected = {name: np.zeros(shape) for name, shape in expected_shapes(problem, cell).items()}
-    fill(problem, cell, arrays, {**inputs, **expected})
+    fill(problem, cell, arrays, {**inputs, **expected}, at_a_time)
     return Referenced(inputs, expected)
 
 
-def fill(problem: Problem, cell: Cell, arrays: Arrays, out: Arrays) -> None:
+def fill(problem: Problem, cell: Cell, arrays: Arrays, out: Arrays, at_a_time: int = AT_A_TIME) -> None:
     """Compute all arrays of ``out``, named by `made_inputs` and `expected_shapes` and zero at first."""
-    _Run(problem, cell, arrays, out).fill()
+    _Run(problem, cell, arrays, out, at_a_time).fill()
 
 
 class _Run:
     """One pass of the reference over a problem or a block."""
 
-    def __init__(self, problem: Problem, cell: Cell, arrays: Arrays, out: Arrays) -> None:
+    def __init__(self, problem: Problem, cell: Cell, arrays: Arrays, out: Arrays, at_a_time: int) -> None:
         self._problem, self._arrays, self._out = problem, arrays, out
+        self._at_a_time = at_a_time
         self._module = cell.reference_module()
         if "weights" in arrays:
             self._module = self._module.with_weights(self._wide(arrays["weights"]))
@@ -206,7 +208,7 @@ class _Run:
     def _parts(self) -> Iterator[tuple[slice, slice]]:
         """The slices of steps that are computed at a time, and the same including the time after them."""
         input_product, steps = self._arrays["input"], self._problem.steps
-        length = max(1, CHUNK_ELEMENTS // max(1, input_product[:1].size))
+        length = max(1, self._at_a_time // max(1, input_product[:1].size))
         for start in range(0, steps, length):
             stop = min(start + length, steps)
             yield slice(start, stop), slice(start, stop + 1)

@@ -7,6 +7,7 @@ still be written.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, TypeAlias
 
@@ -22,11 +23,27 @@ from kerneltune.running.drawn_input import Allocate, in_memory
 from kerneltune.running.reference import Arrays, Shape, storage
 from kerneltune.running.scan_reference import Array, ScanInputs, backward, forward
 
-SAMPLED_ROWS = 2
-SAMPLED_CHANNELS = 64
-WHOLE = 1 << 22  # elements up to which all of them are compared
-AT_A_TIME = 1 << 24  # elements whose float64 reference is in memory at a time, but a row at least
 FLOAT, BYTE = np.dtype(np.float32), np.dtype(np.uint8)
+
+
+@dataclass(frozen=True)
+class ComparedPart:
+    """The part of a scan that is held against the float64 reference.
+
+    Attributes:
+        whole: Elements up to which all of them are compared.
+        rows: Rows of a larger scan that are compared, about.
+        channels: Channels of a larger scan that are compared, about.
+        at_a_time: Elements whose float64 values are in memory at a time, but a row at least.
+    """
+
+    whole: int = 1 << 22
+    rows: int = 2
+    channels: int = 64
+    at_a_time: int = 1 << 24
+
+
+COMPARED = ComparedPart()
 
 About: TypeAlias = dict[str, tuple[Shape, np.dtype[Any]]]
 
@@ -85,7 +102,7 @@ def made_shapes(problem: ScanProblem, cell: Cell) -> About:
     return {"hidden": (steps_shape(problem, state_width(cell)), storage(problem))}
 
 
-def expected_shapes(problem: ScanProblem, cell: Cell) -> dict[str, Shape]:
+def expected_shapes(problem: ScanProblem, cell: Cell, part: ComparedPart = COMPARED) -> dict[str, Shape]:
     """Shapes of the float64 arrays with which a sample of the outputs is compared.
 
     ``after`` is h after each step, ``last`` the last h. Backward, ``by_output0`` and so on are the gradients
@@ -93,9 +110,9 @@ def expected_shapes(problem: ScanProblem, cell: Cell) -> dict[str, Shape]:
     """
     diagonal = _diagonal(cell)
     if diagonal:
-        shapes: dict[str, Shape] = diagonal.expected_shapes(problem, cell)
+        shapes: dict[str, Shape] = diagonal.expected_shapes(problem, cell, part)
         return shapes
-    rows, channels = sample(problem)
+    rows, channels = sample(problem, part)
     count, some = len(range(problem.batch)[rows]), len(range(problem.channels)[channels])
     state = state_width(cell)
     last = problem.sequences or count, some * state
@@ -113,12 +130,12 @@ def first_state(problem: ScanProblem) -> str:
     return "first_hidden" if problem.direction == "backward" else "initial"
 
 
-def sample(problem: ScanProblem) -> tuple[slice, slice]:
+def sample(problem: ScanProblem, part: ComparedPart = COMPARED) -> tuple[slice, slice]:
     """Rows and channels that are compared: all of a small scan, a few of a large one."""
-    if problem.batch * problem.steps * problem.channels <= WHOLE:
+    if problem.batch * problem.steps * problem.channels <= part.whole:
         return slice(None), slice(None)
-    rows = max(1, problem.batch // SAMPLED_ROWS)
-    channels = max(1, problem.channels // SAMPLED_CHANNELS)
+    rows = max(1, problem.batch // part.rows)
+    channels = max(1, problem.channels // part.channels)
     return slice(None, None, rows), slice(None, None, channels)
 
 
@@ -184,19 +201,21 @@ def _drawn(random: np.random.Generator, shape: Shape, *, coefficient: float = 0.
     return random.standard_normal(shape, dtype=np.float32)
 
 
-def fill(problem: ScanProblem, cell: Cell, arrays: Arrays, out: Arrays) -> None:
+def fill(
+    problem: ScanProblem, cell: Cell, arrays: Arrays, out: Arrays, part: ComparedPart = COMPARED
+) -> None:
     """Compute all that `made_shapes` and `expected_shapes` name."""
     diagonal = _diagonal(cell)
     if diagonal:
-        diagonal.fill(problem, cell, arrays, out)
+        diagonal.fill(problem, cell, arrays, out, part)
         return
     module = cell.reference_module()
-    rows, channels = sample(problem)
+    rows, channels = sample(problem, part)
     inputs = _inputs(problem, arrays, rows, channels)
     if problem.direction != "backward":
         out["after"][...], out["last"][...] = forward(module, inputs)
         return
-    for some in row_blocks(problem):
+    for some in row_blocks(problem, part):
         hidden, _ = forward(module, _inputs(problem, arrays, some, slice(None)))
         out["hidden"][some] = encode(hidden, problem.dtype)
     gradient = wide(chosen(problem, arrays["gradient"], rows, channels), problem.dtype)
@@ -207,9 +226,9 @@ def fill(problem: ScanProblem, cell: Cell, arrays: Arrays, out: Arrays) -> None:
         out[f"by_{name}"][...] = array
 
 
-def row_blocks(problem: ScanProblem) -> Iterator[slice]:
+def row_blocks(problem: ScanProblem, part: ComparedPart = COMPARED) -> Iterator[slice]:
     """Rows of a batch, some at a time."""
-    count = max(1, AT_A_TIME // (problem.steps * problem.channels))
+    count = max(1, part.at_a_time // (problem.steps * problem.channels))
     return (slice(start, start + count) for start in range(0, problem.batch, count))
 
 

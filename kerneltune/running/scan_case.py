@@ -16,6 +16,8 @@ from kerneltune.running import diagonal_arrays
 from kerneltune.running.case import Output
 from kerneltune.running.reference import Arrays, storage
 from kerneltune.running.scan_arrays import (
+    COMPARED,
+    ComparedPart,
     chosen,
     drawn_arrays,
     expected_shapes,
@@ -46,12 +48,14 @@ class ScanCase:
         cell: Its cell.
         inputs: The arrays that the launch reads.
         expected: The float64 reference of a sample, by the names that `scan_arrays` gives.
+        part: What is compared.
     """
 
     problem: ScanProblem
     cell: Cell
     inputs: Arrays
     expected: Arrays
+    part: ComparedPart = COMPARED
 
     @property
     def outputs(self) -> Mapping[str, Output]:
@@ -85,7 +89,7 @@ class ScanCase:
         return is_nonlinear(self.cell)
 
     def _pairs(self, results: Arrays) -> Iterator[Pair]:
-        rows, channels = sample(self.problem)
+        rows, channels = sample(self.problem, self.part)
         last = "last"
         if self.problem.direction == "backward":
             last = "by_initial"
@@ -95,7 +99,7 @@ class ScanCase:
                 found = chosen(self.problem, results[output], rows, channels)
                 yield [(wide(found, self.problem.dtype), expected)]
         if self._nonlinear:
-            yield from diagonal_arrays.state_pairs(self.problem, results, self.expected)
+            yield from diagonal_arrays.state_pairs(self.problem, results, self.expected, self.part)
             return
         found = chosen(self.problem, results["final_state"], rows, channels)
         yield [(found.astype(np.float64), self.expected[last])]
@@ -105,16 +109,16 @@ class ScanCase:
         if self._nonlinear:
             count = diagonal_arrays.unwritten(results)
         for name in results.keys() & set(OUTPUTS):
-            for some in row_blocks(self.problem):
+            for some in row_blocks(self.problem, self.part):
                 numbers = decode(np.ascontiguousarray(results[name][some]), self.problem.dtype)
                 count += int(np.count_nonzero(np.isnan(numbers)))
         return count
 
 
-def random_scan(problem: ScanProblem, cell: Cell, seed: int) -> ScanCase:
+def random_scan(problem: ScanProblem, cell: Cell, seed: int, part: ComparedPart = COMPARED) -> ScanCase:
     """A launch of a scan with random input."""
     arrays = drawn_arrays(problem, cell, seed)
     made = {name: np.empty(*about) for name, about in made_shapes(problem, cell).items()}
-    expected = {name: np.zeros(shape) for name, shape in expected_shapes(problem, cell).items()}
-    fill(problem, cell, arrays, {**made, **expected})
-    return ScanCase(problem, cell, {**arrays, **made}, expected)
+    expected = {name: np.zeros(shape) for name, shape in expected_shapes(problem, cell, part).items()}
+    fill(problem, cell, arrays, {**made, **expected}, part)
+    return ScanCase(problem, cell, {**arrays, **made}, expected, part)

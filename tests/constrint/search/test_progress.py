@@ -82,13 +82,12 @@ def test_on_solution_ends_the_search() -> None:
     assert len(seen) == 1
 
 
-def test_progress_is_shown_on_terminals_only(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_is_shown_on_terminals_only() -> None:
     m, goal = knapsack(8)
     for is_terminal in (True, False):
         options, work = Options(engine="interpreted"), WorkTotal()
         out = io.StringIO()
-        monkeypatch.setattr("constrint.search.progress.SECONDS", 0.0)
-        with shown(options, work, Console(file=out, force_terminal=is_terminal, width=200)) as watched:
+        with shown(options, work, Console(file=out, force_terminal=is_terminal, width=200), 0.0) as watched:
             best = Solver(m, watched, work).best([(goal, "max")], []).objective
         assert ("nodes/s" in out.getvalue()) == is_terminal
         assert (f"best {best:,}" in out.getvalue()) == is_terminal

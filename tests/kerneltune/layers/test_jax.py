@@ -124,7 +124,7 @@ def launches(monkeypatch: pytest.MonkeyPatch) -> ReferenceLaunches:
     monkeypatch.setattr(target, "register", lambda: None)
     monkeypatch.setattr(target, "supply", lambda **_: supply)
     monkeypatch.setattr(target, "stream_of", lambda frame: 0)
-    monkeypatch.setattr(target, "_LAUNCHES", found)
+    monkeypatch.setattr(target, "launches", lambda: found)
     return found
 
 

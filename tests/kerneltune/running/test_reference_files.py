@@ -15,7 +15,7 @@ import pytest
 from kerneltune.errors import KernelTuneError, RunError
 from kerneltune.inputs.descriptions import Kernels, discover
 from kerneltune.inputs.problem import PASSES, Problem
-from kerneltune.running import case_files, reference
+from kerneltune.running import case_files
 from kerneltune.running.case import LayerCase, random_case
 from kerneltune.running.case_files import load_case
 from kerneltune.running.case_maker import blocks_of, case_bytes, make_case
@@ -46,18 +46,13 @@ def same(one: LayerCase, other: LayerCase, digits: float) -> None:
 
 @pytest.mark.parametrize("direction", PASSES)
 @pytest.mark.parametrize("cell", sorted(KERNELS.cells))
-def test_a_few_steps_at_a_time_give_what_all_do(
-    cell: str, direction: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_few_steps_at_a_time_give_what_all_do(cell: str, direction: str) -> None:
     for options in ({}, {"forward_clip": 0.3}):
         problem = problem_of(cell, direction, **options)
         whole = random_case(problem, KERNELS.cell(cell), seed=4)
-        with monkeypatch.context() as patched:
-            patched.setattr(reference, "CHUNK_ELEMENTS", 4000)
-            patched.setattr("kerneltune.running.case.BLOCK_ELEMENTS", 700)
-            parts = random_case(problem, KERNELS.cell(cell), seed=4)
-            results = {name: np.zeros(output.shape, output.dtype) for name, output in parts.outputs.items()}
-            verdict = parts.judge(results)
+        parts = random_case(problem, KERNELS.cell(cell), seed=4, at_a_time=700)
+        results = {name: np.zeros(output.shape, output.dtype) for name, output in parts.outputs.items()}
+        verdict = parts.judge(results)
         assert whole.judge(results).relative_error == pytest.approx(verdict.relative_error)
         same(whole, parts, 1e-13)
 

@@ -64,14 +64,10 @@ def test_files_are_what_memory_is(cell: str, direction: str, options: bool, tmp_
 
 @pytest.mark.parametrize("whole", [1, 1 << 22])
 @pytest.mark.parametrize(("cell", "direction"), list(product(sorted(linear_cells()), PASSES)))
-def test_a_perfect_scan_is_right_and_any_wrong_output_is_seen(
-    cell: str, direction: str, whole: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_perfect_scan_is_right_and_any_wrong_output_is_seen(cell: str, direction: str, whole: int) -> None:
     """Also where a sample is compared: what is not in it must still be written."""
-    monkeypatch.setattr(scan_arrays, "WHOLE", whole)
-    monkeypatch.setattr(scan_arrays, "SAMPLED_CHANNELS", 4)
-    monkeypatch.setattr(scan_arrays, "AT_A_TIME", 200)
-    case = random_scan(problem_of(cell, direction), SCANS.cell(cell), 7)
+    part = scan_arrays.ComparedPart(whole=whole, channels=4, at_a_time=200)
+    case = random_scan(problem_of(cell, direction), SCANS.cell(cell), 7, part)
     results = right_results(case)
     assert {name: (a.shape, a.dtype) for name, a in results.items()} == {
         name: (output.shape, output.dtype) for name, output in case.outputs.items()
