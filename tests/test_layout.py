@@ -164,10 +164,7 @@ def _numbers(path: Path) -> Iterator[str]:
                             yield part.id
 
 
-PATCHED = {
-    "FIRST",  # of slices, with the method that adapts them: that no answer depends on the clock is the test
-    *("TRIAL_SECONDS", "SANITIZED_SECONDS"),  # of a benchmark's script, for slow machines
-}
+PATCHED = {"FIRST"}  # of slices, with the method that adapts them: that no answer depends on it is the test
 """Constants that tests replace."""
 
 

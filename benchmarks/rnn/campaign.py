@@ -62,6 +62,7 @@ class Campaign:
         child: The command of the process that runs kernels.
         preparation: Draws and compiles a case; a module-level function, since other processes call it.
         trial_seconds: Time limit of a case.
+        sanitized_seconds: Time limit of a case under a tool.
         rows: The results: a row for each case, and for each tool under which a case ran.
         unfinished: Cases that were compiled, but not run in time.
         errors: Errors of this script itself; there must be none.
@@ -73,7 +74,8 @@ class Campaign:
     backend: str = "nvrtc"
     child: Sequence[str] = MEASURING_CHILD
     preparation: Callable[[Drawing, int, str], Prepared] = prepare
-    trial_seconds: float = field(default_factory=lambda: TRIAL_SECONDS)
+    trial_seconds: float = TRIAL_SECONDS
+    sanitized_seconds: float = SANITIZED_SECONDS
     rows: list[dict[str, Any]] = field(default_factory=list)
     unfinished: int = 0
     errors: list[str] = field(default_factory=list)
@@ -229,7 +231,7 @@ class Campaign:
 
     def _sanitize(self) -> None:
         while (job := self._sampled.get()) is not None:
-            if self.budget.allows(SANITIZED_SECONDS + ENDING_SECONDS):
+            if self.budget.allows(self.sanitized_seconds + ENDING_SECONDS):
                 self._run_under(*job)
             else:
                 self._lost(1)
@@ -238,11 +240,11 @@ class Campaign:
         """Run one case once under a tool: it must be clean, and its result correct."""
         with tempfile.TemporaryDirectory(prefix="sanitizer-") as folder:
             log = Path(folder, "log")
-            command = sanitizer.command(tool, self.child, log, SANITIZED_SECONDS - 5)
+            command = sanitizer.command(tool, self.child, log, self.sanitized_seconds - 5)
             own = replace(prepared, cubin=prepared.cubins.get(tool, prepared.cubin))
             root, plan = self.drawing.kernels.root, tiling_plan(1, 0)
             tilings = [self._tiling(own)]
-            (trial,) = run_tilings(tilings, root, plan, timeout=SANITIZED_SECONDS, child=command)
+            (trial,) = run_tilings(tilings, root, plan, timeout=self.sanitized_seconds, child=command)
             found = sanitizer.read(tool, log)
         row = self._row(prepared, trial, passed=trial.passed and found.clean)
         self._note(row | {"tool": tool, "tool_errors": found.errors, "tool_text": found.text})

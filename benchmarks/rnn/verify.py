@@ -26,7 +26,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import sanitizer
-from campaign import ENDING_SECONDS, TRIAL_SECONDS, Budget, Campaign
+from campaign import ENDING_SECONDS, SANITIZED_SECONDS, TRIAL_SECONDS, Budget, Campaign
 from drawing import Drawing, Limits
 from environment import environment
 
@@ -50,9 +50,10 @@ def main(arguments: Sequence[str] | None = None, child: Sequence[str] = MEASURIN
     limits = Limits(work=options.work)
     drawing = Drawing(options.gpu, options.seed, limits, options.strategy, options.passes)
     campaign = Campaign(drawing, Budget(options.seconds), options.runs, options.compiler, child)
+    campaign.trial_seconds = case_seconds(options)
+    campaign.sanitized_seconds = SANITIZED_SECONDS * options.patience
     if options.emulated is not None:
         campaign.child = (sys.executable, str(EMULATOR), str(options.emulated), options.gpu)
-        campaign.trial_seconds = EMULATED_SECONDS
     try:
         require_gpu(drawing.profile, child=campaign.child)
         run(campaign, options)
@@ -62,6 +63,12 @@ def main(arguments: Sequence[str] | None = None, child: Sequence[str] = MEASURIN
     write(options.out, campaign, options)
     print(report(campaign, command(options)))
     return int(bool(campaign.errors) or not all(row["passed"] for row in campaign.noted()))
+
+
+def case_seconds(options: argparse.Namespace) -> float:
+    """Time limit of a case."""
+    seconds: float = (TRIAL_SECONDS if options.emulated is None else EMULATED_SECONDS) * options.patience
+    return seconds
 
 
 def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -86,12 +93,13 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
         default=None,
         help="run on the CPU; a folder for the emulator",
     )
+    parser.add_argument("--patience", type=float, default=1.0, help="factor on the time limits of cases")
     parser.add_argument("--out", type=Path, default=None, help="JSON file")
     options = parser.parse_args(arguments)
     options.passes = tuple(options.passes.split(","))
     if unknown := set(options.passes) - set(PASSES):
         parser.error(f"--pass: unknown {', '.join(sorted(unknown))}: of {', '.join(PASSES)}")
-    least = (TRIAL_SECONDS if options.emulated is None else EMULATED_SECONDS) + ENDING_SECONDS
+    least = case_seconds(options) + ENDING_SECONDS
     if options.seconds < least:
         parser.error(f"--seconds: a case may take {least:g}: give at least as many")
     if options.tool and options.case is None:
