@@ -34,7 +34,7 @@ class Planned:
         self._model = model
         self._then = options.watch
         most = rules.seconds * rules.later if options.time_limit is None else share
-        self._tries = [
+        self._tries = [  # when the next build of diagrams begins, and the seconds that it may take
             (started + min(rules.patience, share) * times, min(rules.seconds * times, most))
             for times in (1, rules.later)
         ]
@@ -46,7 +46,7 @@ class Planned:
             self._then(search)
         if not self._tries or perf_counter() < self._tries[0][0]:
             return
-        _, seconds = self._tries.pop(0)
+        seconds = self._tries.pop(0)[1]
         model = self._model
         if max(len(model.variables), len(model.constraints)) <= model.settings.diagrams.largest:
             self._found = built(model, seconds)

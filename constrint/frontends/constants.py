@@ -157,7 +157,7 @@ class ConstantReader:
             return expr.value
         if type(expr) is IntVar:
             return None
-        self.budget.elements(len(expr.children), partial(self.where, tree))
+        self.budget.elements(len(expr.children), partial(self.where, tree))  # counts the search for variables
         if next(expr.variables(), None) is not None:
             return None
         try:

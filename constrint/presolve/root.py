@@ -198,7 +198,12 @@ def untouched(problem: Problem, settings: Settings = DEFAULT) -> Root | None:
 def _first_fixpoint(
     problem: Problem, deadline: Deadline, may_compile: bool, rules: PresolveSettings
 ) -> tuple[CompiledSearch | None, State, int]:
-    """Propagate all constraints; with a session, the state has arrays for all fields but the domains."""
+    """Propagate all constraints: where machine code is loaded and many are read, by that.
+
+    Returns:
+        The compiled search that has propagated, or None; the state, whose fields are arrays then but for the
+        domains, which are lists; and the last answer of the propagation, such as `FAILED`.
+    """
     box = Box(problem.lo, problem.hi, problem.step, problem.values)
     most = most_propagations(problem.propagators, rules)
     is_large = may_compile and is_loaded() and _is_large(problem.propagators, rules.large)

@@ -49,7 +49,7 @@ class Block:
         return replace(problem, heads=self.heads[1] - self.heads[0], batch=self.rows[1] - self.rows[0])
 
     def of(self, name: str, array: NDArray[Any]) -> NDArray[Any]:
-        """The block's part of an array, as a view."""
+        """The block's part of an array, as a view; the array's name tells which axes are rows and heads."""
         rows, heads = AXES.get(name, ROWS_AND_HEADS)
         index: list[slice] = [slice(None)] * array.ndim
         if rows is not None:

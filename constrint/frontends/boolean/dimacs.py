@@ -67,7 +67,7 @@ class _DimacsReader:
         return self.parts.model
 
     def _lines(self) -> Iterator[list[str]]:
-        """The words of lines that are no comments; a line with % ends the text."""
+        """The words of lines that are no comments (between clauses only); a line with % ends the text."""
         parts = self.parts
         for number, line in enumerate(parts.lines, 1):
             parts.line = number

@@ -166,13 +166,9 @@ def number(value: int) -> int | str:
 
 def _weight(weight: object) -> Json:
     """The JSON of a weight: an integer, or a string with a decimal number or a quotient."""
-    return (
-        number(weight)
-        if isinstance(weight, int)
-        else repr(float(weight))
-        if isinstance(weight, float)
-        else str(weight)
-    )
+    if isinstance(weight, int):
+        return number(weight)
+    return repr(float(weight)) if isinstance(weight, float) else str(weight)  # of a fraction, a quotient
 
 
 def set_of(domain: Domain) -> Json:
