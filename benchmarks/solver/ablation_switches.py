@@ -32,7 +32,7 @@ class Switch:
 
 
 INTERPRETED: dict[str, Any] = {
-    "constrint.presolve.root:is_loaded": lambda *_: False,
+    "constrint.presolve.root:is_at_hand": lambda *_: False,
     "constrint.engine.cache:is_loaded": lambda *_: False,
     "constrint.engine.background_compile:is_due": lambda *_: False,
 }
@@ -182,7 +182,7 @@ SWITCHES: dict[str, Switch] = {
         {"constrint.search.probes:Probes.run": lambda probes: probes.root}),
     "way: dual row": Switch({"constrint.search.branch_and_bound:is_linear": _no}),
     "way: state of presolve taken over": Switch({"constrint.presolve.root:can_resume": _no}),
-    "way: presolve compiled": Switch({"constrint.presolve.root:is_loaded": _no}),
+    "way: presolve compiled": Switch({"constrint.presolve.root:is_at_hand": _no}),
     "way: feasibility jumps": Switch({"constrint.search.admission:MemberMaker.local_search": _left_out}),
     "way: linear relaxation": Switch({"constrint.search.admission:MemberMaker.relaxation": _left_out}),
     "way: neighbourhoods led by the relaxation": Switch(

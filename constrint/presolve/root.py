@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import accumulate
 from operator import eq, sub
 from typing import TYPE_CHECKING
 
-from constrint.engine.cache import is_loaded
 from constrint.engine.encoding import Encoding
 from constrint.engine.fixpoint import FAILED, INTERRUPTED, fixpoint
 from constrint.engine.state_arrays import LIMIT, Box, Branch, build, can_resume, decided
@@ -19,6 +17,7 @@ from constrint.presolve.cliques import with_cliques
 from constrint.presolve.cycles import has_negative_cycle
 from constrint.presolve.disjunctions import add_machines
 from constrint.presolve.dominated import without_dominated
+from constrint.presolve.engine_at_hand import is_at_hand
 from constrint.presolve.equations import keep_classes, narrower_classes
 from constrint.presolve.factors import list_factors
 from constrint.presolve.joint import joint_bounds
@@ -206,8 +205,11 @@ def _first_fixpoint(
     """
     box = Box(problem.lo, problem.hi, problem.step, problem.values)
     most = most_propagations(problem.propagators, rules)
-    is_large = may_compile and is_loaded() and _is_large(problem.propagators, rules.large)
-    if is_large and not _exceeds_int64(box, problem.propagators):
+    if (
+        may_compile
+        and is_at_hand(problem.propagators, deadline, rules)
+        and not _exceeds_int64(box, problem.propagators)
+    ):
         from constrint.engine.compiled import CompiledSearch, propagate, read_at_root
 
         session = CompiledSearch(build(box, problem.propagators, Branch()))
@@ -215,11 +217,6 @@ def _first_fixpoint(
         return session, read_at_root(session), outcome
     state = build(box, problem.propagators, Branch(), problem.huge)
     return None, state, _propagate(partial(fixpoint, state), deadline, most)
-
-
-def _is_large(propagators: list[Propagator], least: int) -> bool:
-    """Whether handing over to the compiled engine pays."""
-    return any(size >= least for size in accumulate(len(node.scope()) for node in propagators))
 
 
 def most_propagations(propagators: list[Propagator], rules: PresolveSettings) -> int:

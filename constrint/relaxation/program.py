@@ -143,11 +143,10 @@ class RelaxationProgram:
     def cost_of_pivot(self) -> int:
         """About how many microseconds a pivot takes.
 
-        Measured: 10 to 50 with 1,000 rows and columns each, 16 to 160 with 3,000, 50 to 750 with 10,000; the
-        most where points are dense, as in covers.
+        Measured: 10 to 50 with 1,000 rows and columns each, 16 to 160 with 3,000, 15 to 750 with 10,000; the
+        most where points are dense, as in covers, and little at first.
         """
-        size = len(self._all) + len(self.rows)
-        return 8 + size // 200 + (size // 2000) ** 2
+        return 8 + (len(self._all) + len(self.rows)) // 200
 
     def solve(self, lower: Ints, upper: Ints, enough: int | None = None, most: int = EVER) -> int:
         """Find the optimum within bounds.

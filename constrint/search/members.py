@@ -75,6 +75,10 @@ class Member:
         """Whether a pause is within the turn; otherwise the turn is over."""
         raise NotImplementedError
 
+    def charge(self, units: float) -> None:
+        """Count work of its turn that its search does not count."""
+        self.spent += units
+
     def over(self) -> None:
         """End a turn, and update the merit by whether it found better solutions."""
         rules = self.rules
@@ -130,6 +134,13 @@ class TreeSearchMember(Member):
         self.spent += self.work - self._noted
         return False
 
+    def charge(self, units: float) -> None:
+        """Count work as `Member.charge`; the turn ends earlier."""
+        super().charge(units)
+        self._until -= int(units)
+        if self.work >= self._until:
+            self.run.turn_ends = self.run.node_count
+
 
 @dataclass
 class NeighbourhoodMember(TreeSearchMember):
@@ -146,6 +157,9 @@ class NeighbourhoodMember(TreeSearchMember):
         faded = max(rules.least_of_lns, self.weight * rules.lns_fades)
         self.weight = self._full if self.found else faded
         super().over()
+
+    def charge(self, units: float) -> None:
+        """Count nothing: what it finds is why it takes part."""
 
     def follow(self, value: Callable[[int], int]) -> None:
         """Search near the best solution from now on."""
@@ -188,6 +202,11 @@ class CountingMember(Member):
         """Whether a pause is within the turn; otherwise the turn is over."""
         self.spent += (self._begun - (self.run.allowed or 0)) * self.units
         return False
+
+    def charge(self, units: float) -> None:
+        """Count work as `Member.charge`; the turn ends earlier."""
+        if self.run.allowed is not None:
+            self.run.allowed -= int(units / self.units)
 
 
 @dataclass

@@ -106,6 +106,7 @@ class Portfolio(Stoppable):
                 return step
             else:
                 self._has_solution = True
+                self._finder.charge(self._rules.units_of_value * len(self.prepared.variables))
                 if self._is_better():
                     self._finder.found += 1
                     if checked:

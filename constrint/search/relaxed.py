@@ -198,6 +198,7 @@ class RelaxedRun(DepthFirstRun):
             if outcome != OPTIMAL:
                 self.is_root_open = False
                 return None
+            self._optimum = program.point
             added = cuts(self._relaxation, program.point) if rounds > 0 else []
             if not added and is_root:
                 added = self._rounded()
@@ -211,7 +212,6 @@ class RelaxedRun(DepthFirstRun):
                     return True
         self.is_root_open = False
         self._has_point = True
-        self._optimum = program.point
         if self._goal is None:
             self._is_stated = True
             self._gives_up = self.may_give_up and self._is_judged(False)

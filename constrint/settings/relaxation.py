@@ -68,7 +68,7 @@ class RelaxationSettings(Record):
     # What a turn may take beyond its end to finish a program or the cuts of the root, and pivots that a
     # program has at least: to go on with it takes as long as some hundred. Covers of 10,000 rows had spent
     # the whole 16 s that were left in one turn.
-    overdraft: int = 100_000
+    overdraft: int = 150_000
     least_pivots: int = 500
 
     # What a program counts, beside its pivots: measured, 0.5 ms a node.
