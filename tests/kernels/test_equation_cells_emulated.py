@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from kerneltune.inputs.descriptions import Kernels, discover
 from kerneltune.inputs.equation_cell import EquationCell
 from kerneltune.inputs.hardware import load_profile
 from kerneltune.inputs.problem import Problem
+from kerneltune.measuring.measure import tiling_plan
+from kerneltune.pipeline.tilings import CompiledTiling, run_tilings
 from kerneltune.tiling.space import TilingSpace
 
 pytestmark = pytest.mark.emulated
@@ -111,3 +114,20 @@ def test_any_number_of_gates(emulator: Emulator, strategy: str, direction: str, 
     kernels = with_cell(EquationCell("many", gates=" ".join(names), states="h c", equations=equations))
     problem = Problem("many", 1, 64, 5, "bf16", 3, direction)
     check_case(emulator, kernels, GPU, TilingSpace(problem, GPU, kernels, strategy).best(), [1, 2])
+
+
+@pytest.mark.parametrize("direction", PASSES)
+def test_a_file_is_run_by_children(
+    emulator: Emulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, direction: str
+) -> None:
+    """As `kerneltune run` does: children find the cell by its path, one draws the case, another measures."""
+    monkeypatch.setenv("KERNELTUNE_CACHE_DIR", str(tmp_path / "cache"))
+    path = tmp_path / "mine.cell"
+    path.write_text((EXAMPLES[0].parent / "peephole_lstm.cell").read_text(encoding="utf-8"), encoding="utf-8")
+    problem = Problem(str(path), 1, 16, 3, "bf16", 3, direction)
+    candidate = TilingSpace(problem, GPU, KERNELS, "block").best()
+    tiling = CompiledTiling(candidate, b"\x7fELF", False, 5)
+    runner = Path(__file__).parent / "emulator" / "runner.py"
+    child = (sys.executable, str(runner), str(emulator.folder), "h100_sxm")
+    (trial,) = run_tilings([tiling], KERNELS.root, tiling_plan(2, 0), timeout=240.0, child=child)
+    assert trial.passed, trial.sentence
