@@ -51,7 +51,8 @@ def _sized(count: int) -> int:
     return max(1, count)
 
 
-def _function(name: str, parameters: Sequence[str], lines: Sequence[str], template: str = "") -> list[str]:
+def function_of(name: str, parameters: Sequence[str], lines: Sequence[str], template: str = "") -> list[str]:
+    """A device function, and an empty line."""
     head = [f"template <{template}>"] if template else []
     head.append(f"static __device__ __forceinline__ void {name}({', '.join(parameters)}) {{")
     return [*head, *(f"  {line}" for line in lines), "}", ""]
@@ -95,7 +96,7 @@ def _step(derivation: Derivation) -> list[str]:
         "float (&state)[states]",
         f"float (&saved)[{_sized(len(saved.values))}]",
     ]
-    return _function("step", parameters, lines, "class Math")
+    return function_of("step", parameters, lines, "class Math")
 
 
 def _weights(derivation: Derivation) -> list[str]:
@@ -157,14 +158,14 @@ def _backward(derivation: Derivation) -> list[str]:
         "float (&input_gradient)[gates]",
         "float (&recurrent_gradient)[gates]",
     ]
-    return _function("backward", parameters, lines, "class Math, class Record")
+    return function_of("backward", parameters, lines, "class Math, class Record")
 
 
 def _begin_backward(derivation: Derivation) -> list[str]:
     kept = _sized(derivation.saved.states)
     parameters = ["const float (&gradient)[states]", f"const float (&)[{kept}]", "float (&carried)[states]"]
     lines = [f"carried[{state}] = gradient[{state}];" for state in range(len(derivation.equations.states))]
-    return _function("begin_backward", parameters, lines)
+    return function_of("begin_backward", parameters, lines)
 
 
 def _end_backward(derivation: Derivation) -> list[str]:
@@ -177,4 +178,4 @@ def _end_backward(derivation: Derivation) -> list[str]:
     ]
     others = range(1, len(derivation.equations.states))
     lines = ["gradient[0] = hidden_gradient;", *(f"gradient[{s}] = carried[{s}];" for s in others)]
-    return _function("end_backward", parameters, lines)[:-1]
+    return function_of("end_backward", parameters, lines)[:-1]

@@ -16,7 +16,7 @@ from kerneltune.inputs.descriptions import ENDING, discover
 from kerneltune.inputs.hardware import GPU_VARIABLE, load_profile
 from kerneltune.inputs.problem import Problem
 from kerneltune.inputs.request import Request
-from kerneltune.inputs.scan_descriptions import FAMILY, discover_scans
+from kerneltune.inputs.scan_descriptions import FAMILY, ScanCell, discover_scans
 from kerneltune.inputs.scan_problem import ScanProblem
 
 if TYPE_CHECKING:
@@ -132,7 +132,10 @@ class Asked:
     def request(self) -> Request:
         """The request; a scan's if the cell is one."""
         name = "linear" if self.cell == SCAN else self.cell
-        if name.endswith(ENDING) or name in discover(self.kernels_root).cells:
+        if name.endswith(ENDING):
+            is_scan = isinstance(discover(self.kernels_root).cell(name), ScanCell)
+            return self._scan(str(Path(name).absolute())) if is_scan else self._layer()
+        if name in discover(self.kernels_root).cells:
             return self._layer()
         scans = self._scans()
         if name not in scans:

@@ -219,7 +219,7 @@ class Kernels:
     def cell(self, name: str) -> Cell:
         """The cell of that name, or in the file of that path; raises `InputError` if there is none."""
         if name.endswith(ENDING):
-            return _cell_of_file(Path(name))
+            return _of_its_kind(Path(name))
         if MARK in name:
             from kerneltune.inputs.equation_cell import KNOWN
 
@@ -250,6 +250,14 @@ def discover(root: Path | None = None) -> Kernels:
     }
     cells |= {spec.name: Cell(spec, folder) for spec, folder in read_cells(root, CellSpec)}
     return Kernels(root, forward, cells, backward)
+
+
+def _of_its_kind(path: Path) -> Cell:
+    from kerneltune.inputs.equation_cell import EquationCell  # a cell of equations is a cell
+    from kerneltune.inputs.scan_equation_cell import ScanEquationCell
+
+    found = EquationCell.of_file(path)
+    return found if found.derivation.equations.recurs else ScanEquationCell.like(found)
 
 
 def _cell_of_file(path: Path) -> Cell:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from kerneltune.cells.derivation import Derivation
 from kerneltune.cells.equations import read_equations
@@ -16,7 +16,7 @@ from kerneltune.errors import InputError
 from kerneltune.inputs.descriptions import MARK, Cell, CellSpec
 from kerneltune.inputs.files import text_of
 
-_NO_GATE = "no gate has R h, so this is no recurrent cell: name a gate, or R.GATE"
+_NO_GATE = "no gate has R h, so this is no recurrent cell: a gate's name, or R.GATE, has it"
 MOST_BYTES = 100_000
 """The most bytes of a cell's file that are read; syntax.py limits the characters."""
 
@@ -82,6 +82,13 @@ class EquationCell(Cell):
         if found is None or found.text_source != made.text_source:  # messages name the file
             found = KNOWN[made.key] = made
         return found
+
+    @classmethod
+    def like(cls, other: EquationCell) -> Self:
+        """The same cell as one of this class."""
+        made = cls.__new__(cls)
+        made.__dict__.update({name: value for name, value in other.__dict__.items() if name != "spec"})
+        return made
 
     def _begin(self, name: str, source: Source, folder: Path) -> None:
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):

@@ -28,9 +28,15 @@ def drawn_shapes(problem: ScanProblem, cell: ScanCell) -> About:
 
 
 def draw(cell: ScanCell, random: np.random.Generator, arrays: Arrays, names: About) -> None:
-    """Fill them: weights and states of unit variance."""
+    """Fill them: states of unit variance, positive ones from 0.5 on; weights of the cell's gain."""
     for name in sorted(names):
         arrays[name][...] = random.standard_normal(arrays[name].shape, dtype=np.float32)
+    arrays["weights"][...] *= np.float32(cell.spec.recurrent_gain)
+    # Backward, "initial" is the gradient by the last states, and the first states have a name of their own.
+    (states,) = names.keys() - {"weights", "initial"} or {"initial"}
+    for number, name in enumerate(cell.spec.states):
+        if name in cell.spec.positive:
+            arrays[states][number] = 0.5 + np.abs(arrays[states][number])
 
 
 def made_shapes(problem: ScanProblem, cell: ScanCell) -> About:

@@ -12,6 +12,8 @@ from drawn_cells import DrawnCell
 from emulator.build import Emulator
 from emulator.crossed import more
 from emulator.passes import check_case
+from test_diagonal_emulated import drawn_candidate
+from test_scans_emulated import check
 
 from kerneltune.inputs.descriptions import Kernels, discover
 from kerneltune.inputs.equation_cell import EquationCell
@@ -131,3 +133,18 @@ def test_a_file_is_run_by_children(
     child = (sys.executable, str(runner), str(emulator.folder), "h100_sxm")
     (trial,) = run_tilings([tiling], KERNELS.root, tiling_plan(2, 0), timeout=240.0, child=child)
     assert trial.passed, trial.sentence
+
+
+DIAGONAL = [
+    path
+    for path in EXAMPLES
+    if path not in RECURRENT and EquationCell.of_file(path).derivation.equations.weights
+]
+
+
+@pytest.mark.parametrize("direction", PASSES)
+@pytest.mark.parametrize("strategy", ["sequential", "overlap"])
+@pytest.mark.parametrize("path", DIAGONAL, ids=lambda path: path.stem)
+def test_example_cells_without_r(emulator: Emulator, path: Path, strategy: str, direction: str) -> None:
+    draw = random.Random(f"{path.stem} {strategy} {direction}")
+    check(emulator, drawn_candidate(draw, str(path), strategy, direction, "h100_sxm"), 3, "h100_sxm")
