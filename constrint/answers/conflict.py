@@ -7,8 +7,8 @@ small conflict among many constraints takes few solves. Domains are always part 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from constrint.answers.linear_conflicts import linear_conflicts
 from constrint.answers.search_arguments import options_of
 from constrint.errors import UnboundedError
 from constrint.modelling.conflict import Conflict
@@ -16,6 +16,9 @@ from constrint.modelling.declarations import Declarations
 from constrint.modelling.result import Status
 from constrint.search.solver import Solver
 from constrint.support.deadline import Deadline
+
+if TYPE_CHECKING:
+    from constrint.answers.linear_conflicts import LinearConflicts
 
 
 def find_conflict(
@@ -43,6 +46,16 @@ def find_conflict(
     return Conflict(blamed, minimal=not search.cut_short, beside=bool(background))
 
 
+def linear_part(model: Declarations, deadline: Deadline) -> LinearConflicts | None:
+    """The linear part of a model's constraints; None where they are few or many, and without HiGHS."""
+    rules = model.settings.relaxation
+    if not rules.least_blamed <= len(model.constraints) <= rules.most_blamed:
+        return None
+    from constrint.answers.linear_conflicts import linear_conflicts  # brings numpy
+
+    return linear_conflicts(model, deadline)
+
+
 class _ConflictSearch:
     """QuickXplain's recursion over constraint numbers."""
 
@@ -50,7 +63,7 @@ class _ConflictSearch:
         self.model = model
         self.deadline = Deadline(time_limit)
         self.cut_short = False
-        self._linear = linear_conflicts(model, self.deadline)
+        self._linear = linear_part(model, self.deadline)
 
     def linear_core(self, numbers: Sequence[int]) -> frozenset[int] | None:
         """A few of these constraints that contradict each other linearly; None if that is not proven."""

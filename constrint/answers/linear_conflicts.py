@@ -37,10 +37,8 @@ Key: TypeAlias = "tuple[IntExpr | tuple[int, int], int | None]"
 
 
 def linear_conflicts(model: Declarations, deadline: Deadline) -> LinearConflicts | None:
-    """The linear part of a model's constraints; None where it is small or none, late, or without HiGHS."""
-    rules = model.settings.relaxation
-    count = len(model.constraints)
-    if not rules.least_blamed <= count <= rules.most_blamed or not has_highs():
+    """The linear part of a model's constraints; None where there is none, or it is late, or without HiGHS."""
+    if not has_highs():
         return None
     try:
         with until(deadline):

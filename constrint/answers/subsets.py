@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeAlias, TypeVar, overload
 
-from constrint.answers.linear_conflicts import linear_conflicts
+from constrint.answers.conflict import linear_part
 from constrint.answers.search_arguments import options_of
 from constrint.errors import UnboundedError
 from constrint.expr import BoolVar, Comparison, IntExpr, Not, Or, Sum, definedness
@@ -134,7 +134,7 @@ class _Marco:
         given = set(candidates)
         self._background = [one for one in model.constraints if one not in given]
         self._model = model
-        self._linear = linear_conflicts(model, deadline)
+        self._linear = linear_part(model, deadline)
         place = {one: number for number, one in enumerate(model.constraints)}
         self._number = [place[one] for one in candidates]
         self._given = [place[one] for one in self._background]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import accumulate
 
-from constrint.engine.background_compile import LOADING, load_engine, loaded
 from constrint.engine.cache import is_filled, is_loaded
 from constrint.propagators import Propagator
 from constrint.settings import PresolveSettings
@@ -15,7 +14,11 @@ def is_at_hand(propagators: list[Propagator], deadline: Deadline, rules: Presolv
     """Whether the compiled engine is loaded, and pays; it is loaded from disk for large problems."""
     if is_loaded():
         return _is_large(propagators, rules.large)
-    if deadline.left < LOADING or not (is_filled("engine") and _is_large(propagators, rules.worth_loading)):
+    if not _is_large(propagators, rules.worth_loading) or not is_filled("engine"):
+        return False
+    from constrint.engine.background_compile import LOADING, load_engine, loaded  # small problems need none
+
+    if deadline.left < LOADING:
         return False
     loaded(load_engine, deadline)
     return True

@@ -89,8 +89,8 @@ def test_conflicts_and_corrections_of_drawn_models_are_those_of_brute_force(
         place = {one: number for number, one in enumerate(model.constraints)}
         found = model.conflicts()
         assert {frozenset(place[one] for one in each.constraints) for each in found} == cores, seed
-        repairs = model.corrections()
-        assert {frozenset(place[one] for one in each.constraints) for each in repairs} == removed, seed
+        fixes = model.corrections()
+        assert {frozenset(place[one] for one in each.constraints) for each in fixes} == removed, seed
     assert decided > 50
 
 

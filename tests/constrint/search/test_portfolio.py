@@ -146,8 +146,8 @@ def test_the_share_follows_the_structure() -> None:
     m.add(*(a * b != 30 for a, b in itertools.pairwise(x)), sum_(x) == 20)
     assert kind(m) == "products"
     m = Model()
-    y, b = m.int_vars("y", 9, 0, 20), m.bool_vars("b", 9)
-    m.add(*(b[i] == (y[i] + 2 * y[(i + 1) % 9] - y[(i + 2) % 9] <= 5) for i in range(9)))
+    y, truth = m.int_vars("y", 9, 0, 20), m.bool_vars("truth", 9)
+    m.add(*(truth[i] == (y[i] + 2 * y[(i + 1) % 9] - y[(i + 2) % 9] <= 5) for i in range(9)))
     assert kind(m) == "others"
     m = Model()
     t, d = m.int_vars("t", 4, 0, 30), m.int_vars("d", 4, 1, 9)
@@ -155,6 +155,6 @@ def test_the_share_follows_the_structure() -> None:
     m.settings = DEFAULT.with_fields(presolve={"least_tasks": 1 << 60})
     assert kind(m) == "schedules"
     m = Model()
-    c = [m.bool_var(f"c{i}") for i in range(9)]
-    m.add(*(p | ~q | r for p, q, r in zip(c, c[1:], c[2:], strict=False)))
+    b = [m.bool_var(f"b{i}") for i in range(9)]
+    m.add(*(p | ~q | r for p, q, r in zip(b, b[1:], b[2:], strict=False)))
     assert kind(m) == "others"
