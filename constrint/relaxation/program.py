@@ -146,7 +146,8 @@ class RelaxationProgram:
         Measured: 10 to 50 with 1,000 rows and columns each, 16 to 160 with 3,000, 15 to 750 with 10,000; the
         most where points are dense, as in covers, and little at first.
         """
-        return 8 + (len(self._all) + len(self.rows)) // 200
+        size = len(self._all) + len(self.rows)
+        return 8 + size // 200 + (size // 2000) ** 2
 
     def solve(self, lower: Ints, upper: Ints, enough: int | None = None, most: int = EVER) -> int:
         """Find the optimum within bounds.
