@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 
@@ -15,7 +15,7 @@ from kerneltune.inputs.descriptions import ENDING, discover
 from kerneltune.inputs.equation_cell import EquationCell
 
 States = tuple[torch.Tensor, ...]
-Step = Callable[[torch.Tensor, torch.Tensor, torch.Tensor | None, States], States]
+Step: TypeAlias = "Callable[[torch.Tensor, torch.Tensor, torch.Tensor | None, States], States]"
 
 
 def named(cell: str | EquationCell) -> str:
