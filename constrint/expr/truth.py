@@ -28,7 +28,7 @@ def truth_message(frame: FrameType | None) -> str:
 
 
 def _instead(frame: FrameType) -> str | None:
-    """What to write in place of the code that runs; None where that cannot be told."""
+    """The code to write in place of the code that runs; None where that cannot be told."""
     path = _path(frame)
     if path is None:
         return None

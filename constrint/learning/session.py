@@ -45,7 +45,7 @@ from constrint.preparing.checks import check
 from constrint.preparing.search_protocol import Outcome, SearchStep, SearchTask, Stoppable
 from constrint.presolve import Root
 from constrint.relaxation.highs import has_highs
-from constrint.relaxation.sums import too_few_sums
+from constrint.relaxation.shared_sums import too_few_sums
 from constrint.store.state import State
 from constrint.support.deadline import Pace
 

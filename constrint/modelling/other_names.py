@@ -56,7 +56,7 @@ _NAMES = {
     "optimize": "m.solve()",
     "value": "result[x]",
 }
-"""What a call of another solver's model is here, by its name without case and underscores."""
+"""Calls of other solvers' models in constrint's form, by their names without case and underscores."""
 
 
 def unknown_attribute(kind: str, name: str, known: list[str]) -> str:

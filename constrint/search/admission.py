@@ -18,7 +18,7 @@ from constrint.preparing.branching import Brancher
 from constrint.preparing.restart_rules import Restarts
 from constrint.preparing.search_protocol import SearchTask
 from constrint.presolve.breaking import without_symmetries
-from constrint.relaxation.sums import sums_of, too_few_sums
+from constrint.relaxation.shared_sums import sums_of, too_few_sums
 from constrint.search.depth_first import DepthFirstRun
 from constrint.search.members import (
     CountingMember,

@@ -109,7 +109,7 @@ def _as_number(terms: Terms, node: Node) -> str:
 
 
 def _backward_leaves(derivation: Derivation) -> Mapping[Node, str]:
-    """What the backward pass reads, by the values that it stands for."""
+    """The names that the backward pass reads, by the values that it stands for."""
     equations, saved = derivation.equations, derivation.saved
     found: dict[Node, str] = {}
     for node in equations.graph.nodes:

@@ -14,7 +14,7 @@ from kerneltune.cells.weights import WeightSum, weight_sums
 
 
 @dataclass(frozen=True)
-class Backward:
+class StepGradients:
     """The gradients by a step's operands, as values that depend on the gradients by the states after it.
 
     Attributes:
@@ -42,7 +42,7 @@ class Derivation:
     equations: Equations
 
     @cached_property
-    def backward(self) -> Backward:
+    def backward(self) -> StepGradients:
         """The gradients."""
         equations = self.equations
         graph = equations.graph
@@ -53,7 +53,7 @@ class Derivation:
             known = {int(n.value): value_of(graph, g) for n, g in found.items() if n.op == kind}
             return tuple(known.get(number, graph.constant(0.0)) for number in range(count))
 
-        return Backward(
+        return StepGradients(
             tuple(by_input),
             tuple(by_product),
             of("before", len(equations.states)),
@@ -77,7 +77,7 @@ class Derivation:
 
     @cached_property
     def ahead(self) -> tuple[Node, ...]:
-        """What gradients are multiplied with or chosen by: known before them."""
+        """The values that gradients are multiplied with or chosen by: known before them."""
         results = self.computed
         late: set[Node] = set()
         found: dict[Node, None] = {}
@@ -90,7 +90,7 @@ class Derivation:
 
     @cached_property
     def saved(self) -> Saved:
-        """What training saves of each step."""
+        """The values that training saves of each step."""
         sums = self.weight_sums if self.equations.recurs else ()
         least = max((one.state for one in sums), default=0)
         return choose_saved(self.equations.after, self.ahead, least)

@@ -74,11 +74,11 @@ def read_equations(name: str, source: Source, options: Mapping[str, float] | Non
     Raises:
         InputError: The text is wrong; the message has line and column.
     """
-    return _Reader(name, source, dict(options or {})).read()
+    return _EquationsReader(name, source, dict(options or {})).read()
 
 
 @dataclass
-class _Reader:
+class _EquationsReader:
     name: str
     source: Source
     given: dict[str, float]

@@ -122,7 +122,7 @@ def _is(node: Node, value: float) -> bool:
 
 
 def behind(results: Iterable[Node], known: Iterable[Node] = ()) -> list[Node]:
-    """What results are computed from, themselves included, in order; what is known is not taken apart."""
+    """The values behind results, themselves included, in order; what is known is not taken apart."""
     given = set(known)
     found: set[Node] = set()
     open_nodes = list(results)

@@ -52,7 +52,7 @@ class DerivedReference:
         return states
 
     def saved(self, wx: Array, r: Array, bias: Array, states: Array) -> tuple[Array, Array]:
-        """What training saves: values, `[T, B, H, D, V]`, and states after h, `[T + 1, B, H, D, F]`."""
+        """Results that training saves: values `[T, B, H, D, V]` and states after h `[T + 1, B, H, D, F]`."""
         saved = self.derivation.saved
         values = self._known(saved.values, wx, r, bias, states)
         kept = [np.broadcast_to(values[node], wx.shape[:4]) for node in saved.values]

@@ -27,7 +27,7 @@ MOST_SECONDS = 30.0
 
 @dataclass(frozen=True)
 class Saved:
-    """What the backward pass finds.
+    """The values that the backward pass finds.
 
     Attributes:
         values: Values that the forward pass saves.

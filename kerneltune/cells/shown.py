@@ -51,7 +51,7 @@ class Shown:
         return rows
 
     def saved(self) -> dict[str, Any]:
-        """What training saves of each unit and step, what backward reads and computes again."""
+        """The values that training saves of each unit and step, what backward reads and computes again."""
         saved, states = self.derivation.saved, self.derivation.equations.states
         hidden = {1: "after the step", 0: "before the step", -1: None}[saved.hidden]
         return {

@@ -12,7 +12,7 @@ from kerneltune.cells.graph import Graph, Node
 
 @dataclass(frozen=True)
 class Factor:
-    """What a gradient is multiplied with.
+    """A factor of a gradient.
 
     Attributes:
         kind: `times` a value; `if` or `unless` a condition is met, else 0; or `negated`.

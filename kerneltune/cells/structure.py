@@ -1,4 +1,4 @@
-"""What a cell is, decided from its equations, and which strategies are exact for it."""
+"""The kind of a cell, decided from its equations, and which strategies are exact for it."""
 
 from __future__ import annotations
 
