@@ -84,7 +84,7 @@ class _EquationsReader:
     given: dict[str, float]
     lists: dict[str, tuple[str, ...]] = field(default_factory=dict)
     options: dict[str, float] = field(default_factory=dict)
-    places: dict[str, Any] = field(default_factory=dict)  # of declared names
+    places: dict[str, object] = field(default_factory=dict)  # of declared names
     gain: float = 1.0
 
     def read(self) -> Equations:
@@ -160,7 +160,7 @@ class _EquationsReader:
             raise self.source.error(tree, f"{tree.children[0]} is too large for float32")
         return -value if tree.data == "negative" else value
 
-    def _declare(self, name: Any, kind: str) -> None:
+    def _declare(self, name: object, kind: str) -> None:
         if str(name) in RESERVED:
             raise self.source.error(
                 name, f"the {kind} cannot have the name '{name}', which is a word of the language"

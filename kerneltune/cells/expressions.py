@@ -42,14 +42,14 @@ class Expressions:
     states: tuple[str, ...]
     weights: tuple[str, ...]
     options: Mapping[str, float]
-    places: Mapping[str, Any]
+    places: Mapping[str, object]
     lines: Mapping[str, int]
     graph: Graph = field(default_factory=Graph)
     made: dict[str, Node] = field(default_factory=dict)
     new: dict[str, Node] = field(default_factory=dict)
     labels: dict[Node, str] = field(default_factory=dict)
     _used: set[str] = field(default_factory=set)
-    _made_at: dict[str, Any] = field(default_factory=dict)
+    _made_at: dict[str, object] = field(default_factory=dict)
     _has_slope: bool = False
 
     def assign(self, tree: Any) -> None:
@@ -82,7 +82,7 @@ class Expressions:
             if f"={name}" not in self._used:
                 raise self.source.error(place, f"the value '{name}' is never used")
 
-    def _check_target(self, target: Any, name: str) -> None:
+    def _check_target(self, target: object, name: str) -> None:
         problem = None
         if name.endswith("'"):
             if name[:-1] not in self.states:
@@ -101,7 +101,7 @@ class Expressions:
         if problem:
             raise self.source.error(target, problem)
 
-    def _with_slope(self, expression: Any, slope: Any) -> Node:
+    def _with_slope(self, expression: object, slope: object) -> Node:
         """A value whose derivative by the one name in it is given."""
         names = sorted({str(one) for one in _names_in(expression)} - set(self.options))
         if len(names) != 1:
@@ -114,7 +114,7 @@ class Expressions:
         argument = self._named(next(iter(_names_in(expression, set(self.options)))))
         return self.graph.apply("surrogate", value, argument, self._value(slope))
 
-    def _value(self, tree: Any) -> Node:
+    def _value(self, tree: object) -> Node:
         made = self._made(tree)
         if made.op == "constant" and abs(made.value) > LARGEST:
             raise self.source.error(tree, "this number is too large for float32")
@@ -138,7 +138,7 @@ class Expressions:
             raise self.source.error(tree, "this is a division by zero")
         return made
 
-    def _named(self, token: Any) -> Node:
+    def _named(self, token: object) -> Node:
         name = str(token)
         if "." in name:
             return self._part(token, *name.split("."))
@@ -160,7 +160,7 @@ class Expressions:
             return self.graph.constant(self.options[name])
         raise self._unknown(token, name)
 
-    def _part(self, token: Any, matrix: str, gate: str) -> Node:
+    def _part(self, token: object, matrix: str, gate: str) -> Node:
         if matrix not in PARTS:
             raise self.source.error(
                 token, f"unknown part '{token}': a gate has the parts W.{gate} and R.{gate}"
@@ -170,7 +170,7 @@ class Expressions:
         self._used.add(gate)
         return self.graph.leaf(PARTS[matrix], self.gates.index(gate))
 
-    def _unknown(self, token: Any, name: str) -> InputError:
+    def _unknown(self, token: object, name: str) -> InputError:
         if name in self.lines:
             problem = f"'{name}' is used before the equation that makes it, in line {self.lines[name]}"
         elif name[:-1] in self.states and name.endswith("'"):
@@ -223,7 +223,7 @@ class Expressions:
             raise self._flat(token, "where(…) of two numbers")
         return self.graph.apply("select", met, first, second)
 
-    def _flat(self, token: Any, what: str) -> InputError:
+    def _flat(self, token: object, what: str) -> InputError:
         problem = (
             f"{what} has no derivative but 0: give the one to train with, NAME = EXPRESSION slope EXPRESSION"
         )

@@ -94,7 +94,7 @@ class DerivedReference:
         return Gradients(by_input, by_product, np.stack(carried))
 
     @cached_property
-    def _units(self) -> dict[Node, Any]:
+    def _units(self) -> dict[Node, object]:
         """The weights by their values in the graph."""
         nodes = self.derivation.equations.graph.nodes
         weights = self.weights

@@ -78,7 +78,7 @@ class _Choice:
             model.add(larger.implies(smaller))
         self.save: dict[Node, Any] = {}
         self.computed: dict[Node, Any] = {}
-        self.exact: dict[Node, Any] = {}
+        self.exact: dict[Node, object] = {}
         self.known: dict[Node, Any] = {}
         for node in nodes:
             self._add(node)
@@ -86,7 +86,7 @@ class _Choice:
     def _add(self, node: Node) -> None:
         model = self.model
         in_state = [self.states[number - 1] for number in self.of_states[node]]
-        given: list[Any] = list(in_state)
+        given: list[object] = list(in_state)
         if node.op == "before" and node.value == 0:
             given.append(self.before)
         if node.op != "before" and not in_state:
@@ -133,7 +133,7 @@ class _Choice:
             raise InputError("the cell is too large: what its training saves is not found in 30 seconds")
         values = result.values
 
-        def chosen(variables: dict[Node, Any]) -> tuple[Node, ...]:
+        def chosen(variables: dict[Node, object]) -> tuple[Node, ...]:
             return tuple(node for node, one in variables.items() if result[one])
 
         hidden = 1 if values["after"] else 0 if values["before"] else -1

@@ -88,7 +88,7 @@ class Shown:
         return {node: labels[node] for node in sorted(labels, key=lambda node: node.index)}
 
     @cached_property
-    def _leaves(self) -> dict[Node, Any]:
+    def _leaves(self) -> dict[Node, object]:
         sympy, equations = sympy_module(), self.derivation.equations
         found = {}
         for node in self.derivation.equations.graph.nodes:
@@ -104,13 +104,13 @@ class Shown:
                 found[node] = sympy.Symbol(_name(names[number]))
         return found
 
-    def _symbol(self, name: str) -> Any:
+    def _symbol(self, name: str) -> object:
         return sympy_module().Symbol(_name(name))
 
-    def _symbols(self, results: Sequence[Node], but: Node | None = None) -> dict[Node, Any]:
+    def _symbols(self, results: Sequence[Node], but: Node | None = None) -> dict[Node, object]:
         return {n: self._symbol(name) for n, name in self._named.items() if n is not but}
 
-    def _latex(self, results: Sequence[Node], known: dict[Node, Any]) -> list[str]:
+    def _latex(self, results: Sequence[Node], known: dict[Node, object]) -> list[str]:
         sympy = sympy_module()
         return [sympy.latex(one) for one in expressions(results, known, plain=True)]
 

@@ -29,7 +29,7 @@ def symbols(equations: Equations) -> dict[Node, Any]:
     return found
 
 
-def expressions(results: Sequence[Node], known: Mapping[Node, Any], *, plain: bool = False) -> list[Any]:
+def expressions(results: Sequence[Node], known: Mapping[Node, object], *, plain: bool = False) -> list[Any]:
     """Results as sympy expressions of known ones; if ``plain``, functions keep their names."""
     sympy = sympy_module()
     whole = {n: sympy.Integer(n.value) for n in behind(results, list(known)) if _is_whole(n)}
@@ -43,7 +43,7 @@ def _operations() -> dict[str, Any]:
     def sigmoid(x: Any) -> Any:
         return 1 / (1 + sympy.exp(-x))
 
-    def chosen(met: Any, a: Any, b: Any) -> Any:
+    def chosen(met: object, a: object, b: object) -> object:
         return sympy.Piecewise((a, met), (b, True))
 
     return {

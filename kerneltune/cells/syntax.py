@@ -30,7 +30,7 @@ class Source:
     text: str
     first_line: int = 1
 
-    def error(self, place: Any, problem: str) -> InputError:
+    def error(self, place: object, problem: str) -> InputError:
         """An error at a token or a tree."""
         meta = getattr(place, "meta", place)
         line, column = getattr(meta, "line", None), getattr(meta, "column", None)

@@ -49,9 +49,9 @@ class Recurrent(torch.nn.Module):  # type: ignore[misc] # torch has no types her
         batch_first: bool = False,
         dropout: float = 0.0,
         bidirectional: bool = False,
-        options: dict[str, Any] | None = None,
+        options: dict[str, object] | None = None,
         runs_on: Launcher | None = None,
-        **made: Any,
+        **made: object,
     ) -> None:
         super().__init__()
         unknown = made.keys() - {"device", "dtype"}

@@ -128,7 +128,7 @@ def _fits() -> None:
     """Nothing: tensors are checked where the call is traced."""
 
 
-def _ticket(passes: Passes, left: Any, parameters: list[torch.Tensor]) -> torch.Tensor:
+def _ticket(passes: Passes, left: object, parameters: list[torch.Tensor]) -> torch.Tensor:
     """A tensor with the number under which this stays as long as the tensor does."""
     number = next(_NUMBERS)
     addresses = [one.data_ptr() for one in parameters]
@@ -176,7 +176,7 @@ def _fresh(found: list[torch.Tensor | None], like: tuple[torch.Tensor, ...]) -> 
     return made
 
 
-def _again(data: torch.Tensor, tensors: _Given, options: tuple[Any, ...]) -> _Kept:
+def _again(data: torch.Tensor, tensors: _Given, options: tuple[object, ...]) -> _Kept:
     """The forward pass anew."""
     if options[-1]:
         raise RuntimeError(
