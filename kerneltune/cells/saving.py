@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from constrint import Model, Status
 from kerneltune.cells.graph import COMPARISONS, SPECIAL, Node, behind
 from kerneltune.errors import InputError
 
@@ -63,6 +62,8 @@ class _Choice:
     """The model: which nodes are saved, computed or given, and which of them are exact."""
 
     def __init__(self, after: Sequence[Node], nodes: Sequence[Node], least_states: int) -> None:
+        from constrint import Model  # layers import this module before they have anything to solve
+
         self.model = Model("saved")
         self.first = after[0]
         self.of_states = {node: _states_of(node, after) for node in nodes}
@@ -129,7 +130,7 @@ class _Choice:
         for node, one in self.computed.items():
             work = work + (1000 if node.op in SPECIAL else 1) * one
         result = model.solve(minimize=size * 1_000_000 + work, time_limit=MOST_SECONDS)
-        if result.status is not Status.OPTIMAL:
+        if result.status.name != "OPTIMAL":
             raise InputError("the cell is too large: what its training saves is not found in 30 seconds")
         values = result.values
 

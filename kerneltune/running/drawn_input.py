@@ -51,7 +51,8 @@ def random_arrays(
         "bias": ((heads, gates, dim), 0.5),
     }
     if cell.spec.weights:
-        shapes["weights"] = ((heads, len(cell.spec.weights), dim), 0.5)
+        # Small: a state that feeds its own gate by a large one has two ends, and rounding decides which.
+        shapes["weights"] = ((heads, len(cell.spec.weights), dim), 0.1)
     random, found = np.random.default_rng(seed), {}
     initial = random.standard_normal((states, *row), dtype=np.float32) * np.float32(0.5)
     for state, name in enumerate(cell.spec.states):
