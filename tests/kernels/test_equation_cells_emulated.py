@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from drawn_cells import DrawnCell
 from emulator.build import Emulator
-from emulator.crossed import more
+from emulator.crossed import more, one_each
 from emulator.passes import check_case
 from test_diagonal_emulated import drawn_candidate
 from test_scans_emulated import check
@@ -46,8 +46,7 @@ def test_drawn_cells_are_right(emulator: Emulator, number: int) -> None:
         check_case(emulator, kernels, GPU, space.best(), [number])
 
 
-@pytest.mark.parametrize("direction", PASSES)
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize(("strategy", "direction"), one_each(STRATEGIES, PASSES))
 def test_a_cell_of_three_saved_states(emulator: Emulator, strategy: str, direction: str) -> None:
     equations = """
         c' = sigmoid(f) * c + tanh(a)
@@ -70,16 +69,19 @@ PEEPHOLE = """
 """
 
 
-WITH_DTYPES = [
-    pytest.param(strategy, dtype, marks=[pytest.mark.slow] if dtype == "fp32" else [])
-    for strategy in STRATEGIES
-    for dtype in ("bf16", "fp32")
-    if dtype in KERNELS.strategies[strategy].spec.dtypes
+def in_float32(strategy: str) -> bool:
+    return "fp32" in KERNELS.strategies[strategy].spec.dtypes
+
+
+WEIGHTS = one_each(STRATEGIES, PASSES, ["bf16"])
+WEIGHTS += [
+    pytest.param(strategy, direction, "fp32", marks=[pytest.mark.slow])
+    for strategy in filter(in_float32, STRATEGIES)
+    for direction in PASSES
 ]
 
 
-@pytest.mark.parametrize("direction", PASSES)
-@pytest.mark.parametrize(("strategy", "dtype"), WITH_DTYPES)
+@pytest.mark.parametrize(("strategy", "direction", "dtype"), WEIGHTS)
 def test_weights_of_single_units(emulator: Emulator, strategy: str, direction: str, dtype: str) -> None:
     cell = EquationCell("peephole", gates="i f z o", states="h c", weights="p_i p_f p_o", equations=PEEPHOLE)
     kernels = with_cell(cell)
@@ -91,8 +93,7 @@ EXAMPLES = sorted((Path(__file__).parents[2] / "examples" / "cells").glob("*.cel
 RECURRENT = [path for path in EXAMPLES if EquationCell.of_file(path).derivation.equations.recurs]
 
 
-@pytest.mark.parametrize("direction", PASSES)
-@pytest.mark.parametrize("path", RECURRENT, ids=lambda path: path.stem)
+@pytest.mark.parametrize(("path", "direction"), one_each(RECURRENT, PASSES))
 def test_example_cells(emulator: Emulator, path: Path, direction: str) -> None:
     problem = Problem(str(path), 2, 16, 5, "bf16", 4, direction)
     check_case(emulator, KERNELS, GPU, TilingSpace(problem, GPU, KERNELS, "block").best(), [3, 4])
@@ -102,8 +103,9 @@ NUMBERS = [pytest.param(gates, marks=[] if gates == 5 else [pytest.mark.slow]) f
 
 
 @pytest.mark.parametrize("gates", NUMBERS)
-@pytest.mark.parametrize("direction", PASSES)
-@pytest.mark.parametrize("strategy", [name for name in STRATEGIES if name != "warpgroup"])
+@pytest.mark.parametrize(
+    ("strategy", "direction"), one_each([name for name in STRATEGIES if name != "warpgroup"], PASSES)
+)
 def test_any_number_of_gates(emulator: Emulator, strategy: str, direction: str, gates: int) -> None:
     """With both kinds of gradients, which in 16 bits are packed otherwise for even numbers."""
     names = [f"g{number}" for number in range(gates)]
@@ -142,9 +144,9 @@ DIAGONAL = [
 ]
 
 
-@pytest.mark.parametrize("direction", PASSES)
-@pytest.mark.parametrize("strategy", ["sequential", "overlap"])
-@pytest.mark.parametrize("path", DIAGONAL, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    ("path", "strategy", "direction"), one_each(DIAGONAL, ["sequential", "overlap"], PASSES)
+)
 def test_example_cells_without_r(emulator: Emulator, path: Path, strategy: str, direction: str) -> None:
     draw = random.Random(f"{path.stem} {strategy} {direction}")
     check(emulator, drawn_candidate(draw, str(path), strategy, direction, "h100_sxm"), 3, "h100_sxm")
