@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from difflib import get_close_matches
 from inspect import signature
 
 _NAMES = {
@@ -62,6 +61,8 @@ _NAMES = {
 def unknown_attribute(kind: str, name: str, known: list[str]) -> str:
     """The message for an attribute that a model does not have."""
     said = f"'{kind}' object has no attribute '{name}'"
+    from difflib import get_close_matches
+
     plain = name.replace("_", "").lower()
     if wanted := _NAMES.get(plain):
         return f"{said}. In constrint: {wanted}"
@@ -77,6 +78,8 @@ def keywords_of(call: Callable[..., object]) -> tuple[str, ...]:
 
 def unknown_keyword(call: Callable[..., object], name: str) -> str:
     """The message for a keyword that a call does not have."""
+    from difflib import get_close_matches
+
     known = keywords_of(call)
     near = get_close_matches(name, known, n=1, cutoff=0.6)
     hint = f". Did you mean '{near[0]}'?" if near else f": it has {', '.join(known)}"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import msgspec
@@ -185,7 +186,7 @@ class Cell:
         """The CUDA source that declares the cell's struct; what it includes is relative to ``root``."""
         return f'#include "{self.folder.relative_to(root).as_posix()}/cell.cuh"'
 
-    def reference_module(self) -> Any:
+    def reference_module(self) -> ModuleType:
         """The float64 reference module: ``forward``, and for gradients ``saved`` and ``backward``."""
         path = self.folder / "reference.py"
         found = importlib.util.spec_from_file_location(f"kerneltune_reference_{self.name}", path)

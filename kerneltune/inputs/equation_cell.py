@@ -7,7 +7,8 @@ import re
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from types import ModuleType
+from typing import Self, cast
 
 from kerneltune.cells.derivation import Derivation
 from kerneltune.cells.equations import read_equations
@@ -144,8 +145,8 @@ class EquationCell(Cell):
 
         return struct_of(self.derivation)
 
-    def reference_module(self) -> Any:
+    def reference_module(self) -> ModuleType:
         """The float64 reference: `forward`, `saved` and `backward`."""
         from kerneltune.cells.reference import DerivedReference
 
-        return DerivedReference(self.derivation)
+        return cast("ModuleType", DerivedReference(self.derivation))  # it has a module's functions

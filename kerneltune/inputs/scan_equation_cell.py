@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import cast
 
 from kerneltune.errors import InputError
 from kerneltune.inputs.equation_cell import EquationCell
 from kerneltune.inputs.scan_descriptions import ScanCell, ScanCellSpec
 
 MOST_INPUTS = 4
-"""The most arrays that a scan's kernels read (`kernels/scan/common/scan_arguments.cuh`)."""
+"""The most arrays that a scan's kernels read (`kernels/scan/common/arguments.cuh`)."""
 
 
 class ScanEquationCell(EquationCell, ScanCell):
@@ -52,8 +53,8 @@ class ScanEquationCell(EquationCell, ScanCell):
 
         return scan_struct_of(self.derivation)
 
-    def reference_module(self) -> Any:
+    def reference_module(self) -> ModuleType:
         """The float64 reference: `step` and `backward`."""
         from kerneltune.cells.scan_reference import DerivedScanReference
 
-        return DerivedScanReference(self.derivation)
+        return cast("ModuleType", DerivedScanReference(self.derivation))  # it has a module's functions

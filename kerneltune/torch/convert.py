@@ -8,10 +8,10 @@ import torch
 from torch.nn.utils import parametrize
 
 from kerneltune.errors import InputError
-from kerneltune.torch.layers import GRU, LSTM, RNN, RecurrentLayer
+from kerneltune.torch.layers import GRU, LSTM, RNN, TorchLayer
 
 Model = TypeVar("Model", bound=torch.nn.Module)
-_KINDS: dict[type, type[RecurrentLayer]] = {torch.nn.LSTM: LSTM, torch.nn.GRU: GRU, torch.nn.RNN: RNN}
+_KINDS: dict[type, type[TorchLayer]] = {torch.nn.LSTM: LSTM, torch.nn.GRU: GRU, torch.nn.RNN: RNN}
 _NAMES = ("input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout", "bidirectional")
 _OLD = {  # what torch's hooks of before parametrisations leave on a layer, by how names of parameters end
     "_g": "torch.nn.utils.parametrizations.weight_norm in place of torch.nn.utils.weight_norm",
@@ -31,7 +31,7 @@ def convert(model: Model) -> Model:
     parameters, buffers or methods; nothing is converted then.
     """
     found = [(name, one) for name, one in model.named_modules() if _kind_of(one) is not None]
-    made: dict[int, RecurrentLayer] = {}
+    made: dict[int, TorchLayer] = {}
     refused = []
     for name, layer in found:
         try:
@@ -49,11 +49,11 @@ def convert(model: Model) -> Model:
     return cast("Model", made.get(id(model), model))
 
 
-def converted(layer: torch.nn.RNNBase) -> RecurrentLayer:
+def converted(layer: torch.nn.RNNBase) -> TorchLayer:
     """The layer with torch's parameters, not copied."""
     if _kind_of(layer) is None:
         raise InputError(f"{type(layer).__name__} is no LSTM, GRU or RNN of torch.nn")
-    found: RecurrentLayer = convert(layer)
+    found: TorchLayer = convert(layer)
     return found
 
 
@@ -65,7 +65,7 @@ def _kind_of(module: torch.nn.Module) -> type | None:
     return kind if kind in _KINDS else None
 
 
-def _made(layer: torch.nn.Module) -> RecurrentLayer:
+def _made(layer: torch.nn.Module) -> TorchLayer:
     """The new layer with the old one's parameters and parametrisations; the old one stays as it is."""
     kind = _kind_of(layer)
     assert kind is not None
@@ -75,7 +75,7 @@ def _made(layer: torch.nn.Module) -> RecurrentLayer:
         options["proj_size"] = layer.proj_size
     if kind is torch.nn.RNN:
         options["nonlinearity"] = layer.nonlinearity
-    made: RecurrentLayer = _KINDS[kind](**options, device="meta")
+    made: TorchLayer = _KINDS[kind](**options, device="meta")
     parametrised = layer._modules.get("parametrizations")
     _check_names(layer, made, set(parametrised or ()))
     for name in parametrised or ():
@@ -89,7 +89,7 @@ def _made(layer: torch.nn.Module) -> RecurrentLayer:
     return made
 
 
-def _check_names(layer: torch.nn.Module, made: RecurrentLayer, parametrised: set[str]) -> None:
+def _check_names(layer: torch.nn.Module, made: TorchLayer, parametrised: set[str]) -> None:
     """Raise `InputError` where parameters, buffers or modules are not torch's."""
     wanted, names = set(made._parameters), set(layer._parameters) | parametrised
     if names != wanted:
@@ -115,7 +115,7 @@ def _added_attributes(layer: torch.nn.Module, kind: type) -> dict[str, object]:
     return added
 
 
-def _hand_over_hooks(layer: torch.nn.Module, made: RecurrentLayer) -> None:
+def _hand_over_hooks(layer: torch.nn.Module, made: TorchLayer) -> None:
     """Hooks of all kinds, in the same dictionaries, so that what removes them still does."""
     for name, value in layer.__dict__.items():
         if "_hook" not in name:

@@ -1,6 +1,6 @@
 """Recurrent layers that take the place of `torch.nn`'s: same arguments, parameters, states and outputs.
 
-What torch's layers lack is among the keyword arguments of `Added` and of `RecurrentLayer.forward`.
+What torch's layers lack is among the keyword arguments of `Added` and of `TorchLayer.forward`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Added(TypedDict, total=False):
     learned_initial: bool
 
 
-class RecurrentLayer(Stack):
+class TorchLayer(Stack):
     """The base of the four layers."""
 
     cell: str
@@ -295,7 +295,7 @@ _NAMES = frozenset(one.name for one in fields(Sizes))
 _CHANGEABLE = ("batch_first", "dropout", "recurrent_dropout", "zoneout")  # of them, in a layer that is there
 
 
-class LSTM(RecurrentLayer):
+class LSTM(TorchLayer):
     """`torch.nn.LSTM` on solved kernels; gates in the order i, f, g, o; states h and c.
 
     Arguments are torch's, and by keyword those of `Added`.
@@ -321,7 +321,7 @@ class LSTM(RecurrentLayer):
         super().__init__(Sizes(*sizes, **added), device, dtype)
 
 
-class GRU(RecurrentLayer):
+class GRU(TorchLayer):
     """`torch.nn.GRU` on solved kernels; gates in the order r, z, n; one state, h.
 
     Arguments are torch's, and by keyword those of `Added`.
@@ -355,7 +355,7 @@ class sLSTM(GRU):  # noqa: N801 # the paper's name
     cell = "slstm"
 
 
-class RNN(RecurrentLayer):
+class RNN(TorchLayer):
     """`torch.nn.RNN` on solved kernels, with `nonlinearity` "tanh" or "relu"; one state, h.
 
     Arguments are torch's, and by keyword those of `Added`.

@@ -18,7 +18,7 @@ from torch.distributed.tensor.parallel import ParallelStyle
 
 from kerneltune.errors import InputError
 from kerneltune.torch.fitting import arrived
-from kerneltune.torch.layers import RecurrentLayer
+from kerneltune.torch.layers import TorchLayer
 
 
 class HeadwiseParallel(ParallelStyle):  # type: ignore[misc] # torch has no types here
@@ -62,7 +62,7 @@ class HeadwiseParallel(ParallelStyle):  # type: ignore[misc] # torch has no type
 
 def _checked(module: torch.nn.Module, mesh: DeviceMesh) -> int:
     """The number of ranks; raises `InputError` where a layer's heads cannot be divided over them."""
-    if not isinstance(module, RecurrentLayer):
+    if not isinstance(module, TorchLayer):
         raise InputError(f"HeadwiseParallel takes kerneltune.torch's layers, not {type(module).__name__}")
     sizes, ranks = module.sizes, int(mesh.size())
     if mesh.ndim != 1:
@@ -79,7 +79,7 @@ def _checked(module: torch.nn.Module, mesh: DeviceMesh) -> int:
     return ranks
 
 
-def _divide(module: RecurrentLayer, rank: int, ranks: int) -> None:
+def _divide(module: TorchLayer, rank: int, ranks: int) -> None:
     """Leave a layer the heads of one rank."""
     sizes = module.sizes
     count = sizes.heads // ranks

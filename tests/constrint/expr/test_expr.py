@@ -118,7 +118,7 @@ def test_misuse_says_what_to_write_instead(model: Model, misuse: Callable[..., A
 
 def test_a_model_refuses_what_is_no_constraint(model: Model) -> None:
     x = model.int_var("x", 0, 9)
-    for wrong in (True, 3, x, x + 1, "x > 3"):
+    for wrong in (False, 3, x, x + 1, "x > 3"):
         with pytest.raises(ci.ModelError, match=r"condition"):
             model.add(wrong)  # type: ignore[arg-type]
     with pytest.raises(ci.ModelError, match="declared twice"):

@@ -24,7 +24,7 @@ from constrint.store.state import NOGOODS
 
 VARIABLES = get_args(VariableSelector)
 VALUES = get_args(ValueSelector)
-WAYS = [
+WAYS: list[dict[str, Any]] = [
     {},
     {"restarts": ci.Restarts("luby", 1)},
     {"restarts": ci.Restarts("geometric", 2, 1.2)},
@@ -103,7 +103,8 @@ def test_all_ways_find_what_brute_force_finds(seed: int) -> None:
 @pytest.mark.parametrize("variables", VARIABLES)
 def test_engines_and_numbers_walk_the_same_tree(variables: Any) -> None:
     """Interpreted, compiled and exact: the same nodes, with every value selector and way."""
-    for values, way in zip(VALUES, itertools.cycle(WAYS)):
+    alone = [way for way in WAYS if getattr(way.get("restarts"), "alone", True)]  # a portfolio needs int64
+    for values, way in zip(VALUES, itertools.cycle(alone)):
         walks = []
         for engine, offset in (("interpreted", 0), ("compiled", 0), ("interpreted", 10**30)):
             m = ci.Model()
@@ -325,7 +326,7 @@ def test_decisions_that_decide_nothing(answer: Callable[..., Any], message: str)
         ({"restarts": 5}, "Restarts"),
         ({"lns": True}, "give minimize= or maximize="),
         ({"learn": True, "restarts": "luby"}, "has its own restarts"),
-        ({"branching": 5}, "a Brancher, a list of Group or a function"),
+        ({"branching": 5}, "a Brancher, a list of Group, a function or names"),
         ({"branching": ["x"]}, "Group"),
     ],
 )
