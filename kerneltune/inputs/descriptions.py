@@ -246,10 +246,10 @@ def discover(root: Path | None = None) -> Kernels:
     """
     root = root or data_folder("kernels")
     forward, backward = (read_strategies(root, *names) for names in DESCRIPTIONS.items())
-    cells: dict[str, Cell] = {
-        path.stem: _cell_of_file(path) for path in sorted(root.glob(f"cells/*{ENDING}"))
-    }
-    cells |= {spec.name: Cell(spec, folder) for spec, folder in read_cells(root, CellSpec)}
+    cells = {spec.name: Cell(spec, folder) for spec, folder in read_cells(root, CellSpec)}
+    for path in sorted(root.glob(f"cells/*{ENDING}")):
+        if path.stem not in cells:  # else nothing is derived
+            cells[path.stem] = _cell_of_file(path)
     return Kernels(root, forward, cells, backward)
 
 
