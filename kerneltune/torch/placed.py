@@ -33,15 +33,14 @@ def over_mesh(call: Callable[..., Any], inputs: Sequence[Any], options: dict[str
         inputs: `[B, T, …]`, all sharded along time over one dimension of one mesh and replicated over others.
         options: Those of the call: `resets` placed as the inputs, `initial` and `weights` replicated.
     """
-    from torch.distributed.tensor import DTensor, Partial, Replicate
+    from torch.distributed.tensor import DTensor
 
     if options.get("group") is not None:
         raise InputError("DTensors have a mesh: leave group= out")
     first = next(one for one in inputs if isinstance(one, DTensor))
     mesh, placements = first.device_mesh, first.placements
     along = _time_of(first)
-    whole = [Replicate()] * mesh.ndim
-    by_whole = [Partial() if k == along else Replicate() for k in range(mesh.ndim)]  # ranks add up gradients
+    whole, by_whole = _whole(mesh, along)
     parts = [_part(f"input {k}", one, mesh, placements) for k, one in enumerate(inputs)]
     given = dict(options)
     for name, one in options.items():
@@ -64,13 +63,18 @@ def mapped(module: torch.nn.Module, x: Any) -> Any:
     """
     if not are_placed([x]) or not any(one.is_shard(1) for one in x.placements):
         return module(x)
-    from torch.distributed.tensor import Partial, Replicate
-
-    mesh, along = x.device_mesh, _time_of(x)
-    whole = [Replicate()] * mesh.ndim
-    by_whole = [Partial() if k == along else Replicate() for k in range(mesh.ndim)]  # ranks add up gradients
+    mesh = x.device_mesh
+    whole, by_whole = _whole(mesh, _time_of(x))
     parameters = {name: _part(name, one, mesh, whole, by_whole) for name, one in module.named_parameters()}
     return _of_parts(torch.func.functional_call(module, parameters, (x.to_local(),)), x)
+
+
+def _whole(mesh: Any, along: int) -> tuple[list[Any], list[Any]]:
+    """The placements of what every rank has whole, and of the gradients by it, which the ranks add up."""
+    from torch.distributed.tensor import Partial, Replicate
+
+    by_whole = [Partial() if k == along else Replicate() for k in range(mesh.ndim)]
+    return [Replicate()] * mesh.ndim, by_whole
 
 
 def _of_parts(part: torch.Tensor, like: Any) -> Any:
