@@ -37,7 +37,7 @@ MOST_REPLAYED = 0.01  # seconds of the GPU; beyond, the time of the host does no
 MOST_PLANS = 4096  # of a stack
 MOST_KEPT = 2**17  # steps of all rows whose places are kept for the next layer
 LAUNCH = 1e-4  # seconds that a further launch of both passes takes, of the host or of the GPU
-keeps_graph = getattr(torch._C._autograd, "_get_current_graph_task_keep_graph", None)  # not in older torch
+_keeps_graph = getattr(torch._C._autograd, "_get_current_graph_task_keep_graph", None)  # not in older torch
 
 
 @lru_cache(maxsize=256)
@@ -278,6 +278,11 @@ class _Queued(torch.autograd.Function):  # type: ignore[misc] # torch has no typ
         return (None, *ctx.passes.backward(kept, by, by_last, by_data=ctx.needs_input_grad[1]))
 
 
+def runs_once() -> bool:
+    """Whether the backward pass that runs now is known to be the last one of its graph."""
+    return _keeps_graph is not None and not _keeps_graph()
+
+
 class _Replayed(torch.autograd.Function):  # type: ignore[misc] # torch has no types here
     """The same out of a slot, which it takes until its backward pass has run or nobody can ask for it."""
 
@@ -300,7 +305,7 @@ class _Replayed(torch.autograd.Function):  # type: ignore[misc] # torch has no t
             run = _again(ctx.held.slot.passes, None)
             return (None, None, *differentiable_gradients(run, inputs, (by, *by_last)))
         found = ctx.held.slot.backward(by, by_last, by_data=ctx.needs_input_grad[2])
-        if keeps_graph is not None and not keeps_graph():
+        if runs_once():
             ctx.held.release()  # else it goes with the node
         return (None, None, *found)
 

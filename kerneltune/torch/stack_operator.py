@@ -19,7 +19,7 @@ import torch
 from torch.utils.weak import WeakTensorKeyDictionary
 
 from kerneltune.torch import fused
-from kerneltune.torch.fused import Calls, held_by, keeps_graph
+from kerneltune.torch.fused import Calls, held_by, runs_once
 from kerneltune.torch.fused_passes import Passes, States
 from kerneltune.torch.fused_rows import Even
 from kerneltune.torch.precision import autocast_of_cell, rnn_takes_tf32
@@ -107,21 +107,35 @@ def _begun(
 ) -> tuple[Passes, Hold | None]:
     """How a call runs, and the slot in which it is replayed, if it is."""
     given, parameters = tuple(tensors[0]), tuple(tensors[1])
-    cell, heads, layers, bidirectional, dropout = options
-    calls = _CALLS.get(parameters[0])
-    if calls is None:
-        calls = _CALLS[parameters[0]] = Calls()
+    calls = _calls_of(parameters)
     forms = [(one.shape, one.dtype, one.device) for one in (data, *given)]
     key = (place_of(data), options, training, rnn_takes_tf32(), *forms)
     held = calls.replays.again(key, parameters)
     if held is not None:
         return held.slot.passes, held
+    passes = _passes(data, (given, parameters), options, training)
+    return passes, held_by(calls, Call(passes, data, given, parameters, training, _fits, key))
+
+
+def _calls_of(parameters: States) -> Calls:
+    found: Calls | None = _CALLS.get(parameters[0])
+    if found is None:
+        found = _CALLS[parameters[0]] = Calls()
+    return found
+
+
+def _passes(
+    data: torch.Tensor, tensors: tuple[States, States], options: tuple[Any, ...], training: bool
+) -> Passes:
+    """How a call runs, replayed or not."""
+    given, parameters = tensors
+    cell, heads, layers, bidirectional, dropout = options
+    calls = _calls_of(parameters)
     units = parameters[1].shape[0] // len(KINDS[cell].gates)
     bias = len(parameters) == 4 * layers * (1 + bidirectional)
     sizes = _sizes(data.shape[-1], units, heads, layers, bidirectional, bias)
     plan = calls.plan(KINDS[cell], sizes, Even.of(*data.shape[:2]), dropout, len(given))
-    passes = calls.passes(plan, data, training)
-    return passes, held_by(calls, Call(passes, data, given, parameters, training, _fits, key))
+    return calls.passes(plan, data, training)
 
 
 def _fits() -> None:
@@ -157,7 +171,7 @@ def _backward(
             found = kept.left.slot.backward(by, tuple(by_last), by_data=by_data)
         else:
             found = kept.passes.backward(kept.left, by, tuple(by_last), by_data=by_data)
-    if keeps_graph is not None and not keeps_graph():
+    if runs_once():
         _KEPT.pop(number, None)
         if isinstance(kept.left, Hold):
             kept.left.release()
@@ -183,10 +197,9 @@ def _again(data: torch.Tensor, tensors: _Given, options: tuple[object, ...]) -> 
             "the backward pass of a compiled stack with dropout needs its forward pass, which is gone: "
             "weights moved meanwhile, or the graph was run backward before without retain_graph=True"
         )
-    passes, held = _begun(data, tensors, options, True)
-    if held is not None:
-        held.release()
-    *_, left = passes.forward(data, (*tensors[0], *tensors[1]), training=True)
+    given, parameters = tuple(tensors[0]), tuple(tensors[1])
+    passes = _passes(data, (given, parameters), options, training=True)
+    *_, left = passes.forward(data, (*given, *parameters), training=True)
     return _Kept(passes, left, [])
 
 
