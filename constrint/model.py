@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from constrint.answers.alternatives import Alternatives
 from constrint.errors import LimitError, ModelError
@@ -23,7 +23,6 @@ from constrint.modelling.objectives import (
     goals_of,
     in_written_order,
 )
-from constrint.modelling.other_names import unknown_attribute
 from constrint.modelling.result import Result, Status
 from constrint.modelling.threads import of_copy
 from constrint.support.arguments import check_bytes, check_function, check_limit, check_seconds
@@ -65,11 +64,6 @@ class Model(ImportExport, Alternatives):
     what to give up: `best_solutions`, `diverse_solutions`, `conflicts`, `corrections`, `relax`.
     `ImportExport` reads and writes: `from_file`, `to_text`, `write`, …
     """
-
-    if not TYPE_CHECKING:  # checkers know the names
-
-        def __getattr__(self, name: str) -> NoReturn:
-            raise AttributeError(unknown_attribute(type(self).__name__, name, dir(self)))
 
     @of_copy
     @in_written_order

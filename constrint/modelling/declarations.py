@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Hashable, Iterable, Mapping
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NoReturn, Self
 
 from constrint.errors import ModelError
 from constrint.expr import BoolExpr, BoolVar, IntExpr, IntLike, IntVar, as_expr
@@ -264,6 +264,13 @@ class Declarations(Shared, WithIntervals):
     def violation(self) -> IntExpr | Rational:
         """The total weight of the violated soft constraints, as an expression for goals and constraints."""
         return violation(self)
+
+    if not TYPE_CHECKING:  # checkers know the names
+
+        def __getattr__(self, name: str) -> NoReturn:
+            from constrint.modelling.other_names import unknown_attribute
+
+            raise AttributeError(unknown_attribute(type(self).__name__, name, dir(self)))
 
     def __iadd__(self, conditions: BoolExpr | Iterable[object]) -> Self:
         """``model += condition`` adds constraints, as `add` does."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from inspect import signature
+from collections.abc import Callable, Sequence
 
 _NAMES = {
     "newintvar": "m.int_var(name, lo, hi)",
@@ -71,16 +70,10 @@ def unknown_attribute(kind: str, name: str, known: list[str]) -> str:
     return f"{said}. Did you mean '{near[0]}'?" if near else said
 
 
-def keywords_of(call: Callable[..., object]) -> tuple[str, ...]:
-    """The arguments that a call takes by name."""
-    return tuple(one.name for one in signature(call).parameters.values())[1:]
-
-
-def unknown_keyword(call: Callable[..., object], name: str) -> str:
-    """The message for a keyword that a call does not have."""
+def unknown_keyword(call: Callable[..., object], name: str, known: Sequence[str]) -> str:
+    """The message for a keyword that a call does not have, beside those that it has."""
     from difflib import get_close_matches
 
-    known = keywords_of(call)
     near = get_close_matches(name, known, n=1, cutoff=0.6)
     hint = f". Did you mean '{near[0]}'?" if near else f": it has {', '.join(known)}"
     return f"{call.__qualname__}() got an unexpected keyword argument '{name}'{hint}"

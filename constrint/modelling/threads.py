@@ -9,10 +9,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from functools import wraps
+from inspect import unwrap
+from types import CodeType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 
 from constrint.expr.walk import inner_first
-from constrint.modelling.other_names import keywords_of, unknown_keyword
 
 if TYPE_CHECKING:
     from constrint.expr import IntExpr
@@ -75,13 +76,17 @@ def of_copy(
 
     The error for an unknown keyword names the nearest one.
     """
-    known = frozenset(keywords_of(call))
+    code: CodeType = unwrap(call).__code__
+    names = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]  # but `self`
+    known = frozenset(names)
 
     @wraps(call)
     def asked(self: Declarations, /, *args: Arguments.args, **named: Arguments.kwargs) -> Answer:
         for name in named:
             if name not in known:
-                raise TypeError(unknown_keyword(call, name))
+                from constrint.modelling.other_names import unknown_keyword
+
+                raise TypeError(unknown_keyword(call, name, names))
         return call(self.copy(), *args, **named)
 
     return asked
