@@ -208,17 +208,28 @@ solve :: int_search([goal,x],first_fail,indomain_min,complete) :: restart_geomet
 
 
 def test_annotations_say_how_to_search() -> None:
-    found = output(LADDER, all_solutions=True)
-    goals = [int(line.removeprefix("goal = ")[:-1]) for line in found if line.startswith("goal")]
+    ladder = LADDER.replace(" :: restart_geometric(1.5,100)", "")
+    assert ladder != LADDER
+    found = output(ladder, all_solutions=True)
+    assert goals_of(found) == list(range(12)), "goal itself is decided, its least value first"
+    assert found[-1] == "=========="
+    assert output(ladder, intermediate=True) == found
+    only_best = output(ladder)
+    assert only_best == found[-5:]
+    freely = output(ladder, all_solutions=True, free=True)
+    assert "goal = 11;" in freely
+    assert len(freely) < len(found)
+
+
+def test_restarts_leave_larger_steps_to_the_portfolio() -> None:
+    goals = goals_of(output(LADDER, all_solutions=True))
     assert goals[0] == 0, "goal itself is decided, its least value first"
     assert goals == sorted(set(goals))
     assert goals[-1] == 11
-    assert found[-1] == "=========="
-    assert output(LADDER, intermediate=True) == found
-    only_best = output(LADDER)
-    assert only_best == found[-5:]
-    freely = output(LADDER, all_solutions=True, free=True)
-    assert "goal = 11;" in freely
+
+
+def goals_of(lines: list[str]) -> list[int]:
+    return [int(line.removeprefix("goal = ")[:-1]) for line in lines if line.startswith("goal")]
 
 
 @pytest.mark.parametrize(
