@@ -8,6 +8,8 @@ fold constants only if that cannot hide an undefined part.
 """
 
 from constrint.expr.base import Assignment, BoolExpr, IntExpr, IntLike  # isort: skip  # first
+from constrint.expr.arithmetic import isqrt as isqrt  # registers them
+from constrint.expr.arithmetic import truncation as truncation
 from constrint.expr.arithmetic.absolute import Abs
 from constrint.expr.arithmetic.base import FUNCTIONS, IntFunction
 from constrint.expr.arithmetic.choices import Element, IfThenElse, Selection, inside
