@@ -28,15 +28,22 @@ def checked(tune_params: Mapping[str, Iterable[object]]) -> dict[str, list[Any]]
             raise ModelError(f"a parameter's name must be an identifier, not {_short(name)}")
         if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
             raise ModelError(f"'{name}': the values must be a list, not {_short(given)}")
-        values = [value.item() if isinstance(value, np.generic) else value for value in given]
+        values = list(given)
         if not values:
             raise ModelError(f"'{name}' has no values")
-        if any(isinstance(value, np.ndarray) for value in values):
+        if any(issubclass(kind, np.generic) for kind in _types(values)):
+            values = [value.item() if isinstance(value, np.generic) else value for value in values]
+        if any(issubclass(kind, np.ndarray) for kind in _types(values)):
             raise ModelError(f"'{name}' has arrays as values, which have no equality: write tuples")
         _check_distinct(name, values)
         _check_numbers(name, values)
         found[name] = values
     return found
+
+
+def _types(values: Iterable[object]) -> set[type]:
+    """The types among values: lists may have millions of values, so they are not looked at one by one."""
+    return set(map(type, values))
 
 
 def _short(value: Any) -> str:
@@ -46,7 +53,8 @@ def _short(value: Any) -> str:
 
 
 def _check_distinct(name: str, values: list[object]) -> None:
-    if len({_key(value) for value in values}) == len(values):
+    hashable = all(issubclass(kind, bool | int | float | str) for kind in _types(values))
+    if len(set(values) if hashable else {_key(value) for value in values}) == len(values):
         return
     seen: list[object] = []
     for value in values:
@@ -66,12 +74,15 @@ def _key(value: object) -> object:
 
 
 def _check_numbers(name: str, values: list[object]) -> None:
+    kinds = _types(values)
+    floats = any(issubclass(kind, float) for kind in kinds)
+    if not floats:
+        return
     if any(isinstance(value, float) and value != value for value in values):
         raise ModelError(f"'{name}' has the value nan, which is equal to nothing, itself included")
-    if all(isinstance(value, bool | int | float) for value in values):
-        floats = any(isinstance(value, float) for value in values)
+    if all(issubclass(kind, bool | int | float) for kind in kinds):
         wide = [value for value in values if isinstance(value, int) and abs(value) > EXACT_FLOAT]
-        if floats and wide:
+        if wide:
             raise ModelError(
                 f"'{name}' has fractions beside {wide[0]}, which a float does not hold: use integers only"
             )
@@ -86,10 +97,11 @@ def coded(
     labels: dict[int, dict[Any, Any]] = {}
     for v, given in enumerate(values.values()):
         check_deadline()
-        if all(type(value) is int for value in given):
-            wide = max(map(abs, given)) >= 1 << 62
+        kinds = _types(given)
+        if kinds == {int}:
+            wide = max(max(given), -min(given)) >= 1 << 62
             domains.append(np.array(sorted(given), dtype=OBJECT if wide else INT64))
-        elif all(isinstance(value, bool | int | float) for value in given):
+        elif all(issubclass(kind, bool | int | float) for kind in kinds):
             labels[v] = dict(sorted((_number(value), value) for value in given))
             domains.append(np.array(list(labels[v])))
         else:

@@ -165,6 +165,8 @@ def _values(name: str, kind: object, given: object, budget: Budget) -> list[obje
         values = [
             bool(value) if isinstance(value, int | float) and value in (0, 1) else value for value in values
         ]
+    if set(map(type, values)) == {int} and (kind == "int" or (kind == "uint" and min(values) >= 0)):
+        return list(values)
     for value in values:
         wrong = isinstance(value, bool) != (kind == "bool") or not isinstance(value, KINDS[kind])
         if wrong or (kind == "uint" and value < 0):
