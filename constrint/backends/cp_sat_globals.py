@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from constrint import propagators as c
 from constrint.frontends.cp_sat.rules import limit
+from constrint.propagators.arcs import NO_DEPOT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,6 +64,17 @@ def _subcircuit(t: CpSatTranslation, node: c.Subcircuit) -> None:
         t.model.add(t.variables[v] < n)
         arcs += [(i, j, _equals(t, v, j)) for j in range(n)]
     t.model.add_circuit(arcs)
+
+
+def _arcs(t: CpSatTranslation, node: c.Arcs) -> None:
+    """A circuit of arcs, or routes; CP-SAT's depot is node 0."""
+    place = {node.depot: 0, 0: node.depot} if node.depot > 0 else {}
+    ends = zip(node.tails, node.heads, node.literals, strict=True)
+    arcs = [(place.get(i, i), place.get(j, j), t.literal(one)) for i, j, one in ends]
+    if node.depot == NO_DEPOT:
+        t.model.add_circuit(arcs)
+    else:
+        t.model.add_multiple_circuit(arcs)
 
 
 def _short_table(t: CpSatTranslation, node: c.ShortTable) -> None:
@@ -180,6 +192,7 @@ RULES: dict[Kind | tuple[Kind, ...], Callable[[CpSatTranslation, Any], None]] = 
     c.Cardinality: _cardinality,
     c.Circuit: _circuit,
     c.Subcircuit: _subcircuit,
+    c.Arcs: _arcs,
     c.ShortTable: _short_table,
     c.Inverse: _inverse,
     c.Lexicographic: _lexicographic,

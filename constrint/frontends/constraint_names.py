@@ -76,6 +76,8 @@ NAMES = {
     "inverse": Names("constrint_inverse xs ys", "inverse xs ys", "channel", "add_inverse", NONE),
     "circuit": Names("constrint_circuit successors", "circuit *successors", "circuit", "add_circuit", NONE),
     "subcircuit": Names("constrint_subcircuit successors", NONE, "circuit", "add_circuit", NONE),
+    "arc_circuit": Names(NONE, NONE, NONE, "add_circuit", NONE),
+    "routes": Names(NONE, NONE, NONE, "add_multiple_circuit", NONE),
     "exactly_one": Names(NONE, NONE, NONE, NONE, NONE),
     "at_most_one": Names(NONE, NONE, NONE, NONE, NONE),
     "at_least_one": Names(NONE, NONE, "clause", NONE, NONE),

@@ -11,6 +11,7 @@ from constrint.expr.global_expr import Field as Field
 from constrint.expr.global_expr import Function as Function
 from constrint.expr.global_expr import Relation as Relation
 from constrint.globals import (
+    arcs,
     automata,
     costs,
     counting,
@@ -32,6 +33,7 @@ FAMILIES = (
     counting,
     tables,
     permutations,
+    arcs,
     truths,
     order,
     scheduling,

@@ -1,6 +1,7 @@
 """The public functions of the global constraints: what each family names in its `__all__`."""
 # ruff: noqa: F403 - each family has explicit names only
 
+from constrint.globals.arcs import *
 from constrint.globals.automata import *
 from constrint.globals.costs import *
 from constrint.globals.counting import *

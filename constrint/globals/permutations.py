@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from constrint.errors import ModelError
 from constrint.expr import (
@@ -24,6 +24,7 @@ from constrint.expr import (
 from constrint.expr.domain import Domain
 from constrint.expr.global_arguments import expressions, relation
 from constrint.expr.global_expr import Definition, Field
+from constrint.globals.arcs import GivenArcs, arc_circuit, are_arcs
 from constrint.globals.different import pairwise
 from constrint.globals.posting import keep_in_range, need, variables_of
 from constrint.propagators import AllDifferent, AllDifferentBounds, Circuit, Inverse, Subcircuit
@@ -138,7 +139,7 @@ SUBCIRCUIT = Definition(
 )
 
 
-def _by_node(values: Iterable[IntLike], what: str) -> tuple[IntExpr, ...]:
+def _by_node(values: Iterable[IntLike] | GivenArcs, what: str) -> tuple[IntExpr, ...]:
     """The expressions of nodes 0, 1, …; raises `ModelError` for arcs, and for an array of several axes."""
     kept = list(values) if isinstance(values, Iterable) and not isinstance(values, str | IntExpr) else values
     if isinstance(kept, list) and kept and not hasattr(values, "shape"):
@@ -146,11 +147,11 @@ def _by_node(values: Iterable[IntLike], what: str) -> tuple[IntExpr, ...]:
         if isinstance(first, tuple | list) and len(first) == 3:
             raise ModelError(
                 f"{what} has an arc {first!r}: give the successor of each node, {what} = [next_0, next_1, …]"
-                "; the literal b of an arc from i to j is the condition next_i == j: (next_i == j).iff(b)"
+                ", or give the arcs to circuit, where a true arc from a node to itself leaves it out"
             )
     if len(getattr(values, "shape", ())) > 1:
         raise ModelError(f"{what} is an array of several axes: give one expression for each node, in a list")
-    return expressions(kept, what)
+    return expressions(cast(Iterable[IntLike], kept), what)
 
 
 def inverse(xs: Iterable[IntLike], ys: Iterable[IntLike]) -> BoolExpr:
@@ -162,13 +163,16 @@ def inverse(xs: Iterable[IntLike], ys: Iterable[IntLike]) -> BoolExpr:
     return relation(INVERSE, _by_node(xs, "xs"), _by_node(ys, "ys"))
 
 
-def circuit(successors: Iterable[IntLike]) -> BoolExpr:
+def circuit(successors: Iterable[IntLike] | GivenArcs) -> BoolExpr:
     """The condition that the successors of nodes 0, 1, … form one cycle through all of them.
 
-    Chains do not close early (Caseau and Laburthe, ICLP 1997), every node is reachable, and `all_different`
-    is bounds consistent: O(n^2), weaker than domain consistency, which is NP-hard. Negated, or as a truth
-    value, it is the walk of n steps from node 0, O(n^2) conditions.
+    Given arcs `(tail, head, literal)` in place of successors, the condition is `arc_circuit`: the true ones
+    form one cycle. Chains do not close early (Caseau and Laburthe, ICLP 1997), every node is reachable, and
+    `all_different` is bounds consistent: O(n^2), weaker than domain consistency, which is NP-hard. Negated,
+    or as a truth value, it is the walk of n steps from node 0, O(n^2) conditions.
     """
+    if are_arcs(successors):
+        return arc_circuit(cast(GivenArcs, successors))
     return relation(CIRCUIT, _by_node(successors, "successors"))
 
 

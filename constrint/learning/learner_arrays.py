@@ -123,8 +123,8 @@ class _Propagators:
             self.factor += [task[place] for task in tasks]
         self._finish(RESOURCE, None, capacity)
 
-    def circuit(self, arcs: Arcs, may_leave_out: bool) -> None:
-        """Add a circuit of arcs."""
+    def circuit(self, arcs: Arcs, kind: int) -> None:
+        """Add a circuit of arcs, or another kind of `circuits`."""
         for arc in (arc for row in arcs for arc in row):
             if isinstance(arc, bool):
                 self.term.append(FIXED_ARC if arc else NO_ARC)
@@ -134,7 +134,7 @@ class _Propagators:
                 self._wake(arc[0] ^ 1)
                 self.term.append(arc[0])
                 self.factor.append(arc[1])
-        self._finish(CIRCUIT, None, int(may_leave_out))
+        self._finish(CIRCUIT, None, kind)
         self.literal_at[-1] = len(arcs)
 
     def extreme(self, z: int, entries: Sequence[Entry]) -> None:
@@ -285,8 +285,8 @@ def _propagators(normal: LearningNormalForm, constraints: Sequence[Propagator], 
         propagators.different(condition, terms, limit)
     for tasks, capacity in normal.resources:
         propagators.resource(tasks, capacity)
-    for arcs, may_leave_out in normal.circuits:
-        propagators.circuit(arcs, may_leave_out)
+    for arcs, kind in normal.circuits:
+        propagators.circuit(arcs, kind)
     for z, entries in normal.extremes:
         propagators.extreme(z, entries)
     for place in normal.propagators:

@@ -18,7 +18,9 @@ from typing import Any
 
 from constrint import propagators as c
 from constrint.engine.state_arrays import Box
+from constrint.learning.circuits import FROM_DEPOT, PARTIAL, WHOLE
 from constrint.learning.entries import NO_VARIABLE, Atom, Extreme, reached, selected
+from constrint.propagators.arcs import NO_DEPOT
 from constrint.propagators.handlers import Handlers
 from constrint.settings import DEFAULT
 from constrint.support.deadline import NEVER, Deadline
@@ -53,7 +55,7 @@ class LearningNormalForm:
         different: (condition or None, terms, limit): ``condition -> sum != limit``.
         clauses: Members; at least one is true.
         resources: Tasks and capacity of each resource with variables for starts only.
-        circuits: Arcs of each circuit, and whether it may leave out nodes.
+        circuits: Arcs of each circuit, and its kind: `WHOLE`, `PARTIAL` or `FROM_DEPOT`.
         extremes: A bound, and the entries of which one is at least that.
         propagators: Places, in the root's list, of constraints with their own propagators.
         replaced: Replaced variables: the atom that is true if the variable is 1.
@@ -65,7 +67,7 @@ class LearningNormalForm:
     different: dict[tuple[Atom | None, Terms, int], None] = field(default_factory=dict)
     clauses: list[tuple[Atom, ...]] = field(default_factory=list)
     resources: list[tuple[list[Task], int]] = field(default_factory=list)
-    circuits: list[tuple[Arcs, bool]] = field(default_factory=list)
+    circuits: list[tuple[Arcs, int]] = field(default_factory=list)
     extremes: list[Extreme] = field(default_factory=list)
     propagators: list[int] = field(default_factory=list)
     replaced: dict[int, Atom] = field(default_factory=dict)
@@ -217,12 +219,26 @@ class NormalTranslation:
     def _go_round(self, node: c.Circuit | c.Subcircuit) -> bool:
         """A circuit whose arcs all are literals of 0/1 variables; False where one is not."""
         arcs: Arcs = [[self._arc(v, j) for j in range(len(node.successors))] for v in node.successors]
+        return self._add_circuit(arcs, PARTIAL if isinstance(node, c.Subcircuit) else WHOLE)
+
+    def _go_along(self, node: c.Arcs) -> bool:
+        """The same for arcs that are literals; the depot changes places with node 0."""
+        n, depot = node.count, max(node.depot, 0)
+        place = {depot: 0, 0: depot}
+        arcs: Arcs = [[False] * n for _ in range(n)]
+        for tail, head, literal in zip(node.tails, node.heads, node.literals, strict=True):
+            v = literal >> 1
+            arcs[place.get(tail, tail)][place.get(head, head)] = self._arc(v, 1 - (literal & 1))
+        kind = PARTIAL if node.depot == NO_DEPOT else FROM_DEPOT
+        return self._add_circuit(arcs, kind)
+
+    def _add_circuit(self, arcs: Arcs, kind: int) -> bool:
         for arc in (arc for row in arcs for arc in row):
             if not isinstance(arc, bool):
                 v = arc[0] >> 1
                 if v < 0 or (self.box.lo[v], self.box.hi[v]) != (0, 1):
                     return False
-        self.normal.circuits.append((arcs, isinstance(node, c.Subcircuit)))
+        self.normal.circuits.append((arcs, kind))
         return True
 
     def _arc(self, v: int, value: int) -> Atom | bool:
@@ -370,6 +386,7 @@ _STATED: Handlers[Callable[[NormalTranslation, Any], Any]] = Handlers(
         c.Clause: lambda t, node: t._clause(tuple(map(t.normal.resolved, node.literals))),
         c.Cumulative: NormalTranslation._share,
         (c.Circuit, c.Subcircuit): NormalTranslation._go_round,
+        c.Arcs: NormalTranslation._go_along,
         (c.Maximum, c.Minimum, c.Absolute): lambda t, node: t._note(reached(node)),
         c.Selection: lambda t, node: t._note(t._selected(node)),
     },

@@ -78,6 +78,7 @@ _PRICES: Handlers[Callable[[Any, int], float]] = Handlers(
         (
             c.AllDifferent,
             c.AllDifferentBounds,
+            c.Arcs,
             c.Cardinality,
             c.Circuit,
             c.Cumulative,

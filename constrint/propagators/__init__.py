@@ -21,6 +21,7 @@ from constrint.propagators.all_different_domain import (
     AllDifferentDomain,
     all_different_domain,
 )
+from constrint.propagators.arcs import ARCS, Arcs, arcs
 from constrint.propagators.cardinality import CARDINALITY, Cardinality, cardinality
 from constrint.propagators.ceildiv import CEILDIV, CeilDiv, ceildiv
 from constrint.propagators.circuit import CIRCUIT, Circuit, circuit
@@ -103,6 +104,7 @@ REGISTRY: tuple[type[Propagator], ...] = (
     NoOverlapOptional,
     Subcircuit,
     ShortTable,
+    Arcs,
 )
 DIFFERENT = (AllDifferent, AllDifferentBounds, AllDifferentDomain)
 
@@ -138,6 +140,8 @@ def dispatch_global(st: State, c: int, kind: int) -> bool:
         return subcircuit(st, c)
     if kind == SHORT_TABLE:
         return short_table(st, c)
+    if kind == ARCS:
+        return arcs(st, c)
     return False
 
 

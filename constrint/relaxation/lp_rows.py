@@ -39,6 +39,19 @@ class LpRow:
     high: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class Tour:
+    """A circuit or routes, for subtour cuts.
+
+    Attributes:
+        arcs: By tail and head, 1 if the arc is taken.
+        needed: The nodes that are not left out in any solution.
+    """
+
+    arcs: dict[tuple[int, int], ColumnSum]
+    needed: frozenset[int]
+
+
 @dataclass(slots=True)
 class Relaxation:
     """A relaxation of a root.
@@ -47,13 +60,13 @@ class Relaxation:
         columns: Its columns.
         rules: The settings.
         rows: Its rows.
-        circuits: The successors of each circuit, for subtour cuts.
+        tours: The circuits and routes, for subtour cuts.
     """
 
     columns: Columns
     rules: RelaxationSettings
     rows: list[LpRow] = field(default_factory=list)
-    circuits: list[tuple[int, ...]] = field(default_factory=list)
+    tours: list[Tour] = field(default_factory=list)
 
     def is_about(self, v: int) -> bool:
         """Whether some row has a variable that is open."""
@@ -179,7 +192,20 @@ class _RowCollector:
 
     def _go_round(self, node: c.Circuit) -> None:
         if all(map(self._has_members, node.successors)):
-            self.relaxation.circuits.append(node.successors)
+            n = len(node.successors)
+            arcs = {
+                (i, j): self._columns.equals(v, j)
+                for i, v in enumerate(node.successors)
+                for j in self._columns.values(v)
+                if 0 <= j < n and j != i
+            }
+            self.relaxation.tours.append(Tour(arcs, frozenset(range(n))))
+
+    def _go_along(self, node: c.Arcs) -> None:
+        ends = list(zip(node.tails, node.heads, node.literals, strict=True))
+        arcs = {(i, j): self._columns.literal(one) for i, j, one in ends if i != j}
+        optional = {i for i, j, one in ends if i == j and self._extremes(self._columns.literal(one))[1] > 0}
+        self.relaxation.tours.append(Tour(arcs, frozenset(range(node.count)) - optional))
 
     def _is_fixed(self, v: int) -> bool:
         return self._box.lo[v] == self._box.hi[v]
@@ -327,6 +353,7 @@ _STATED: Handlers[Callable[[_RowCollector, Any], None]] = Handlers(
         c.Element: _RowCollector._look_up,
         c.Selection: _RowCollector._choose,
         c.Circuit: _RowCollector._go_round,
+        c.Arcs: _RowCollector._go_along,
         c.DIFFERENT: _RowCollector._differ,
         c.Cardinality: _RowCollector._count,
         c.Inverse: _RowCollector._mirror,

@@ -70,6 +70,29 @@ def goes_round_some(successors: list[int]) -> bool:
     return not inside or goes_round([inside.index(successors[place]) for place in inside])
 
 
+def are_routes(arguments: Arguments, values: Values) -> bool:
+    """Whether the true arcs are one cycle, or routes from the depot, and loops at the other places."""
+    depot = arguments["depot"]
+    ends = zip(arguments["tails"], arguments["heads"], arguments["literals"], strict=True)
+    true = [(tail, head) for tail, head, one in ends if literal(one, values)]
+    for place in range(arguments["count"]):
+        if place != depot and not (
+            sum(tail == place for tail, _ in true) == 1 == sum(head == place for _, head in true)
+        ):
+            return False
+    after = {tail: head for tail, head in true if tail != depot}
+    if depot < 0:
+        return goes_round_some([after[place] for place in range(arguments["count"])])
+    for place in after:
+        met: list[int] = []
+        while place != depot and place not in met:
+            met.append(place)
+            place = after[place]
+        if place != depot and len(met) > 1:
+            return False
+    return True
+
+
 TASKS = ("starts", "durations", "demands")
 
 
@@ -188,6 +211,7 @@ DEFINITIONS: dict[str, Callable[[Arguments, Values], bool]] = {
     "AllDifferentDomain": lambda a, v: differ(a["views"], v),
     "Circuit": lambda a, v: goes_round([v[x] for x in a["successors"]]),
     "Subcircuit": lambda a, v: goes_round_some([v[x] for x in a["successors"]]),
+    "Arcs": are_routes,
     "Cumulative": is_within,
     "Lexicographic": lambda a, v: literal(a["literal"], v) == in_order(a, v),
     "Table": lambda a, v: literal(a["literal"], v) == ([v[x] for x in a["variables"]] in a["rows"]),

@@ -20,7 +20,7 @@ from constrint.verification.bounds import (
     opposite,
     size,
 )
-from constrint.verification.circuits import Literals, go_round, literals
+from constrint.verification.circuits import ArcsOfLiterals, ArcsOfSuccessors, Literals, go_round, literals
 from constrint.verification.linear_rows import RowsOfSum, by_row, normal
 from constrint.verification.listing import listed
 from constrint.verification.meanings import Arguments, scope
@@ -224,7 +224,11 @@ class ConstraintStore:
                 listed(bounds, name, arguments, constraint.variables, bounds.most_listed)
         else:
             if name in ("Circuit", "Subcircuit"):
-                go_round(bounds, arguments["successors"], self._values(), name == "Subcircuit")
+                is_partial = name == "Subcircuit"
+                successors = arguments["successors"]
+                go_round(ArcsOfSuccessors(bounds, successors, self._values(), may_leave_out=is_partial))
+            elif name == "Arcs":
+                go_round(ArcsOfLiterals(bounds, arguments))
             listed(bounds, name, arguments, constraint.variables, bounds.most_listed)
 
     def _values(self) -> Literals:

@@ -153,6 +153,23 @@ def _conditions(rng: random.Random, xs: Exprs) -> list[IntLike]:
     return [*limits, *rng.choice([[], [True], [rng.choice(xs) == rng.choice(xs)], [False]])]
 
 
+def _arcs(rng: random.Random, xs: Exprs, depot: int | None = None) -> list[tuple[int, int, object]]:
+    """Arcs of few nodes, some of them twice, with conditions on few variables."""
+    nodes = range(rng.randint(1 if depot is None else 2, 4))
+    ends = [(i, j) for i in nodes for j in nodes if i != j or (i != depot and rng.random() < 0.3)]
+    ends = rng.sample(ends, rng.randint(len(ends) // 2, len(ends))) or [(0, 0)]
+    if depot is not None and not any(depot in pair for pair in ends):
+        ends.append((depot, 1 - depot))
+    if rng.random() < 0.3 and (ends[0][0] != ends[0][1]):
+        ends.append(ends[0])
+    return [(tail, head, rng.choice([rng.choice(xs) == head, rng.choice(xs) <= tail])) for tail, head in ends]
+
+
+def _routes(rng: random.Random, xs: Exprs) -> ci.BoolExpr:
+    depot = rng.randint(0, 1)
+    return ci.routes(_arcs(rng, xs, depot), depot)
+
+
 def _element_2d(rng: random.Random, xs: Exprs) -> ci.IntExpr:
     width = rng.randint(1, 4)
     rows = [[rng.randint(-2, 4) for _ in range(width)] for _ in range(rng.randint(1, 4))]
@@ -172,6 +189,8 @@ OWN: dict[str, Draw] = {
     "element_2d": _element_2d,
     "inverse": lambda r, xs: ci.inverse(*_pair(r, xs)),
     "circuit": lambda r, xs: ci.circuit(some(r, xs)),
+    "arc_circuit": lambda r, xs: ci.circuit(_arcs(r, xs)),
+    "routes": _routes,
     "lex_less": lambda r, xs: ci.lex_less(*_pair(r, xs)),
     "lex_less_equal": lambda r, xs: ci.lex_less_equal(*_pair(r, xs)),
     "value_precede": lambda r, xs: ci.value_precede(r.sample(range(4), r.randint(1, 3)), some(r, xs)),

@@ -137,6 +137,26 @@ def _circuit(t: Twins) -> None:
     t.other.add_circuit(arcs)
 
 
+def _arcs(t: Twins) -> None:
+    """Arcs by the values of successors; those that leave the depot have variables of their own."""
+    xs, ys = t.take(3, 5)
+    loops, depot = t.rng.random() < 0.5, t.rng.random() < 0.5
+    ours, theirs = [], []
+    for i, (x, y) in enumerate(zip(xs, ys, strict=True)):
+        for j in range(len(xs)):
+            if i == j and (not loops or (depot and i == 0)):
+                continue
+            if depot and i == 0:
+                k = t.variable(0, 1)
+                literal, other = t.ours[k] == 1, t.counted([t.theirs[k]], 1)[0]
+            else:
+                literal, other = x == j, t.counted([y], j)[0]
+            ours.append((i, j, literal))
+            theirs.append((i, j, other))
+    t.model.add(ci.routes(ours, depot=0) if depot else ci.circuit(ours))
+    (t.other.add_multiple_circuit if depot else t.other.add_circuit)(theirs)
+
+
 def _order(t: Twins) -> None:
     (xs, ys), strict, down = t.take(2, 4), t.rng.random() < 0.5, t.rng.random() < 0.5
     t.model.add((ci.decreasing if down else ci.increasing)(xs, strict=strict))
@@ -242,6 +262,7 @@ KINDS: list[Callable[[Twins], None]] = [
     _table,
     _inverse,
     _circuit,
+    _arcs,
     _order,
     _lexicographic,
     _precede,

@@ -27,6 +27,7 @@ from known_solutions import TALLY, Solutions, TooMany, Wrong, solutions_of
 
 import constrint as ci
 from constrint.engine.state_arrays import Box
+from constrint.learning.circuits import FROM_DEPOT, WHOLE
 from constrint.learning.decompose import Decomposition
 from constrint.learning.normal import ContradictoryRoot, NormalTranslation, atom_of
 from constrint.modelling.objectives import Direction
@@ -34,6 +35,7 @@ from constrint.preparing.prepared import Prepared
 from constrint.presolve import Root, better_than, is_linear
 from constrint.presolve.breaking import without_symmetries
 from constrint.presolve.structure import ceilings_of
+from constrint.propagators.arcs import are_routes
 from constrint.relaxation.dual import with_dual_row
 
 Goal = tuple[int, str]
@@ -183,27 +185,22 @@ def _check_translation(root: Root, known: Solutions, selects: bool) -> None:
             there = known.bounds[:, entry] >= known.bounds[:, b]
             reach |= there if condition is None else there & true(condition)
         known.all_hold(reach, f"extreme {b} of {entries}")
-    for arcs, may_leave_out in normal.circuits:
+    for arcs, kind in normal.circuits:
         follows = [[known.truth(arc) for arc in row] for row in arcs]
-        known.all_hold(_go_round(np.array(follows), may_leave_out), f"circuit {arcs}")
+        known.all_hold(_go_round(np.array(follows), kind), f"circuit {arcs} {kind}")
     for tasks, capacity in normal.resources:
         known.all_hold(_fits(known, tasks, capacity), f"resource {tasks} {capacity}")
 
 
-def _go_round(follows: np.ndarray[Any, Any], may_leave_out: bool) -> np.ndarray[Any, Any]:
-    """Where arcs, by node, successor and solution, are one cycle, which may leave out nodes that stay."""
+def _go_round(follows: np.ndarray[Any, Any], kind: int) -> np.ndarray[Any, Any]:
+    """Where arcs, by node, successor and solution, are a circuit, a subcircuit, or routes from node 0."""
     n, count = follows.shape[0], follows.shape[2]
-    fits = (follows.sum(axis=1) == 1).all(axis=0)
-    after = follows.argmax(axis=1)
-    for s in np.flatnonzero(fits):
-        left = [v for v in range(n) if not may_leave_out or after[v, s] != v]
-        seen, at = set(), left[0] if left else 0
-        while left and at not in seen:
-            seen.add(at)
-            at = int(after[at, s])
-        fits[s] = seen == set(left)
-    assert len(fits) == count
-    return fits  # type: ignore[no-any-return]
+    fits = np.ones(count, bool)
+    for s in range(count):
+        taken = [(i, j) for i in range(n) for j in range(n) if follows[i, j, s]]
+        is_whole = kind != WHOLE or n == 1 or all(i != j for i, j in taken)
+        fits[s] = is_whole and are_routes(taken, range(n), 0 if kind == FROM_DEPOT else None)
+    return fits
 
 
 def _fits(known: Solutions, tasks: Sequence[tuple[int, int, int]], capacity: int) -> np.ndarray[Any, Any]:

@@ -10,6 +10,7 @@ import numpy as np
 from literal_model import Columns, LiteralModel, Term, Value, linear, literal
 
 import constrint as ci
+from constrint.propagators.arcs import are_routes
 
 
 def _function(m: LiteralModel) -> None:
@@ -277,6 +278,28 @@ def _tasks(m: LiteralModel) -> None:
         m.require(
             ci.cumulative(starts, sizes, [demand for demand, _ in demands], capacity), holds, "cumulative"
         )
+
+
+def journey(m: LiteralModel) -> None:
+    """Arcs of a circuit or of routes, by successors and, from the depot, by literals of their own."""
+    n, depot = m.rng.choice([(3, None), (4, None), (3, 0), (4, 0)])
+    ends = [(i, j) for i in range(n) for j in range(n) if i != j or (i != depot and m.rng.random() < 0.3)]
+    places = {i: m.declare(list(range(n))) for i in range(n) if i != depot}
+    leaving = {j: m.declare([0, 1]) for i, j in ends if i == depot}
+
+    def column(cols: Columns, i: int, j: int) -> Any:
+        return cols[:, leaving[j]] == 1 if i == depot else cols[:, places[i]] == j
+
+    def holds(cols: Columns) -> Any:
+        taken = [column(cols, i, j) for i, j in ends]
+        rows = zip(*taken, strict=True)
+        return np.array(
+            [are_routes([e for e, t in zip(ends, row, strict=True) if t], range(n), depot) for row in rows],
+            bool,
+        )
+
+    arcs = [(i, j, m.xs[leaving[j]] == 1 if i == depot else m.xs[places[i]] == j) for i, j in ends]
+    m.require(ci.circuit(arcs) if depot is None else ci.routes(arcs, depot), holds, "journey")
 
 
 def tour(m: LiteralModel) -> None:

@@ -12,7 +12,7 @@ import math
 from random import Random
 
 import numpy as np
-from literal_kinds import KINDS, chain, tour
+from literal_kinds import KINDS, chain, journey, tour
 from literal_model import LiteralModel, literal
 
 import constrint as ci
@@ -23,7 +23,7 @@ def draw_literals(seed: int, most: int = 600) -> LiteralModel:
     m = LiteralModel(Random(f"literals {seed}"))
     rng = m.rng
     if rng.random() < 0.08:
-        tour(m)
+        rng.choice([tour, journey])(m)
     count = rng.randint(2, 7)
     while len(m.xs) < count:
         left = most // math.prod(map(len, m.domains))

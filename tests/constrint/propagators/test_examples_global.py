@@ -93,3 +93,12 @@ def test_example_rectangles() -> None:
     """Two squares of 2 on the same rows: the second lies to the right of the first."""
     node = p.Rectangles((0, 1), (2, 3), (4, 5), (6, 7))
     assert pruned(node, "0", "0..5", "0", "1", *["2"] * 4)[:2] == ["0", "2..5"]
+
+
+def test_example_arcs() -> None:
+    """Nodes 1 and 2 are a chain by arc (1, 2), which does not close without the depot, node 0.
+
+    Of the arcs (0, 1), (1, 2), (2, 0), (2, 1), the last is false.
+    """
+    node = p.Arcs(3, (0, 1, 2, 2), (1, 2, 0, 1), (0, 2, 4, 6), 0)
+    assert pruned(node, "0, 1", "1", "0, 1", "0, 1") == ["0, 1", "1", "0, 1", "0"]
