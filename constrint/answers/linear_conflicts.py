@@ -49,12 +49,17 @@ def linear_conflicts(model: Declarations, deadline: Deadline) -> LinearConflicts
 
 
 class LinearConflicts:
-    """The rows that each constraint of a model implies, in one linear program."""
+    """The rows that each constraint of a model implies, in one linear program.
+
+    Attributes:
+        solution: The last solution that `is_feasible` found.
+    """
 
     def __init__(self, model: Declarations, deadline: Deadline) -> None:
         self._model = model
         self._deadline = deadline
         self._has_point = False
+        self.solution: dict[IntExpr, int] = {}
         self._columns: dict[Key, int] = {}
         self._lower: list[int] = []
         self._upper: list[int] = []
@@ -161,6 +166,7 @@ class LinearConflicts:
                     return False
             assignment[variable] = value
         chosen = [self._model.constraints[i] for i in sorted(numbers)]
+        self.solution = assignment
         try:
             return first_violated(chosen, assignment) is None
         except (Undefined, ModelError):

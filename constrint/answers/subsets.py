@@ -1,9 +1,10 @@
 """Reasons of infeasibility: all minimal conflicts, all minimal corrections, the cheapest correction.
 
 Conflicts and corrections come from one enumeration (MARCO: Liffiton, Previti, Malik and Marques-Silva 2016).
-A second model, with a Boolean for each constraint, gives a maximal set of constraints that is not decided
-yet. If it has a solution, its complement is a minimal correction; otherwise it shrinks to a minimal conflict.
-Each excludes the sets that it decides.
+A second model, with a Boolean for each constraint, gives a set of constraints that is not decided yet. If it
+has a solution, it grows to a maximal such set, whose complement is a minimal correction; otherwise it shrinks
+to a minimal conflict. Each excludes the sets that it decides. Conflicts come soonest from large sets, which
+need not grow, corrections from small ones.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ from typing import Generic, Literal, TypeAlias, TypeVar, overload
 from constrint.answers.conflict import linear_part
 from constrint.answers.search_arguments import options_of
 from constrint.errors import UnboundedError
-from constrint.expr import BoolVar, Comparison, IntExpr, Not, Or, Sum, definedness
+from constrint.expr import Assignment, BoolVar, Comparison, IntExpr, Not, Or, Sum, definedness
 from constrint.expr.functions import max_
 from constrint.modelling.conflict import Conflict, describe
 from constrint.modelling.constraints import Constraint
 from constrint.modelling.declarations import Declarations
+from constrint.modelling.objectives import Direction
 from constrint.modelling.result import Status
 from constrint.search.solver import Solver
 from constrint.support.deadline import Deadline
@@ -86,7 +88,7 @@ def conflicts(
     empty = tuple(name for name, variable in model.variables.items() if variable.domain.is_empty)
     if empty:
         return Every([Conflict((), empty)], True)
-    search = _Marco(model, candidates, deadline)
+    search = _Marco(model, candidates, deadline, "max")
     found: list[Conflict] = []
     while limit is None or len(found) < limit:
         chosen = search.next()
@@ -101,7 +103,7 @@ def corrections(
     model: Declarations, candidates: Sequence[Constraint], limit: int | None, deadline: Deadline
 ) -> Every[Correction]:
     """All minimal corrections among some constraints of a model, beside the others, which always hold."""
-    search = _Marco(model, candidates, deadline)
+    search = _Marco(model, candidates, deadline, "min")
     found: list[Correction] = []
     while limit is None or len(found) < limit:
         chosen = search.next()
@@ -122,13 +124,16 @@ class _Chosen:
 
 
 class _Marco:
-    """The enumeration.
+    """The enumeration, from large sets ("max") or small ones ("min").
 
     Attributes:
         complete: Whether all sets are decided.
     """
 
-    def __init__(self, model: Declarations, candidates: Sequence[Constraint], deadline: Deadline) -> None:
+    def __init__(
+        self, model: Declarations, candidates: Sequence[Constraint], deadline: Deadline, prefers: Direction
+    ) -> None:
+        self._prefers = prefers
         self._candidates = candidates
         self._deadline = deadline
         given = set(candidates)
@@ -140,6 +145,7 @@ class _Marco:
         self._given = [place[one] for one in self._background]
         self._map = Declarations("map")
         self._chosen: list[BoolVar] = [self._map.bool_var(str(i)) for i in range(len(candidates))]
+        self._solution: Assignment = {}
         self.complete = False
 
     def constraints(self, numbers: Sequence[int] | set[int] | frozenset[int]) -> tuple[Constraint, ...]:
@@ -148,20 +154,49 @@ class _Marco:
 
     def next(self) -> _Chosen | None:
         """The next set; None if there is no other, or if time ran out."""
-        largest = Solver(self._map, options_of(time_limit=self._deadline.rest)).best(
-            [], [(one, "max") for one in self._chosen]
+        seed = Solver(self._map, options_of(time_limit=self._deadline.rest)).best(
+            [], [(one, self._prefers) for one in self._chosen]
         )
-        if largest.status is not Status.OPTIMAL:
-            self.complete = largest.status is Status.INFEASIBLE
+        if seed.status is not Status.OPTIMAL:
+            self.complete = seed.status is Status.INFEASIBLE
             return None
-        numbers = [i for i, one in enumerate(self._chosen) if largest[one]]
+        numbers = [i for i, one in enumerate(self._chosen) if seed[one]]
         feasible = self._feasible(numbers)
-        if feasible:
-            left = [one for i, one in enumerate(self._chosen) if i not in set(numbers)]
-            self._map.add(Or(tuple(left)))
-            return _Chosen(frozenset(numbers), True)
         if feasible is None:
             return None
+        chosen = self._grown(set(numbers)) if feasible else self._minimal(numbers)
+        if chosen is None:
+            return None
+        if feasible:
+            self._map.add(Or(tuple(one for i, one in enumerate(self._chosen) if i not in chosen)))
+        else:
+            self._map.add(Or(tuple(Not(self._chosen[i]) for i in sorted(chosen))))
+        return _Chosen(chosen, feasible)
+
+    def _grown(self, numbers: set[int]) -> frozenset[int] | None:
+        """A maximal set that has a solution, with those that do; None if time runs out."""
+        for number in range(len(self._candidates)):
+            self._add_satisfied(numbers)
+            if number in numbers:
+                continue
+            feasible = self._feasible([*sorted(numbers), number])
+            if feasible is None:
+                return None
+            if feasible:
+                numbers.add(number)
+        return frozenset(numbers)
+
+    def _add_satisfied(self, numbers: set[int]) -> None:
+        """Add what the last solution satisfies."""
+        if not self._solution:
+            return
+        for i, candidate in enumerate(self._candidates):
+            if i not in numbers and candidate.expr.evaluate(self._solution):
+                numbers.add(i)
+        self._solution = {}
+
+    def _minimal(self, numbers: list[int]) -> frozenset[int] | None:
+        """A minimal set without a solution, out of those that have none; None if time runs out."""
         numbers = self._shrunk(numbers)
         for number in list(numbers):
             without = [i for i in numbers if i != number]
@@ -170,8 +205,7 @@ class _Marco:
                 return None
             if not feasible:
                 numbers = without
-        self._map.add(Or(tuple(Not(self._chosen[i]) for i in numbers)))
-        return _Chosen(frozenset(numbers), False)
+        return frozenset(numbers)
 
     def _shrunk(self, numbers: list[int]) -> list[int]:
         """As few as possible of some candidates that contradict each other linearly; else all of them."""
@@ -181,21 +215,25 @@ class _Marco:
         return numbers if core is None else [i for i in numbers if self._number[i] in set(core)]
 
     def _feasible(self, numbers: Sequence[int]) -> bool | None:
-        """Whether constraints have a solution beside the background; None if that is not decided in time."""
+        """Whether constraints have a solution beside the background, which is then kept.
+
+        None if that is not decided in time.
+        """
         if self._linear is not None:
             known = self._linear.is_feasible([*self._given, *(self._number[i] for i in numbers)])
             if known is not None:
+                self._solution = self._linear.solution if known else {}
                 return known
         part = Declarations(self._model.name)
         part.settings = self._model.settings
         part.variables, part.lets = self._model.variables, self._model.lets
         part.constraints = [*self._background, *(self._candidates[i] for i in numbers)]
         try:
-            status = (
-                Solver(part, options_of(time_limit=self._deadline.rest, learn="auto")).best([], []).status
-            )
+            found = Solver(part, options_of(time_limit=self._deadline.rest, learn="auto")).best([], [])
         except UnboundedError:
             return None
+        status = found.status
+        self._solution = {one: found[one] for one in self._model.variables.values()} if found else {}
         return None if status is Status.UNKNOWN else status is not Status.INFEASIBLE
 
 
