@@ -54,14 +54,19 @@ class PresentedGoals:
             pairs = zip(exprs, objective, strict=False)
             shown: Any = tuple([self._in_units(expr, value) for expr, value in pairs])
             shown = shown if isinstance(found.objective, tuple) else shown[0] if shown else None
-            bound: Any = self._in_units(exprs[0], found.bound) if exprs else found.bound
-            found = replace(found, objective=shown, bound=bound)
-        if self.hides_first and isinstance(found.objective, tuple):
-            rest = found.objective[1:]
-            found = replace(found, objective=rest[0] if len(rest) == 1 else rest, bound=None)
-        elif self.hides_first:
-            found = replace(found, bound=None)
+            bounds = found.bound if isinstance(found.bound, tuple) else (found.bound,)
+            proven = zip(exprs, bounds, strict=False)
+            known: Any = tuple([self._in_units(expr, value) for expr, value in proven])
+            known = known if isinstance(found.bound, tuple) else known[0] if known else None
+            found = replace(found, objective=shown, bound=known)
+        if self.hides_first:
+            rest = _without_first(found.objective)
+            found = replace(found, objective=rest, bound=_without_first(found.bound))
         return self._with_violation(found) if self.weights and found else found
+
+    def in_units(self, place: int, value: Any) -> Any:
+        """A value of a goal, as the user sees it."""
+        return self._in_units(self.goals[place][0], value)
 
     def _in_units(self, expr: IntExpr, value: Any) -> Any:
         unit = self.units.get(expr)
@@ -80,3 +85,10 @@ class PresentedGoals:
         if on_solution is None or not (self.weights or self.units):
             return on_solution
         return lambda found: on_solution(self.result(found))
+
+
+def _without_first(values: Any) -> Any:
+    """The values of several goals but the first: one value, or a tuple; None without values."""
+    if not isinstance(values, tuple):
+        return None
+    return values[1] if len(values) == 2 else values[1:]

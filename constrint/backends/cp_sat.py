@@ -88,11 +88,11 @@ def solve(
             return _result(model, best.assignment, Status.FEASIBLE, goals, started, best.count)
 
         watch = Watch(shown, on_solution, line, started)
-        status, bound = _climbed(translation, _parameters(seed, workers), deadline, watch, best)
+        status, bounds = _climbed(translation, _parameters(seed, workers), deadline, watch, best)
     if not best.count:
         return Result(status, statistics=_statistics(started))
     result = _result(model, best.assignment, status, goals, started, best.count)
-    return bounded(result, bound, goals[0][1]) if len(targets) == len(goals) == 1 else result
+    return bounded(result, bounds[: len(goals)], goals)
 
 
 def _parameters(seed: int, workers: int) -> SatParameters:
@@ -126,11 +126,13 @@ class _Best:
 
 def _climbed(
     translation: CpSatTranslation, parameters: SatParameters, deadline: Deadline, watch: Watch, best: _Best
-) -> tuple[Status, int | None]:
-    """Optimise the goals one after the other; the status, and the last goal's bound."""
-    status, bound = Status.UNKNOWN, None
-    steps: list[tuple[int, str] | None] = [*translation.prepared.goals] or [None]
-    for goal in steps:
+) -> tuple[Status, list[int | None]]:
+    """Optimise the goals one after the other; the status, and the bound of each goal."""
+    status = Status.UNKNOWN
+    prepared = translation.prepared
+    bounds = [prepared.root_bound(place) for place in range(len(prepared.goals))]
+    steps: list[tuple[int, str] | None] = [*prepared.goals] or [None]
+    for place, goal in enumerate(steps):
         solver = cp_model.CpSolver()
         solver.parameters.copy_from(parameters)
         if deadline.is_set:
@@ -142,19 +144,19 @@ def _climbed(
         if answer == cp_model.MODEL_INVALID:
             raise ModelError(f"CP-SAT refuses the model: {translation.model.validate()}")
         if answer == cp_model.INFEASIBLE:
-            return Status.INFEASIBLE, None
+            return Status.INFEASIBLE, []
         if answer in (cp_model.OPTIMAL, cp_model.FEASIBLE):
             best.takes(translation.read(solver))
         status = {cp_model.OPTIMAL: Status.OPTIMAL}.get(answer, Status.FEASIBLE)
         if goal is not None:
-            bound = translation.bound(solver, goal[0])
+            bounds[place] = translation.bound(solver, place)
         if watch.is_ended and goal is not None:
             status = Status.FEASIBLE
         if status is not Status.OPTIMAL:
             break
         if goal is not None:
             translation.fix(goal[0], solver.value(translation.variables[goal[0]]))
-    return (status if best.count else Status.UNKNOWN), bound
+    return (status if best.count else Status.UNKNOWN), bounds
 
 
 @contextmanager
@@ -182,7 +184,7 @@ def _result(
     started: float,
     solutions: int,
 ) -> Result:
-    objective = tuple(expr.evaluate(assignment) for expr, _ in goals)
+    objective = tuple(int(expr.evaluate(assignment)) for expr, _ in goals)
     return Result(
         status,
         values_of(model, assignment),
@@ -235,13 +237,12 @@ class CpSatTranslation:
         """Fix a variable."""
         self.model.add(self.variables[v] == value)
 
-    def bound(self, solver: cp_model.CpSolver, v: int) -> int | None:
+    def bound(self, solver: cp_model.CpSolver, place: int) -> int | None:
         """The proven bound of a goal's expression; None where CP-SAT's is no integer of a float."""
         bound = solver.best_objective_bound
         if not abs(bound) < 1 << 53:
             return None
-        factor, constant = self.prepared.scales.get(v, (1, 0))
-        return factor * round(bound) + constant
+        return self.prepared.written_value(place, round(bound))
 
     def read(self, solver: cp_model.CpSolver | Watch) -> Assignment:
         """The solution that was found."""

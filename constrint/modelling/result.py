@@ -125,7 +125,9 @@ class Result:
             empty without a solution.
         objective: Value of the objective; a tuple for several objectives; None without one.
         statistics: The work of the search.
-        bound: Proven bound of a single objective: no solution has a better one; None if there is none.
+        bound: Proven bound of the objective: no solution has a better one; None if there is none. A tuple
+            for several objectives, where each bound holds for the solutions that have the values of
+            `objective` in the more important ones.
         violation: The total weight of the violated soft constraints; None without soft constraints.
         violated: The soft constraints that the solution violates.
         conflict: The guilty assumptions, if assumptions of the call or of `Model.assume` leave no solution;
@@ -170,10 +172,18 @@ class Result:
 
     @property
     def gap(self) -> float | None:
-        """Distance of the objective from its bound, divided by the objective; None if either is unknown."""
-        if self.bound is None or self.objective is None or isinstance(self.objective, tuple):
-            return None
-        return float(abs(self.objective - self.bound) / max(1, abs(self.objective)))
+        """Distance of the objective from its bound, divided by the objective; None if either is unknown.
+
+        Of several objectives, `gaps` has one for each.
+        """
+        return None if isinstance(self.objective, tuple) else gap_of(self.objective, self.bound)
+
+    @property
+    def gaps(self) -> tuple[float | None, ...]:
+        """The gap of each objective, the most important first; None where it is unknown."""
+        if not isinstance(self.objective, tuple):
+            return () if self.objective is None else (self.gap,)
+        return tuple(map(gap_of, self.objective, self.bound or (None,) * len(self.objective)))
 
     @property
     def intervals(self) -> dict[str, Scheduled | None]:
@@ -311,6 +321,13 @@ class Result:
 
 
 Mapping.register(Result)
+
+
+def gap_of(objective: Any, bound: Any) -> float | None:
+    """The gap between the value of one objective and its bound; None if either is unknown."""
+    if objective is None or bound is None:
+        return None
+    return float(abs(objective - bound) / max(1, abs(objective)))
 
 
 def _shown(value: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -11,6 +11,7 @@ from constrint.errors import InternalError, Undefined
 from constrint.expr import BoolVar, IntExpr
 from constrint.expr.evaluation import SharedValues, are_small, is_light, is_weighed
 from constrint.modelling.declarations import Constraint, Declarations
+from constrint.modelling.objectives import Goal
 from constrint.modelling.ownership import foreign
 from constrint.modelling.result import Result
 from constrint.modelling.symbols import in_symbols
@@ -37,15 +38,21 @@ def check_solution(model: Declarations, assignment: Assignment) -> None:
         raise InternalError(f"a solution violates {where}: please report this model")
 
 
-def bounded(result: Result, bound: int | None, direction: str) -> Result:
-    """A result with a proven bound of its objective; raises `InternalError` where its solution is better."""
-    if bound is not None and isinstance(result.objective, int):
-        sign = 1 if direction == "min" else -1
-        if sign * (result.objective - bound) < 0:
+def bounded(result: Result, bounds: Sequence[int | None], goals: Sequence[Goal]) -> Result:
+    """A result with a proven bound of each goal; raises `InternalError` where its solution is better."""
+    objective = result.objective if isinstance(result.objective, tuple) else (result.objective,)
+    for value, bound, (_, direction) in zip(objective, bounds, goals, strict=False):
+        if (
+            value is not None
+            and bound is not None
+            and (value < bound if direction == "min" else value > bound)
+        ):
             raise InternalError(
-                f"a solution has {result.objective}, better than the bound {bound}: please report this model"
+                f"a solution has {value}, better than the bound {bound}: please report this model"
             )
-    return replace(result, bound=bound)
+    if all(bound is None for bound in bounds):
+        return replace(result, bound=None)
+    return replace(result, bound=tuple(bounds) if len(bounds) > 1 else bounds[0])
 
 
 def first_violated(constraints: Iterable[Constraint], assignment: Assignment) -> Constraint | None:

@@ -205,6 +205,20 @@ class Prepared:
             self.root = None
         return self.root
 
+    def root_bound(self, place: int) -> int | None:
+        """The bound that presolve proves of a goal as written; None where there is none."""
+        root, (v, direction) = self.root, self.goals[place]
+        if root is None:
+            return None
+        bound = root.box.lo[v] if direction == "min" else root.box.hi[v]
+        stands_for_all = abs(bound) >= root.huge >> 1
+        return None if stands_for_all else self.written_value(place, bound)
+
+    def written_value(self, place: int, value: int) -> int:
+        """The value of a target as written where the variable that stands for it has a value."""
+        factor, constant = self._factors[place]
+        return factor * value + constant
+
     def first_unbounded(self) -> str:
         """Name of a model variable whose own domain is unbounded."""
         for variable, v in self.variables.items():
@@ -266,15 +280,14 @@ class Prepared:
             assignment: A solution.
             value: The value that the target's variable has in that solution.
         """
-        factor, constant = self._factors[place]
-        expr = self.targets[place]
+        expr, said = self.targets[place], self.written_value(place, value)
         shared = assignment if is_light(expr) else SharedValues(assignment)
         written = expr.evaluate(shared)
-        if written != factor * value + constant:
+        if written != said:
             check(self, assignment)  # a violated constraint is the clearer message
             raise InternalError(
-                f"a search says {factor * value + constant} of an objective that is {written} in its "
-                "solution: please report this model"
+                f"a search says {said} of an objective that is {written} in its solution: please report "
+                "this model"
             )
 
     def hinted(self, options: Options) -> dict[int, int]:

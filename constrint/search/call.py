@@ -114,7 +114,7 @@ class CallContext:
         statistics = self.work.statistics.within(perf_counter() - self.work.started)
         if assignment is None:
             return Result(status, statistics=statistics)
-        objective = [expr.evaluate(assignment) for expr, _ in self.goals]
+        objective = [int(expr.evaluate(assignment)) for expr, _ in self.goals]
         single = objective[0] if len(objective) == 1 else None
         return Result(
             status,
@@ -123,7 +123,11 @@ class CallContext:
             statistics,
             assignment,
             self.model.intervals.copy(),
-            bound=single if status is Status.OPTIMAL else None,
+            bound=None
+            if status is not Status.OPTIMAL
+            else tuple(objective)
+            if len(objective) > 1
+            else single,
         )
 
     def report(self, found: Assignment, work: Statistics = NO_WORK) -> bool:

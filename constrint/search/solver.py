@@ -138,7 +138,7 @@ def _best(call: CallContext, prepared: Prepared, easy: EasyAnswer) -> Result | N
             climb = BranchAndBound(call, prepared, place)
             end = climb.optimum(left, best, start)
             if end.outcome is not Outcome.EXHAUSTED:
-                return _interrupted(climb.call, prepared, end)
+                return _interrupted(climb.call, prepared, end, place)
             if end.solution is None:
                 return call.result(Status.INFEASIBLE)
             call, start, best = climb.call, None, end.solution
@@ -147,7 +147,8 @@ def _best(call: CallContext, prepared: Prepared, easy: EasyAnswer) -> Result | N
         if left is not None and len(goals_in_turn) < max(1, wanted):
             step = first_solution(call, prepared, left, begun)
             if step.outcome in (Outcome.STOPPED, Outcome.NEEDS_WIDER):
-                return _interrupted(call, prepared, Optimised(step.outcome, step.solution or best, 0, None))
+                end = Optimised(step.outcome, step.solution or best, 0, None)
+                return _interrupted(call, prepared, end, len(goals_in_turn))
             best = step.found
     except (Stopped, KeyboardInterrupt) as stop:
         if isinstance(stop, KeyboardInterrupt) and best is None:
@@ -156,16 +157,27 @@ def _best(call: CallContext, prepared: Prepared, easy: EasyAnswer) -> Result | N
     return call.result(Status.INFEASIBLE if best is None else Status.OPTIMAL, best)
 
 
-def _interrupted(call: CallContext, prepared: Prepared, end: Optimised) -> Result | None:
-    """The result of a search that was stopped; None for one that needs wider bounds."""
+def _interrupted(call: CallContext, prepared: Prepared, end: Optimised, place: int) -> Result | None:
+    """The result of a search that was stopped; None for one that needs wider bounds.
+
+    Args:
+        call: The call.
+        prepared: The prepared model.
+        end: How the search for the present target ended.
+        place: The place of that target: those before it are proven.
+    """
     if end.outcome is Outcome.NEEDS_WIDER:
         return None
     result = call.result(Status.UNKNOWN if end.solution is None else Status.FEASIBLE, end.solution)
-    bound = None
-    if end.bound is not None and len(prepared.goals) == 1 and not prepared.preferences:
-        factor, constant = prepared.scales.get(prepared.goals[0][0], (1, 0))
-        bound = factor * end.bound + constant
-    return bounded(result, bound, call.goals[0][1] if call.goals else "min")
+    bounds: list[int | None] = []
+    for number, (expr, _) in enumerate(call.goals):
+        if number < place:
+            bounds.append(None if end.solution is None else int(expr.evaluate(end.solution)))
+        elif number > place:
+            bounds.append(prepared.root_bound(number))
+        else:
+            bounds.append(None if end.bound is None else prepared.written_value(number, end.bound))
+    return bounded(result, bounds, call.goals)
 
 
 def _swept(call: CallContext, swept: Swept, start: WarmStart | None) -> Result:

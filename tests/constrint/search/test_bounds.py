@@ -61,8 +61,62 @@ def test_the_gap_of_a_knapsack_that_is_stopped() -> None:
     assert r.status is Status.FEASIBLE
     assert r.objective <= optimum <= r.bound
     assert r.gap == (r.bound - r.objective) / r.objective
-    assert m.solve(maximize=[goal, xs[0]]).bound is None
+    assert m.solve(maximize=[goal, xs[0]]).bound == (optimum, 1)
     assert m.solve().gap is None
+
+
+@pytest.mark.parametrize("preferred", [False, True])
+def test_each_bound_of_several_goals_holds_under_the_goals_before_it(preferred: bool) -> None:
+    stopped = later = 0
+    for seed in range(500, 560):
+        drawn = draw_model(seed)
+        m = drawn.build()
+        m.settings = hasty()
+        first = build(drawn.objective, {**m.variables, **m.lets})
+        x = next(iter(m.variables.values()))
+        m.add(first == first)  # has a value
+        values = [r[[first, 2 * x + 1, x]].tolist() for r in m.iter_solutions()]
+        goals: list[Any] = [(first, "min"), (2 * x + 1, "max"), (x, "min")]
+        prefer: list[Any] = [(x, "max")] if preferred else []
+        for solutions in (0, 1, 2, 4):
+            r = m.solve(
+                minimize=goals,
+                prefer=prefer,
+                learn=False,
+                engine="interpreted",
+                on_solution=StopAfter(solutions),
+            )
+            if not r:
+                continue
+            assert isinstance(r.objective, tuple)
+            bounds = r.bound or (None, None, None)
+            assert r.gap is None
+            assert len(bounds) == len(r.gaps) == 3
+            for place, (bound, (_, direction)) in enumerate(zip(bounds, goals, strict=True)):
+                left = [row[place] for row in values if tuple(row[:place]) == r.objective[:place]]
+                sign = 1 if direction == "min" else -1
+                assert bound is None or all(sign * bound <= sign * value for value in left), f"seed {seed}"
+                assert (bound is None) == (r.gaps[place] is None)
+            if r.status is Status.OPTIMAL:
+                assert bounds == r.objective
+                break
+            stopped += bounds[0] is not None
+            later += bounds[0] == r.objective[0] and r.gaps[1] not in (None, 0)
+    assert stopped > 20
+    assert later > 5, "searches that ended during the second goal"
+
+
+@pytest.mark.parametrize("backend", ["constrint", "cp-sat"])
+def test_goals_that_share_a_variable_have_bounds_of_their_own(backend: Any) -> None:
+    m = Model()
+    x = m.int_var("x", 0, 50)
+    m.add(x * x <= 1000)
+    result = m.solve(minimize=[(3 * x - 1, "max"), (7 - 2 * x, "min")], backend=backend)
+    assert result.bound == result.objective == (92, -55)
+    assert result.gaps == (0, 0)
+    one = m.solve(maximize=x > 3, backend=backend)
+    assert (type(one.objective), one.objective, one.bound) == (int, 1, 1)
+    assert (one.gaps, m.solve().gaps) == ((one.gap,), ())
 
 
 def test_what_has_no_bound_has_none_in_the_result() -> None:
