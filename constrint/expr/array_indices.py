@@ -16,6 +16,7 @@ from constrint.expr import BoolExpr, Element, IntExpr, as_expr, inside, linear
 from constrint.expr.arithmetic.choices import element_of
 from constrint.expr.array_operators import elements_of
 from constrint.expr.arrays import ExprArray, made
+from constrint.expr.enumerated import EnumExpr, position
 
 Numbers: TypeAlias = "np.ndarray[Any, Any]"
 Elements: TypeAlias = "tuple[Sequence[Any], tuple[int, ...]]"
@@ -47,6 +48,9 @@ def broadcast(*arrays: Elements) -> tuple[list[list[Any]], tuple[int, ...]]:
 def indexed(array: ExprArray, key: Any) -> Any:
     """The elements that an index of any kind selects."""
     keys = key if isinstance(key, tuple) else (key,)
+    if any(isinstance(part, EnumExpr) for part in keys):
+        full = _full(keys, array.ndim)
+        keys = tuple([position(part, None, array.shape[axis]) for axis, part in enumerate(full)])
     if any(_has_expressions(part) for part in keys):
         return _selected(array, keys)
     return taken(array.flat, numbers_of(array.shape)[key])

@@ -30,18 +30,6 @@ def shape_of(shape: Shape) -> tuple[int, ...]:
     return checked
 
 
-def names_of(name: str, shape: tuple[int, ...]) -> list[str]:
-    """The names of the elements: name[0], name[1] …, or name[0,0] and so on."""
-    if not shape:
-        return [f"{name}[]"]
-    names = [f"{name}["]
-    for axis, length in enumerate(shape, 1):
-        ending = "]" if axis == len(shape) else ","
-        numbers = [f"{number}{ending}" for number in range(length)]
-        names = [start + number for start in names for number in numbers]
-    return names
-
-
 def nested(values: Sequence[object], shape: tuple[int, ...]) -> Any:
     """Values in row-major order as nested lists."""
     if not shape:

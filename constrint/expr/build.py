@@ -38,7 +38,15 @@ def as_expr(value: object) -> IntExpr:
             f"{value!r} is not an integer: numbers that are not whole stand in sums, multiples, "
             "comparisons and objectives, and nowhere else"
         )
-    raise ModelError(f"{value!r} is not an integer expression: use integers and constrint expressions only")
+    raise ModelError(_no_expression(value))
+
+
+def _no_expression(value: object) -> str:
+    from constrint.expr.enumerated import EnumExpr, not_a_number
+
+    if isinstance(value, EnumExpr):
+        return not_a_number(value)
+    return f"{value!r} is not an integer expression: use integers and constrint expressions only"
 
 
 def lifted(value: object) -> Rational:

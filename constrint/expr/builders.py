@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, Union, overload
 
 from constrint.errors import ModelError
@@ -23,6 +23,7 @@ from constrint.expr import (
 from constrint.expr.arithmetic.arguments import flat, listed
 from constrint.expr.build import NotWhole
 from constrint.expr.domain import Domain
+from constrint.expr.enumerated import EnumExpr, Valued
 from constrint.support.arguments import integer_list
 
 if TYPE_CHECKING:
@@ -55,9 +56,11 @@ def divides(divisor: IntLike, dividend: IntLike) -> BoolExpr:
     return placed(Divides(as_expr(divisor), as_expr(dividend)))
 
 
-def member(value: IntLike, values: Iterable[int] | Domain) -> BoolExpr:
+def member(value: Valued, values: Iterable[Hashable] | Domain) -> BoolExpr:
     """The condition that the value is one of these."""
-    return as_expr(value).is_in(values)
+    if isinstance(value, EnumExpr):
+        return value.is_in(values)
+    return as_expr(value).is_in(values)  # type: ignore[arg-type] # it refuses other values
 
 
 def table(values: Iterable[IntLike], rows: Iterable[Sequence[int]]) -> BoolExpr:

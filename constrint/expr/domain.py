@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from math import gcd
+from typing import Any
 
 from constrint.support.record import record
 
@@ -95,6 +96,27 @@ class Domain:
         lo = "" if self.lo is None else str(self.lo)
         hi = "" if self.hi is None else str(self.hi)
         return f"{lo}..{hi}" + (f" step {self.step}" if self.step > 1 else "")
+
+
+@record()
+class EnumDomain(Domain):
+    """The values of an enumeration that a variable may have, by their numbers.
+
+    Attributes:
+        labels: All values of the enumeration in order; a member is a place in them.
+    """
+
+    lo: int | None
+    hi: int | None
+    step: int = 1
+    values: tuple[int, ...] | None = None
+    labels: tuple[Any, ...] = ()
+
+    @staticmethod
+    def labelled(labels: tuple[Any, ...], members: Domain | None = None) -> EnumDomain:
+        """The domain of some members of an enumeration; of all without `members`."""
+        found = Domain.of_range(0, len(labels) - 1) if members is None else members
+        return EnumDomain(found.lo, found.hi, found.step, found.values, labels)
 
 
 EMPTY = Domain(1, 0)

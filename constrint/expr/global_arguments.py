@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from constrint.errors import ModelError
 from constrint.expr import BoolExpr, Const, IntExpr, IntLike, as_expr, placed
 from constrint.expr.arithmetic.arguments import flat
+from constrint.expr.enumerated import coded
 from constrint.expr.global_expr import Definition, Function, Kind, Part, Relation
 from constrint.support.arguments import integer_list
 
@@ -64,8 +65,19 @@ _READ: dict[Kind, Callable[[Any, str], Part]] = {
 
 
 def _parts(definition: Definition, arguments: tuple[object, ...]) -> tuple[Part, ...]:
-    given = zip(definition.fields, arguments, strict=True)
+    given = zip(definition.fields, numbered(definition, arguments), strict=True)
     return definition.checked(tuple([_READ[field.kind](value, field.name) for field, value in given]))
+
+
+def numbered(definition: Definition, arguments: Sequence[Any]) -> Sequence[Any]:
+    """The arguments of a constraint with numbers in place of enumerations and their labels."""
+    if not definition.labels:
+        return arguments
+    names = definition.labels.split()
+    places = [place for place, field in enumerate(definition.fields) if field.name in names]
+    parts = coded(*[arguments[place] for place in places], ordered=definition.ordered)
+    found = dict(zip(places, parts, strict=True))
+    return [found.get(place, part) for place, part in enumerate(arguments)]
 
 
 def relation(definition: Definition, *arguments: object) -> BoolExpr:

@@ -59,6 +59,9 @@ class Definition:
         needs: The conditions under which a number is defined if its arguments are. None: always.
         check: Raises `ModelError` for arguments that do not match.
         equal: Names of the lists that have equal lengths.
+        labels: Names of the arguments with values of one kind: where one has enumerations, the others may
+            have their labels.
+        ordered: Whether the order of these values counts.
     """
 
     name: str
@@ -71,6 +74,8 @@ class Definition:
     is_number: bool = False
     needs: Callable[..., tuple[BoolExpr, ...]] | None = None
     equal: str = ""
+    labels: str = ""
+    ordered: bool = False
 
     def checked(self, parts: tuple[Part, ...]) -> tuple[Part, ...]:
         """The arguments, after checks; raises `ModelError`."""

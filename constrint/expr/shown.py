@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from enum import Enum
 from typing import Any
 
 from constrint.errors import shown, shown_number
 from constrint.expr import BoolVar, Const, IntExpr, IntVar, Member, Sum, Table
 from constrint.expr.base import BoolExpr
-from constrint.expr.domain import Domain
+from constrint.expr.domain import Domain, EnumDomain
+from constrint.expr.enumerated import labels_of
 from constrint.expr.global_expr import Definition
 from constrint.expr.strengths import COMPARE, SUM
 from constrint.expr.written import Writer, quote
@@ -30,7 +32,7 @@ LONGEST_NUMBER = 1_000
 """Bits of a number that is shown whole."""
 LONGEST_NAME = 100
 _DEPTHS = (8, 5, 4, 3, 2, 1)  # to which a large expression is cut: the first at which few parts are left
-_PLAIN = re.compile(r"[^\W\d]\w*(\[-?\d+(,-?\d+)*\])?(\.\w+)*")
+_PLAIN = re.compile(r"[^\W\d]\w*(\[(-?\d+|[^\W\d]\w*)(,(-?\d+|[^\W\d]\w*))*\])?(\.\w+)*")
 
 
 class Cut(BoolExpr):
@@ -63,6 +65,10 @@ def show(expr: IntExpr) -> str:
 
 def show_domain(domain: Domain) -> str:
     """The text of a domain for people."""
+    if isinstance(domain, EnumDomain):
+        numbers = _middle_cut(tuple(domain))
+        members = [str(one) if isinstance(one, Cut) else show_label(domain.labels[one]) for one in numbers]
+        return "{" + ", ".join(members) + "}"
     if domain.values is not None and len(domain.values) > LONGEST:
         return "{" + ", ".join(map(str, _middle_cut(domain.values))) + "}"
     return str(domain) if _is_written(domain) else "…"
@@ -76,11 +82,22 @@ def show_name(name: str) -> str:
     return quote(name.replace("`", "'").replace("\n", "\\n").replace("\r", "\\r"))
 
 
+def show_label(label: object) -> str:
+    """The text of a value of an enumeration for people."""
+    if isinstance(label, Enum):
+        return label.name
+    return label if isinstance(label, str) and label.isidentifier() else shown(repr(label), LONGEST_NAME)
+
+
 class _Showing(Writer):
     """Writes expressions that have been shortened."""
 
     def name(self, name: str) -> str:
         return show_name(name)
+
+    def constant(self, number: int, labels: tuple[Any, ...] | None) -> str:
+        is_label = labels is not None and 0 <= number < len(labels)
+        return show_label(labels[number]) if labels is not None and is_label else str(number)
 
     def node(self, expr: IntExpr) -> tuple[str, int]:
         if isinstance(expr, Cut):
@@ -211,17 +228,23 @@ class _Shortener:
 
     def member(self, expr: Member, depth: int) -> IntExpr:
         text = _Showing().text(self.cut(expr.arg, depth), SUM)
-        return Cut(f"{text} in {show_domain(expr.domain)}", COMPARE)
+        labels = labels_of(expr.arg)
+        own = expr.domain if labels is None else EnumDomain.labelled(labels, expr.domain)
+        return Cut(f"{text} in {show_domain(own)}", COMPARE)
 
     def table(self, expr: Table, depth: int) -> IntExpr:
         args = [_Showing().text(self.cut(arg, depth)) for arg in _middle_cut(expr.args)]
+        labels = [labels_of(arg) for arg in expr.args]
+
+        def entries(row: tuple[int, ...]) -> list[str]:
+            texts = [
+                str(self.part(one, depth)) if own is None else _Showing().constant(one, own)
+                for one, own in zip(row, labels, strict=True)
+            ]
+            return [str(one) for one in _middle_cut(texts)]
+
         shown_rows = _middle_cut(sorted(expr.rows))
-        rows = [
-            str(row)
-            if isinstance(row, Cut)
-            else f"[{', '.join([str(self.part(one, depth)) for one in _middle_cut(row)])}]"
-            for row in shown_rows
-        ]
+        rows = [str(row) if isinstance(row, Cut) else f"[{', '.join(entries(row))}]" for row in shown_rows]
         return Cut(f"table([{', '.join(args)}], [{', '.join(rows)}])")
 
 

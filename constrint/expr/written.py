@@ -37,6 +37,7 @@ from constrint.expr import (
     linear,
 )
 from constrint.expr.domain import Domain
+from constrint.expr.enumerated import labels_of
 from constrint.expr.global_expr import Function, Relation
 from constrint.expr.strengths import AND, ATOM, COMPARE, IFF, IMPLIES, NOT, OR, POWER, PRODUCT, SIGN, SUM
 from constrint.expr.walk import inner_first
@@ -133,6 +134,23 @@ class Writer:
         """The text of a name."""
         return quote(name)
 
+    def constant(self, number: int, labels: tuple[Any, ...] | None) -> str:
+        """The text of a constant; `labels` are those of the enumeration whose number it is."""
+        return str(number)
+
+    def operand(self, expr: IntExpr, beside: IntExpr) -> str:
+        """The text of one side of a comparison."""
+        if type(expr) is Const and expr.value >= 0:
+            return self.constant(expr.value, labels_of(beside))
+        return self.text(expr, SUM)
+
+    def members(self, expr: Member) -> str:
+        """The text of the set that a number is in."""
+        labels = labels_of(expr.arg)
+        if labels is None or not expr.domain.is_finite:
+            return write_set(expr.domain)
+        return "{" + ", ".join([self.constant(number, labels) for number in expr.domain]) + "}"
+
     def joined(self, words: str, parts: tuple[IntExpr, ...], least: int) -> str:
         return words.join([self.text(part, least) for part in parts])
 
@@ -180,7 +198,7 @@ class Writer:
     def negation(self, expr: Not) -> Written:
         member = _as_member(expr.arg)
         if member is not None and id(expr.arg) not in self.named:
-            return f"{self.text(member.arg, SUM)} not in {write_set(member.domain)}", COMPARE
+            return f"{self.text(member.arg, SUM)} not in {self.members(member)}", COMPARE
         return f"not {self.text(expr.arg, NOT)}", NOT
 
     def junction(self, expr: And | Or, word: str, level: int) -> Written:
@@ -235,12 +253,26 @@ def _write_pair(word: str, level: int, left: int, right: int) -> Callable[[Write
     return write
 
 
+def _write_comparison(writer: Writer, expr: Any) -> Written:
+    left, right = writer.operand(expr.left, expr.right), writer.operand(expr.right, expr.left)
+    return f"{left} {expr.operator} {right}", COMPARE
+
+
 def _write_member(writer: Writer, expr: Any) -> Written:
-    return f"{writer.text(expr.arg, SUM)} in {write_set(expr.domain)}", COMPARE
+    return f"{writer.text(expr.arg, SUM)} in {writer.members(expr)}", COMPARE
 
 
 def _write_element(writer: Writer, expr: Any) -> Written:
     return f"[{', '.join(map(str, expr.values))}][{writer.text(expr.index)}]", ATOM
+
+
+def _write_selection(writer: Writer, expr: Any) -> Written:
+    labels = labels_of(expr)
+    entries = [
+        writer.constant(one.value, labels) if labels is not None and type(one) is Const else writer.text(one)
+        for one in expr.entries
+    ]
+    return f"[{', '.join(entries)}][{writer.text(expr.index)}]", ATOM
 
 
 def _as_member(expr: IntExpr) -> Member | None:
@@ -254,11 +286,11 @@ def _write_table(writer: Writer, expr: Any) -> Written:
     member = _as_member(expr)
     if member is not None:
         return _write_member(writer, member)
-    return write_table(writer.text, expr), ATOM
+    return write_table(writer.text, expr, writer.constant), ATOM
 
 
 def _write_global(writer: Writer, expr: Any) -> Written:
-    return write_call(writer.text, expr), ATOM
+    return write_call(writer.text, expr, writer.constant), ATOM
 
 
 _WRITERS: dict[type[IntExpr], Callable[[Writer, Any], Written]] = {
@@ -272,14 +304,11 @@ _WRITERS: dict[type[IntExpr], Callable[[Writer, Any], Written]] = {
     Mod: lambda writer, expr: writer.quotient("%", expr),
     Pow: _write_pair("**", POWER, ATOM, SIGN),
     Element: _write_element,
-    Selection: lambda writer, expr: (
-        f"[{writer.joined(', ', expr.entries, IFF)}][{writer.text(expr.index)}]",
-        ATOM,
-    ),
+    Selection: _write_selection,
     Table: _write_table,
     Relation: _write_global,
     Function: _write_global,
-    Comparison: _write_pair("", COMPARE, SUM, SUM),
+    Comparison: _write_comparison,
     Divides: _write_pair("divides", COMPARE, SUM, SUM),
     Member: _write_member,
     Not: Writer.negation,

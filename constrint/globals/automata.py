@@ -13,13 +13,13 @@ from constrint.expr import (
     Comparison,
     Const,
     IntExpr,
-    IntLike,
     Member,
     Or,
     linear,
     placed,
 )
 from constrint.expr.domain import Domain
+from constrint.expr.enumerated import Valued, coded
 from constrint.expr.global_arguments import expressions
 from constrint.expr.global_expr import Definition, Field, Relation
 from constrint.globals.posting import need, variables_of
@@ -228,7 +228,7 @@ REGULAR = Definition(
 
 
 def regular(
-    values: Iterable[IntLike],
+    values: Iterable[Valued],
     transitions: Transitions,
     start: Hashable,
     accepting: Iterable[Hashable] | None = None,
@@ -243,7 +243,7 @@ def regular(
     states that these words reach count as states.
 
     Args:
-        values: The word.
+        values: The word; of enumerations, transitions have the labels.
         transitions: (state, value, next state); or a mapping from (state, value) to the next state. A word
             that needs a missing transition is rejected. A state may have several transitions for one value:
             then a word is accepted if one of its runs ends in an accepting state.
@@ -255,9 +255,11 @@ def regular(
     """
     rows = transition_rows(transitions, "regular")
     numbers = state_numbers([start, *(state for q, _, r in rows for state in (q, r))])
+    word, read = coded(values, [x for _, x, _ in rows])
+    moves = zip(rows, read, strict=True)
     parts = (
-        expressions(values, "values"),
-        tuple([(numbers[q], integer(x, "each value of transitions"), numbers[r]) for q, x, r in rows]),
+        expressions(word, "values"),
+        tuple([(numbers[q], integer(x, "each value of transitions"), numbers[r]) for (q, _, r), x in moves]),
         numbers[start],
         tuple([numbers[state] for state in final_states(accepting, numbers, "regular")]),
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from constrint.errors import ModelError
 from constrint.expr import And, BoolExpr, Comparison, Const, IntExpr, IntLike, Member, as_expr, linear, placed
 from constrint.expr.domain import Domain
+from constrint.expr.enumerated import Valued, coded
 from constrint.expr.global_arguments import expressions
 from constrint.expr.global_expr import Definition, Field, Relation
 from constrint.globals.automata import (
@@ -128,7 +129,7 @@ COST_REGULAR = Definition(
 
 
 def cost_regular(
-    values: Iterable[IntLike],
+    values: Iterable[Valued],
     transitions: Transitions,
     start: Hashable,
     accepting: Iterable[Hashable] | None,
@@ -142,7 +143,7 @@ def cost_regular(
     transitions. Negated, or as a truth value, it is a sum over the transitions for each entry.
 
     Args:
-        values: The word.
+        values: The word; of enumerations, transitions have the labels.
         transitions: (state, value, next state, cost); or a mapping from (state, value) to (next state, cost).
             A pair of state and value occurs at most once. A word that needs a missing one is rejected.
         start: The initial state.
@@ -155,9 +156,11 @@ def cost_regular(
     rows = transition_rows(transitions, "cost_regular", 4)
     numbers = state_numbers([start, *(state for q, _, r, _ in rows for state in (q, r))])
     what = "each value and cost of transitions"
+    word, read = coded(values, [x for _, x, _, _ in rows])
+    moves = zip(rows, read, strict=True)
     parts = (
-        expressions(values, "values"),
-        tuple([(numbers[q], integer(x, what), numbers[r], integer(c, what)) for q, x, r, c in rows]),
+        expressions(word, "values"),
+        tuple([(numbers[q], integer(x, what), numbers[r], integer(c, what)) for (q, _, r, c), x in moves]),
         numbers[start],
         tuple([numbers[state] for state in final_states(accepting, numbers, "cost_regular")]),
         as_expr(cost),

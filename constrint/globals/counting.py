@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Hashable, Iterable, Mapping
+from typing import TYPE_CHECKING, TypeVar
 
 from constrint.errors import ModelError
 from constrint.expr import And, BoolExpr, Comparison, Const, IntExpr, IntLike, Member, linear, placed
 from constrint.expr.domain import Domain
+from constrint.expr.enumerated import Valued, coded
 from constrint.expr.global_arguments import expressions, function, integers
 from constrint.expr.global_expr import Definition, Field, Relation
 from constrint.globals.posting import hull_of, variables_of, view_of
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from constrint.lowering.conditions import Lowering
 
 __all__ = ["among", "count", "global_cardinality", "nvalue"]
+
+Label = TypeVar("Label", bound=Hashable)
 
 WIDEST_COUNTED = 100_000  # greatest span of listed values for which the propagator is used
 MOST_VALUES = 4096  # greatest number of values for which nvalue has one truth value each
@@ -34,6 +37,7 @@ COUNT = Definition(
     lambda values, value: values.count(value),
     lambda args, value: _counted(Comparison("==", arg, value) for arg in args),
     is_number=True,
+    labels="values value",
 )
 
 AMONG = Definition(
@@ -42,6 +46,7 @@ AMONG = Definition(
     lambda values, members: sum(value in members for value in values),
     lambda args, members: _counted(Member(arg, Domain.of_values(members)) for arg in args),
     is_number=True,
+    labels="values members",
 )
 
 
@@ -72,6 +77,7 @@ NVALUE = Definition(
     _first_of_its_value,
     _number_of_values,
     is_number=True,
+    labels="values",
 )
 
 
@@ -142,10 +148,11 @@ GLOBAL_CARDINALITY = Definition(
     _post_cardinality,
     _check_cardinality,
     equal="values counts",
+    labels="expressions values",
 )
 
 
-def count(values: Iterable[IntLike], value: IntLike) -> IntExpr:
+def count(values: Iterable[Valued], value: Hashable) -> IntExpr:
     """How many of the expressions equal a value; the value may be an expression.
 
     A sum of truth values. Domain consistent for a constant value if no variable occurs twice; otherwise
@@ -154,7 +161,7 @@ def count(values: Iterable[IntLike], value: IntLike) -> IntExpr:
     return function(COUNT, values, value)
 
 
-def among(values: Iterable[IntLike], members: Iterable[int]) -> IntExpr:
+def among(values: Iterable[Valued], members: Iterable[Hashable]) -> IntExpr:
     """How many of the expressions equal one of some constants.
 
     A sum of truth values; domain consistent if no variable occurs twice. O(n).
@@ -162,7 +169,7 @@ def among(values: Iterable[IntLike], members: Iterable[int]) -> IntExpr:
     return function(AMONG, values, members)
 
 
-def nvalue(values: Iterable[IntLike]) -> IntExpr:
+def nvalue(values: Iterable[Valued]) -> IntExpr:
     """How many different values the expressions have.
 
     The sum over all values of whether an expression has it (decomposition of Bessiere, Hebrard, Hnich,
@@ -173,7 +180,7 @@ def nvalue(values: Iterable[IntLike]) -> IntExpr:
 
 
 def global_cardinality(
-    values: Iterable[IntLike], counts: Mapping[int, IntLike], *, closed: bool = False
+    values: Iterable[Valued], counts: Mapping[Label, IntLike], *, closed: bool = False
 ) -> BoolExpr:
     """The condition that each listed value occurs as often as its count.
 
@@ -189,9 +196,10 @@ def global_cardinality(
     """
     if not isinstance(counts, Mapping):
         raise ModelError("global_cardinality needs a count for each value: write {1: 2, 5: x}")
+    counted, keys = coded(values, list(counts))
     parts = (
-        expressions(values, "values"),
-        integers(counts.keys(), "the values"),
+        expressions(counted, "values"),
+        integers(keys, "the values"),
         expressions(counts.values(), "the counts"),
         "closed" if closed else "open",
     )

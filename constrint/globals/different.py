@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, Literal
 
 from constrint.errors import ModelError
-from constrint.expr import And, BoolExpr, Comparison, IntExpr, IntLike, Member, Or, placed
+from constrint.expr import And, BoolExpr, Comparison, IntExpr, Member, Or, placed
 from constrint.expr.domain import Domain
+from constrint.expr.enumerated import Valued, coded
 from constrint.expr.global_arguments import listed, relation
 from constrint.expr.global_expr import Definition, Field, Relation
 from constrint.globals.posting import hull_of, need, variables_of, view_of
@@ -66,6 +67,7 @@ ALL_DIFFERENT = Definition(
     _meaning,
     pairwise,
     post_all_different,
+    labels="values",
 )
 
 
@@ -120,10 +122,11 @@ ALL_DIFFERENT_EXCEPT = Definition(
     _except_meaning,
     _except_decomposed,
     _post_except,
+    labels="values exceptions",
 )
 
 
-def all_different_except(values: Iterable[IntLike], exceptions: int | Iterable[int] = 0) -> BoolExpr:
+def all_different_except(values: Iterable[Valued], exceptions: Hashable | Iterable[Hashable] = 0) -> BoolExpr:
     """The condition that no two of the expressions are equal, unless their value is an exception.
 
     Each other value has a count of 0 or 1, as in `global_cardinality`: a value that one expression must have
@@ -134,11 +137,12 @@ def all_different_except(values: Iterable[IntLike], exceptions: int | Iterable[i
         values: The expressions.
         exceptions: The value, or the values, that may occur any number of times.
     """
-    listed_ = exceptions if isinstance(exceptions, Iterable) else [exceptions]
+    is_one = isinstance(exceptions, str) or not isinstance(exceptions, Iterable)
+    listed_ = [exceptions] if is_one else exceptions
     return relation(ALL_DIFFERENT_EXCEPT, values, listed_)
 
 
-def all_different(*values: IntLike | Iterable[IntLike], consistency: Consistency = "auto") -> BoolExpr:
+def all_different(*values: Valued | Iterable[Valued], consistency: Consistency = "auto") -> BoolExpr:
     """The condition that no two of the arguments (or of one iterable) are equal.
 
     Args:
@@ -151,5 +155,5 @@ def all_different(*values: IntLike | Iterable[IntLike], consistency: Consistency
     Returns:
         The condition. Negated, or as a truth value, it is the disjunction of equalities.
     """
-    args = listed(values, "all_different")
+    args = listed(coded(values[0] if len(values) == 1 else values), "all_different")
     return placed(Relation(ALL_DIFFERENT, ALL_DIFFERENT.checked((args, consistency))))

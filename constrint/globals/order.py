@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from constrint.errors import ModelError
-from constrint.expr import And, BoolConst, BoolExpr, Comparison, Const, Implies, IntExpr, IntLike, Or
+from constrint.expr import And, BoolConst, BoolExpr, Comparison, Const, Implies, IntExpr, Or
+from constrint.expr.enumerated import Valued
 from constrint.expr.global_arguments import relation
 from constrint.expr.global_expr import Definition, Field
 from constrint.globals.automata import post_run
@@ -35,7 +36,7 @@ def _chain(name: str, operator: str) -> Definition:
     def decomposed(args: tuple[IntExpr, ...]) -> BoolExpr:
         return And(tuple(Comparison(operator, a, b) for a, b in watched(pairwise(args))))
 
-    return Definition(name, (Field("values", "exprs"),), meaning, decomposed)
+    return Definition(name, (Field("values", "exprs"),), meaning, decomposed, labels="values", ordered=True)
 
 
 INCREASING = _chain("increasing", "<=")
@@ -77,6 +78,8 @@ def _lexicographic(name: str, strict: bool) -> Definition:
         post,
         literal=literal,
         equal="xs ys",
+        labels="xs ys",
+        ordered=True,
     )
 
 
@@ -132,10 +135,11 @@ VALUE_PRECEDE = Definition(
     _precede_decomposed,
     _post_precede,
     _check_precede,
+    labels="order values",
 )
 
 
-def increasing(values: Iterable[IntLike], *, strict: bool = False) -> BoolExpr:
+def increasing(values: Iterable[Valued], *, strict: bool = False) -> BoolExpr:
     """The condition that no entry is greater than the next; if strict, that each is less.
 
     n - 1 comparisons, which form a chain and are therefore domain consistent. O(n).
@@ -144,7 +148,7 @@ def increasing(values: Iterable[IntLike], *, strict: bool = False) -> BoolExpr:
     return relation(definition, values)
 
 
-def decreasing(values: Iterable[IntLike], *, strict: bool = False) -> BoolExpr:
+def decreasing(values: Iterable[Valued], *, strict: bool = False) -> BoolExpr:
     """The condition that no entry is less than the next; if strict, that each is greater.
 
     n - 1 comparisons, which form a chain and are therefore domain consistent. O(n).
@@ -153,7 +157,7 @@ def decreasing(values: Iterable[IntLike], *, strict: bool = False) -> BoolExpr:
     return relation(definition, values)
 
 
-def lex_less(xs: Iterable[IntLike], ys: Iterable[IntLike]) -> BoolExpr:
+def lex_less(xs: Iterable[Valued], ys: Iterable[Valued]) -> BoolExpr:
     """The condition that one list is lexicographically less than another of the same length.
 
     Domain consistent if no variable occurs twice (Frisch et al., CP 2002), O(n), also if negated. A truth
@@ -162,12 +166,12 @@ def lex_less(xs: Iterable[IntLike], ys: Iterable[IntLike]) -> BoolExpr:
     return relation(LEX_LESS, xs, ys)
 
 
-def lex_less_equal(xs: Iterable[IntLike], ys: Iterable[IntLike]) -> BoolExpr:
+def lex_less_equal(xs: Iterable[Valued], ys: Iterable[Valued]) -> BoolExpr:
     """The condition that one list is lexicographically at most another of the same length; see `lex_less`."""
     return relation(LEX_LESS_EQUAL, xs, ys)
 
 
-def value_precede(order: Iterable[int], values: Iterable[IntLike]) -> BoolExpr:
+def value_precede(order: Iterable[Hashable], values: Iterable[Valued]) -> BoolExpr:
     """The condition that each value of `order` first occurs after the value before it in `order`.
 
     It breaks the symmetry of interchangeable values (Law and Lee, CP 2004). Posted as an automaton, with a

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from constrint.errors import ModelError
 from constrint.expr import And, BoolExpr, Comparison, Const, IntExpr, IntLike, Member, as_expr, linear
 from constrint.expr.domain import Domain
+from constrint.expr.enumerated import Valued, positions
 from constrint.expr.global_arguments import relation
 from constrint.expr.global_expr import Definition, Field
 from constrint.globals.posting import require_all
@@ -199,22 +200,23 @@ KNAPSACK = Definition(
 )
 
 
-def bin_packing(bins: Iterable[IntLike], sizes: Iterable[int], loads: Iterable[IntLike]) -> BoolExpr:
+def bin_packing(bins: Iterable[Valued], sizes: Iterable[int], loads: Iterable[IntLike]) -> BoolExpr:
     """The condition that each load is the sum of the sizes of the items in its bin.
 
     A sum of truth values for each bin, and the sum of all loads: the propagation of Shaw, "A constraint for
     bin packing", CP 2004, without its reasoning on subset sums. O(n m) for n items and m bins.
 
     Args:
-        bins: The bin of each item, from 0 to the number of loads - 1.
+        bins: The bin of each item, from 0 to the number of loads - 1, or an enumeration of the bins.
         sizes: The size of each item; not negative.
         loads: The load of each bin: bound them to limit the bins.
     """
-    return relation(BIN_PACKING, bins, sizes, loads)
+    loads = loads if hasattr(loads, "__len__") else list(loads)
+    return relation(BIN_PACKING, positions(bins, loads), sizes, loads)
 
 
 def vector_bin_packing(
-    bins: Iterable[IntLike], sizes: Iterable[Iterable[int]], capacities: Iterable[Iterable[IntLike]]
+    bins: Iterable[Valued], sizes: Iterable[Iterable[int]], capacities: Iterable[Iterable[IntLike]]
 ) -> BoolExpr:
     """The condition that in no bin and no dimension the items exceed the capacity.
 
@@ -222,11 +224,12 @@ def vector_bin_packing(
     consistency, which is NP-hard. O(n m d) for n items, m bins and d dimensions.
 
     Args:
-        bins: The bin of each item, from 0 to the number of rows of capacities - 1.
+        bins: The bin of each item, from 0 to the number of rows of capacities - 1, or an enumeration.
         sizes: A row for each item: its size in each dimension; not negative.
         capacities: A row for each bin: its capacity in each dimension, numbers or expressions.
     """
-    return relation(VECTOR_BIN_PACKING, bins, sizes, capacities)
+    capacities = capacities if hasattr(capacities, "__len__") else list(capacities)
+    return relation(VECTOR_BIN_PACKING, positions(bins, capacities), sizes, capacities)
 
 
 def knapsack(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, cast
 
 from constrint.errors import ModelError
 from constrint.expr import (
@@ -14,7 +14,6 @@ from constrint.expr import (
     Iff,
     IfThenElse,
     IntExpr,
-    IntLike,
     Max,
     Member,
     Min,
@@ -22,6 +21,7 @@ from constrint.expr import (
     linear,
 )
 from constrint.expr.domain import Domain
+from constrint.expr.enumerated import Valued, positions
 from constrint.expr.global_arguments import expressions, relation
 from constrint.expr.global_expr import Definition, Field
 from constrint.globals.arcs import GivenArcs, arc_circuit, are_arcs
@@ -139,8 +139,14 @@ SUBCIRCUIT = Definition(
 )
 
 
-def _by_node(values: Iterable[IntLike] | GivenArcs, what: str) -> tuple[IntExpr, ...]:
-    """The expressions of nodes 0, 1, …; raises `ModelError` for arcs, and for an array of several axes."""
+def _by_node(values: Any, what: str, axis: Any = None) -> tuple[IntExpr, ...]:
+    """The expressions of nodes 0, 1, …; raises `ModelError` for arcs, and for an array of several axes.
+
+    Args:
+        values: The expressions; enumerations name nodes.
+        what: Their name in messages.
+        axis: The list or array whose elements the values are numbers of, if it is another one.
+    """
     kept = list(values) if isinstance(values, Iterable) and not isinstance(values, str | IntExpr) else values
     if isinstance(kept, list) and kept and not hasattr(values, "shape"):
         first = kept[0]
@@ -151,19 +157,22 @@ def _by_node(values: Iterable[IntLike] | GivenArcs, what: str) -> tuple[IntExpr,
             )
     if len(getattr(values, "shape", ())) > 1:
         raise ModelError(f"{what} is an array of several axes: give one expression for each node, in a list")
-    return expressions(cast(Iterable[IntLike], kept), what)
+    if axis is None:
+        axis = values if hasattr(values, "labels") else kept
+    return expressions(positions(kept, axis), what)
 
 
-def inverse(xs: Iterable[IntLike], ys: Iterable[IntLike]) -> BoolExpr:
+def inverse(xs: Iterable[Valued], ys: Iterable[Valued]) -> BoolExpr:
     """The condition that ``xs[i] == j`` exactly if ``ys[j] == i``, with 0-based indices.
 
     Domain consistent for each pair of values, O(n^2), with bounds-consistent `all_different` for each list
     (Cheng et al., Constraints 1999). Negated, or as a truth value, it is the conjunction of n^2 equivalences.
     """
-    return relation(INVERSE, _by_node(xs, "xs"), _by_node(ys, "ys"))
+    left, right = [list(one) if isinstance(one, Iterator) else one for one in (xs, ys)]
+    return relation(INVERSE, _by_node(left, "xs", right), _by_node(right, "ys", left))
 
 
-def circuit(successors: Iterable[IntLike] | GivenArcs) -> BoolExpr:
+def circuit(successors: Iterable[Valued] | GivenArcs) -> BoolExpr:
     """The condition that the successors of nodes 0, 1, … form one cycle through all of them.
 
     Given arcs `(tail, head, literal)` in place of successors, the condition is `arc_circuit`: the true ones
@@ -176,7 +185,7 @@ def circuit(successors: Iterable[IntLike] | GivenArcs) -> BoolExpr:
     return relation(CIRCUIT, _by_node(successors, "successors"))
 
 
-def subcircuit(successors: Iterable[IntLike]) -> BoolExpr:
+def subcircuit(successors: Iterable[Valued]) -> BoolExpr:
     """The condition that successors of nodes 0, 1, … form one cycle; a node off it is its own successor.
 
     The cycle has two nodes or more, or there is none. Chains do not close early, nodes that cannot be on a

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from constrint.errors import ModelError, Undefined
@@ -22,6 +22,7 @@ from constrint.expr import (
     placed,
 )
 from constrint.expr.domain import Domain
+from constrint.expr.enumerated import EnumExpr, Valued, coded_rows, position
 from constrint.expr.global_arguments import expressions, function
 from constrint.expr.global_expr import Definition, Field, Relation, is_of_expressions
 from constrint.globals.posting import keep_in_range, variables_of
@@ -160,7 +161,7 @@ SHORT_TABLE = Definition(
 )
 
 
-def table(values: Iterable[IntLike], rows: Iterable[Sequence[int | str | None]]) -> BoolExpr:
+def table(values: Iterable[Valued], rows: Iterable[Sequence[Hashable]]) -> BoolExpr:
     """The condition that the values, taken together, are one of the rows; write ``~table(…)`` for none.
 
     Domain consistent if no variable occurs twice: O(rows times columns). Negated, it removes the last value
@@ -168,8 +169,10 @@ def table(values: Iterable[IntLike], rows: Iterable[Sequence[int | str | None]])
 
     Args:
         values: The expressions.
-        rows: Constants, one for each expression; None or "*" stands for any value. A numpy array is one too.
+        rows: Constants, one for each expression, labels for enumerations; None or "*" stands for any value.
+            A numpy array is one too.
     """
+    values, rows = coded_rows(values, rows)
     if getattr(getattr(rows, "dtype", None), "kind", "") in ("i", "u"):
         return builders.table(values, rows)  # type: ignore[arg-type]  # an array of integers
     listed = [row if isinstance(row, str) else list(row) for row in rows]
@@ -187,7 +190,7 @@ def _is_any(entry: object) -> bool:
     return entry is None or (isinstance(entry, str) and entry == "*")
 
 
-def element_2d(rows: Iterable[Iterable[IntLike]], row: IntLike, column: IntLike) -> IntExpr:
+def element_2d(rows: Iterable[Iterable[IntLike]], row: Valued, column: Valued) -> IntExpr:
     """``rows[row][column]`` with 0-based indices; an index outside is undefined, so it is no solution.
 
     Of constants, it is a table of (row, column, entry): domain consistent, O(rows times columns). Of
@@ -198,4 +201,10 @@ def element_2d(rows: Iterable[Iterable[IntLike]], row: IntLike, column: IntLike)
         row: Number of the row.
         column: Number of the column.
     """
+    if isinstance(row, EnumExpr) or isinstance(column, EnumExpr):
+        labels = getattr(rows, "labels", None) or (None, None)
+        listed = [list(line) for line in rows]
+        row = position(row, labels[0], len(listed))
+        column = position(column, labels[1], len(listed[0]) if listed else 0)
+        return function(ELEMENT_2D, listed, row, column)
     return function(ELEMENT_2D, rows, row, column)

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from constrint.errors import ModelError
-from constrint.expr.array_shapes import shape_of
+from constrint.expr.axes import Axes, axes_of
 from constrint.expr.domain import Domain
 from constrint.support.arguments import integer, integer_list
 
@@ -43,19 +43,19 @@ _range = lru_cache(256)(Domain.of_range)
 """Variables with the same bounds share their domain."""
 
 
-def array_shape(name: Any, shape: Any, lo: int | None = None, hi: int | None = None) -> tuple[int, ...]:
-    """The shape of an array of variables; raises `ModelError` for arguments in another order."""
+def array_axes(name: Any, shape: Any, lo: int | None = None, hi: int | None = None) -> Axes:
+    """The axes of an array of variables; raises `ModelError` for arguments in another order."""
     if isinstance(name, list | tuple):
         raise ModelError(
-            f"an array has one name, not {name!r}: write int_vars('x', {len(name)}, lo, hi) for x[0] …, or "
-            "declare each by int_var"
+            f"an array has one name, not {name!r}: write int_vars('x', {name!r}, lo, hi) for x[0] …, or for "
+            "x[ann] … where these are names, or declare each by int_var"
         )
     if not isinstance(name, str):
         raise ModelError(f"the name comes first, as in int_vars('x', 3, 0, 9); {name!r} is not a name")
-    lengths = shape_of(shape)
-    if lengths == (0,) and lo is not None and hi is None:
+    axes = axes_of(name, shape)
+    if axes.shape == (0,) and axes.labels is None and lo is not None and hi is None:
         raise ModelError(
             f"'{name}': the shape comes before the bounds, as in int_vars({name!r}, 3, {shape}, {lo}); an "
             "array of shape 0 has no elements"
         )
-    return lengths
+    return axes

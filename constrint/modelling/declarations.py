@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, NoReturn, Self
 
 from constrint.errors import ModelError
 from constrint.expr import BoolExpr, BoolVar, IntExpr, IntLike, IntVar, as_expr
-from constrint.expr.array_shapes import Shape, names_of
-from constrint.expr.arrays import ExprArray
 from constrint.expr.domain import BINARY, Domain
 from constrint.modelling import constraints as kept
 from constrint.modelling.blocking import blocking
-from constrint.modelling.bounds import array_shape, domain_of
+from constrint.modelling.bounds import array_axes, domain_of
 from constrint.modelling.constraints import Constraint as Constraint
 from constrint.modelling.constraints import Handle, Held
 from constrint.modelling.constraints import constraints_of as constraints_of
@@ -25,21 +23,23 @@ from constrint.modelling.scopes import COLLECTIONS, Snapshot, pop, scope
 from constrint.modelling.soft import Soft, Weight, soft, violation
 from constrint.modelling.threads import Shared, changed_by, of_copy
 from constrint.modelling.with_intervals import WithIntervals
+from constrint.modelling.with_symbols import WithSymbols
 from constrint.settings import Settings, of_new_models
 from constrint.support.record import public_names
 
 if TYPE_CHECKING:
+    from constrint.expr.arrays import ExprArray
+    from constrint.expr.axes import LabelledShape
     from constrint.expr.rational import Rational
     from constrint.modelling.chosen import Chosen
     from constrint.modelling.result import Result
-    from constrint.modelling.symbols import EnumVar, SetVar, Symbol
 
 
 @changed_by(
-    *("enum_var", "set_var", "interval", "let", "soften", "remove", "disable", "enable", "assume", "retract"),
-    *("push", "pop", "block", "minimize", "maximize", "prefer", "hint"),
+    *("enum_var", "enum_vars", "set_var", "interval", "let", "soften", "remove", "disable", "enable"),
+    *("assume", "retract", "push", "pop", "block", "minimize", "maximize", "prefer", "hint"),
 )
-class Declarations(Shared, WithIntervals):
+class Declarations(Shared, WithIntervals, WithSymbols):
     """The calls of `Model` that declare variables, add constraints and change them.
 
     Attributes:
@@ -72,7 +72,7 @@ class Declarations(Shared, WithIntervals):
         self.hints: dict[str, int] = {}
         self.weights: dict[Constraint, Soft] = {}
         self.units: Units = {}  # goals with fractional coefficients, by the expressions in their place
-        self.symbols: dict[str, Symbol] = {}
+        self.symbols = {}
         self.settings: Settings = of_new_models()  # when rules and searches take part
         self._scopes: list[Snapshot] = []
         self.owned = Checked()  # refuses expressions that have variables of another model
@@ -123,22 +123,32 @@ class Declarations(Shared, WithIntervals):
     def int_vars(
         self,
         name: str,
-        shape: Shape,
+        shape: LabelledShape,
         lo: int | None = None,
         hi: int | None = None,
         *,
         step: int = 1,
         values: Iterable[int] | None = None,
     ) -> ExprArray:
-        """Declare an array of integer variables, name[0], name[1] … (or name[0,0] …); see `int_var`."""
-        lengths = array_shape(name, shape, lo, hi)
-        domain = domain_of(name, lo, hi, step, values)
-        return ExprArray([self.variable(one, domain) for one in names_of(name, lengths)], lengths)
+        """Declare an array of integer variables, name[0], name[1] … or name[ann], name[bob] …; see `int_var`.
 
-    def bool_vars(self, name: str, shape: Shape) -> ExprArray:
-        """Declare an array of Boolean variables; see `bool_var`."""
-        lengths = array_shape(name, shape)
-        return ExprArray([self.bool_var(one) for one in names_of(name, lengths)], lengths)
+        Args:
+            name: Name of the array.
+            shape: A length, or labels: a list such as ["ann", "bob"], or an `Enum`; a tuple of such for
+                several axes. Labels are indices beside the numbers from 0: `w["ann"]`.
+            lo: Least value of each, or None for no bound.
+            hi: Greatest value, or None for no bound.
+            step: Distance between values, as for `int_var`.
+            values: The exact set of values, instead of bounds and step.
+        """
+        axes = array_axes(name, shape, lo, hi)
+        domain = domain_of(name, lo, hi, step, values)
+        return axes.array([self.variable(one, domain) for one in axes.names(name)])
+
+    def bool_vars(self, name: str, shape: LabelledShape) -> ExprArray:
+        """Declare an array of Boolean variables; see `bool_var`, and `int_vars` for the shape."""
+        axes = array_axes(name, shape)
+        return axes.array([self.bool_var(one) for one in axes.names(name)])
 
     def bool_var(self, name: str) -> BoolVar:
         """Declare a Boolean variable: a condition that counts as 0 or 1 in integer expressions."""
@@ -147,47 +157,6 @@ class Declarations(Shared, WithIntervals):
             self.declare_name(name)
             self.variables[name] = variable
         return variable
-
-    def enum_var(self, name: str, values: Iterable[Hashable]) -> EnumVar:
-        """Declare an enumeration variable: its values are the user's, such as strings.
-
-        It stands on an integer variable, `index`, which numbers the values from 0.
-
-        Args:
-            name: Name; it must be new in this model.
-            values: The values in order, each once.
-
-        Raises:
-            ModelError: The name is taken, or the values are none, repeated or not hashable.
-        """
-        from constrint.modelling.declaring_symbols import declare_enum
-
-        return declare_enum(self, name, values)
-
-    def set_var(
-        self,
-        name: str,
-        members: Iterable[Hashable],
-        *,
-        min_size: int = 0,
-        max_size: int | None = None,
-    ) -> SetVar:
-        """Declare a set variable.
-
-        It stands on a Boolean variable "name[member]" for each possible member.
-
-        Args:
-            name: Name; it must be new in this model.
-            members: The possible members, each once: integers, strings and the like.
-            min_size: Least number of members.
-            max_size: Greatest number of members; None for no bound.
-
-        Raises:
-            ModelError: A name is taken, or the members are repeated or not hashable.
-        """
-        from constrint.modelling.declaring_symbols import declare_set
-
-        return declare_set(self, name, members, min_size, max_size)
 
     def let(self, name: str, expr: IntLike) -> IntExpr:
         """Name an expression: results show its value under this name. It is not a variable."""

@@ -6,20 +6,46 @@ from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING
 
 from constrint.errors import ModelError
-from constrint.modelling.symbols import EnumVar, SetVar, distinct
+from constrint.expr import IntVar
+from constrint.expr.domain import EnumDomain
+from constrint.expr.enumerated import distinct
+from constrint.modelling.bounds import array_axes
+from constrint.modelling.symbols import EnumVar, SetVar
 from constrint.support.arguments import integer
 
 if TYPE_CHECKING:
+    from constrint.expr.arrays import ExprArray
+    from constrint.expr.axes import LabelledShape
     from constrint.modelling.declarations import Declarations
 
 
 def declare_enum(model: Declarations, name: str, values: Iterable[Hashable]) -> EnumVar:
-    """Declare an enumeration variable; see `Declarations.enum_var`."""
+    """Declare an enumeration variable; see `WithSymbols.enum_var`."""
+    domain = EnumDomain.labelled(_values(name, values))
+    return labelled(model, model.variable(name, domain), domain)
+
+
+def declare_enums(
+    model: Declarations, name: str, shape: LabelledShape, values: Iterable[Hashable]
+) -> ExprArray:
+    """Declare an array of enumeration variables; see `WithSymbols.enum_vars`."""
+    axes = array_axes(name, shape)
+    domain = EnumDomain.labelled(_values(name, values))
+    found = [labelled(model, model.variable(one, domain), domain) for one in axes.names(name)]
+    return axes.array(found)
+
+
+def _values(name: str, values: Iterable[Hashable]) -> tuple[object, ...]:
     listed = distinct(values, f"the values of '{name}'")
     if not listed:
         raise ModelError(f"'{name}' has no values: give at least one")
-    symbol = EnumVar(name, listed, model.int_var(name, 0, len(listed) - 1))
-    model.symbols[name] = symbol
+    return listed
+
+
+def labelled(model: Declarations, index: IntVar, domain: EnumDomain) -> EnumVar:
+    """The enumeration variable that stands on a variable of the model."""
+    symbol = EnumVar(index.name, domain.labels, index)
+    model.symbols[index.name] = symbol
     return symbol
 
 

@@ -25,10 +25,21 @@ def _elements(item: tuple[object, object]) -> Iterable[tuple[object, object]]:
     key, value = item
     if not isinstance(key, ExprArray):
         return [item]
+    if isinstance(value, Mapping):
+        return _labelled(key, value)
     flat, shape = elements_of(value) or ([value], ())
     if shape != key.shape:
         raise ModelError(f"the hint of an array of the shape {key.shape} has the shape {shape}")
     return zip(key.flat, flat, strict=True)
+
+
+def _labelled(key: ExprArray, values: Mapping[Any, object]) -> list[tuple[object, object]]:
+    """The elements of an array beside the values of their labels."""
+    found: list[tuple[object, object]] = []
+    for label, value in values.items():
+        part = key[label]
+        found += _elements((part, value)) if isinstance(part, ExprArray) else [(part, value)]
+    return found
 
 
 def hints_of(model: Declarations, given: Hint) -> dict[str, int]:

@@ -8,7 +8,6 @@ back the user's values.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from itertools import islice
 from typing import Any, TypeAlias
 
 from constrint.errors import ModelError, Undefined
@@ -19,139 +18,46 @@ from constrint.expr import (
     BoolExpr,
     BoolVar,
     Comparison,
-    Const,
-    Element,
     Iff,
     Implies,
     IntExpr,
     IntVar,
-    Member,
     Not,
     Or,
     as_expr,
     placed,
 )
-from constrint.expr.domain import Domain
+from constrint.expr.enumerated import EnumExpr, distinct, listed_values
 from constrint.expr.functions import sum_
-from constrint.support.arguments import integer
 from constrint.support.record import public_names
 
-MOST_LISTED = 12  # members that a message lists
 Members: TypeAlias = "SetExpr | Iterable[Hashable]"
 
 
-def distinct(values: Iterable[Hashable], what: str) -> tuple[Any, ...]:
-    """The values as a tuple; raises `ModelError` unless they are hashable, some, and each there once."""
-    if isinstance(values, str) or not isinstance(values, Iterable):
-        raise ModelError(f'{what} must be a list, not {values!r}: write such as ["red", "green"]')
-    listed = tuple(values)
-    for value in listed:
-        if not isinstance(value, Hashable) or isinstance(value, IntExpr):
-            raise ModelError(f"{what} are constants, such as strings and integers, not {value!r}")
-    if len(set(listed)) < len(listed):
-        twice = next(value for i, value in enumerate(listed) if value in listed[:i])
-        raise ModelError(f"{what} have {twice!r} twice: give each once")
-    return listed
-
-
-def _comparison(symbol: str) -> Callable[[EnumVar, object], BoolExpr]:
-    return lambda self, other: self._compared(symbol, other)
-
-
-class EnumVar:
+class EnumVar(EnumExpr):
     """An enumeration variable; made by `Model.enum_var`.
-
-    ``==`` and ``!=`` compare with a value or another enumeration variable, ``<`` and so on compare by the
-    order of the values.
 
     Attributes:
         name: Its name.
-        values: Its values in order.
         index: The integer variable: the number of its value in `values`, from 0.
     """
 
-    __slots__ = ("_places", "index", "name", "values")
-    _internal = ("numbers", "place")
-    __dir__ = public_names
+    __slots__ = ("name",)
+    _internal: tuple[str, ...] = ("numbers",)
+    index: IntVar
 
     def __init__(self, name: str, values: tuple[object, ...], index: IntVar) -> None:
+        super().__init__(values, index)
         self.name = name
-        self.values = values
-        self.index = index
-        self._places = {value: place for place, value in enumerate(values)}
 
     @property
     def variables(self) -> tuple[IntVar | BoolVar, ...]:
         """The variables that it stands on."""
         return (self.index,)
 
-    def evaluate(self, assignment: Assignment) -> Any:
-        """The value under an assignment of the variables."""
-        return self.values[self.index.evaluate(assignment)]
-
     def numbers(self, value: Any) -> dict[str, int]:
         """The values of the variables for a value."""
         return {self.name: self.place(value)}
-
-    def place(self, value: Any) -> int:
-        """The number of a value; raises `ModelError` if it is none of them."""
-        if not isinstance(value, Hashable) or value not in self._places:
-            raise ModelError(f"'{self.name}' has no value {value!r}; it has: {_listed(self.values)}")
-        return self._places[value]
-
-    def is_in(self, values: Iterable[Hashable]) -> BoolExpr:
-        """The condition that the value is one of these."""
-        chosen = distinct(values, f"the values to compare '{self.name}' with")
-        return placed(Member(self.index, Domain.of_values([self.place(value) for value in chosen])))
-
-    def map(self, numbers: Mapping[Any, int]) -> IntExpr:
-        """The number that belongs to the value, such as its cost: `color.map({"red": 3, "green": 5})`."""
-        missing = [value for value in self.values if value not in numbers]
-        if missing:
-            raise ModelError(f"'{self.name}' has the value {missing[0]!r}, for which no number is given")
-        given = tuple(integer(numbers[value], "each number of `map`") for value in self.values)
-        return Element(given, self.index)
-
-    def _compared(self, operator: str, other: object) -> BoolExpr:
-        if isinstance(other, EnumVar):
-            if other.values == self.values:
-                return placed(Comparison(operator, self.index, other.index))
-            if operator not in ("==", "!="):
-                raise ModelError(f"'{self.name}' and '{other.name}' have other values: their order differs")
-            equal = _same_value(self, other)
-            return placed(equal if operator == "==" else Not(equal))
-        return placed(Comparison(operator, self.index, Const(self.place(other))))
-
-    __lt__ = _comparison("<")
-    __le__ = _comparison("<=")
-    __gt__ = _comparison(">")
-    __ge__ = _comparison(">=")
-    __eq__ = _comparison("==")  # type: ignore[assignment] # it builds a condition
-    __ne__ = _comparison("!=")  # type: ignore[assignment] # it builds a condition
-    __hash__ = object.__hash__
-
-    def __repr__(self) -> str:
-        return f"{self.name} in {{{_listed(self.values)}}}"
-
-
-def _listed(values: Iterable[object]) -> str:
-    return ", ".join(map(repr, values))
-
-
-def _same_value(one: EnumVar, other: EnumVar) -> BoolExpr:
-    """The condition that two variables with different lists of values are equal."""
-    both = [value for value in one.values if value in other.values]
-    return Or(
-        tuple(
-            And(
-                (
-                    Comparison("==", one.index, Const(one.place(value))),
-                    Comparison("==", other.index, Const(other.place(value))),
-                )
-            )
-            for value in both
-        )
-    )
 
 
 class SetExpr:
@@ -182,7 +88,7 @@ class SetExpr:
 
     def contains(self, value: object) -> BoolExpr:
         """The condition that a value is a member: a constant, an enumeration variable, or an expression."""
-        if isinstance(value, EnumVar):
+        if isinstance(value, EnumExpr):
             ways = [
                 And((value == one, inside)) for one, inside in self.members.items() if one in value.values
             ]
@@ -274,12 +180,7 @@ class SetExpr:
         )
 
     def __repr__(self) -> str:
-        return f"set of {{{_listed(self.members)}}}"
-
-
-def _few(found: SetExpr) -> str:
-    """The possible members for a message, the first of many."""
-    return _listed(islice(found.members, MOST_LISTED)) + (", …" if len(found.members) > MOST_LISTED else "")
+        return f"set of {{{', '.join(map(repr, self.members))}}}"
 
 
 def _subset(left: SetExpr, right: SetExpr) -> BoolExpr:
@@ -315,8 +216,8 @@ class SetVar(SetExpr):
         Raises:
             ModelError: The constant, or no value of the variable, can be a member.
         """
-        if isinstance(value, EnumVar) and not any(one in value.values for one in self.members):
-            raise ModelError(f"no value of '{value.name}' can be a member of '{self.name}': {_few(self)}")
+        if isinstance(value, EnumExpr) and not any(one in value.values for one in self.members):
+            raise ModelError(f"no value of {value.text} can be a member of '{self.name}': {self._listed()}")
         return super().contains(value)
 
     def _check_members(self, values: Members) -> None:
@@ -328,7 +229,10 @@ class SetVar(SetExpr):
             return
         for one in values:
             if not isinstance(one, Hashable) or one not in self.members:
-                raise ModelError(f"{one!r} can be no member of '{self.name}'; it may have: {_few(self)}")
+                raise ModelError(f"{one!r} can be no member of '{self.name}'; it may have: {self._listed()}")
+
+    def _listed(self) -> str:
+        return listed_values(self.members)
 
     def numbers(self, value: Any) -> dict[str, int]:
         """The values of the variables for a set of constants."""

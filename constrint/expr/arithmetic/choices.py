@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, ClassVar, cast
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, cast, overload
 
 from constrint.errors import ModelError, Undefined
 from constrint.expr.arithmetic.arguments import flat
@@ -19,6 +19,7 @@ from constrint.support.record import record
 
 if TYPE_CHECKING:
     from constrint.expr.arithmetic.protocols import LoweringProtocol
+    from constrint.expr.enumerated import EnumExpr
 
 TRUE, FALSE = 0, 1  # literals
 
@@ -157,17 +158,51 @@ class IfThenElse(IntFunction):
         return lowering.chosen(literal, self.then, self.otherwise)
 
 
-def element(values: Iterable[IntLike], index: IntLike) -> IntExpr:
+@overload
+def element(values: Iterable[IntLike], index: IntLike | EnumExpr) -> IntExpr: ...
+
+
+@overload
+def element(values: Iterable[EnumExpr | str], index: IntLike | EnumExpr) -> EnumExpr: ...
+
+
+def element(
+    values: Iterable[IntLike] | Iterable[EnumExpr | str], index: IntLike | EnumExpr
+) -> IntExpr | EnumExpr:
     """``values[index]``, counted from 0; undefined for an index outside.
 
-    The values may be expressions; where one of them is undefined, the element is, whichever is chosen.
+    The values may be expressions; where one of them is undefined, the element is, whichever is chosen. They
+    may be enumerations and their labels; the element is then an enumeration.
+
+    Args:
+        values: The values.
+        index: The place of one; an enumeration selects by the number of its value, from an array with
+            labels by its value.
     """
-    return element_of(flat(values), as_expr(index))
+    if isinstance(values, Mapping):
+        raise ModelError("element takes a list of values: of an enumeration, write index.map({…})")
+    if type(index) is not int and not isinstance(index, IntExpr):
+        from constrint.expr.enumerated import positions
+
+        kept: Any = values if hasattr(values, "__len__") else list(values)
+        (index,) = positions([index], kept)
+        values = kept
+    found: IntExpr | EnumExpr = element_of(flat(values), as_expr(index))
+    return found
 
 
-def element_of(values: Iterable[IntLike], index: IntExpr) -> IntExpr:
+def element_of(values: Iterable[Any], index: IntExpr) -> Any:
     """The element of a table where all entries are constants, else the one of a list of expressions."""
-    entries = tuple([as_expr(value) for value in values])
+    values = values if isinstance(values, tuple | list) else list(values)
+    try:
+        entries = tuple([as_expr(value) for value in values])
+    except ModelError:
+        from constrint.expr.enumerated import chosen_label
+
+        chosen = chosen_label(values, index)
+        if chosen is None:
+            raise
+        return chosen
     if not entries:
         raise ModelError("element needs at least one value: write element([a, b], index)")
     constants = [entry.value for entry in entries if isinstance(entry, Const)]
@@ -176,6 +211,29 @@ def element_of(values: Iterable[IntLike], index: IntExpr) -> IntExpr:
     return Selection(entries, index)
 
 
-def if_then_else(condition: object, then: IntLike, otherwise: IntLike) -> IntExpr:
-    """`then` where the condition holds, else `otherwise`; the one that is not chosen need not be defined."""
-    return IfThenElse(as_bool(condition), as_expr(then), as_expr(otherwise))
+@overload
+def if_then_else(condition: object, then: IntLike, otherwise: IntLike) -> IntExpr: ...
+
+
+@overload
+def if_then_else(condition: object, then: EnumExpr | str, otherwise: EnumExpr | str) -> EnumExpr: ...
+
+
+def if_then_else(
+    condition: object, then: IntLike | EnumExpr | str, otherwise: IntLike | EnumExpr | str
+) -> IntExpr | EnumExpr:
+    """`then` where the condition holds, else `otherwise`; the one that is not chosen need not be defined.
+
+    They are numbers, or enumerations and their labels.
+    """
+    test = as_bool(condition)
+    try:
+        return IfThenElse(test, as_expr(then), as_expr(otherwise))
+    except ModelError:
+        from constrint.expr.enumerated import EnumExpr, common_numbers
+
+        numbers = common_numbers([then, otherwise])
+        if numbers is None:
+            raise
+        codes = [as_expr(numbers.of(one)) for one in (then, otherwise)]
+        return EnumExpr(numbers.values, IfThenElse(test, *codes))

@@ -8,18 +8,24 @@ number]. docs/constrint-json.md describes the format.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any, TypeAlias
 
 from constrint.errors import ModelError, Position, shown
 from constrint.expr import BoolConst, BoolVar, Const, IntExpr, IntVar
-from constrint.expr.domain import Domain
+from constrint.expr.domain import Domain, EnumDomain
 from constrint.expr.rational import Rational
 from constrint.expr.walk import Depths
 from constrint.frontends.json.nodes import READERS, WRITERS
 from constrint.frontends.json.places import JsonPlace
-from constrint.frontends.json.symbols import read_symbols, write_symbols
+from constrint.frontends.json.symbols import (
+    JsonSymbol,
+    add_symbols,
+    enum_domain,
+    read_symbols,
+    write_symbols,
+)
 from constrint.modelling.constraints import Constraint, Handle, in_order
 from constrint.modelling.declarations import Declarations
 from constrint.modelling.objectives import own_sum
@@ -223,8 +229,9 @@ class _JsonReader:
             given = shown(repr(head["version"]))
             raise top.error(f"this is version {given} of the format; version {VERSION} is known")
         model = Declarations(top.at("name").text(head.get("name", "model")))
+        symbols = read_symbols(top.at("symbols"), head.get("symbols", []))
         for place, item in top.at("variables").items(head["variables"]):
-            self._variable(model, place, item)
+            self._variable(model, place, item, symbols)
         # A shared part may use a definition and vice versa, so each is read on first use.
         self.written = top.at("shared").array(head.get("shared", []))
         self._definitions(model, top, head)
@@ -243,8 +250,8 @@ class _JsonReader:
                     raise place.error(f'the direction is "max" or "min", not {entry["direction"]!r}')
                 expr = self.expr(entry["expr"], place.at("expr")).at(_position(place, entry))
                 goals.append((self._in_units(model, expr, place, entry), entry["direction"]))
-        read_symbols(model, top.at("symbols"), head.get("symbols", []))
         self._hints(model, top.at("hints"), head.get("hints", {}))
+        add_symbols(model, symbols)
         return model
 
     def _in_units(self, model: Declarations, expr: IntExpr, place: JsonPlace, entry: Json) -> IntExpr:
@@ -265,7 +272,9 @@ class _JsonReader:
         except ModelError as error:
             raise error if str(error).startswith(self.filename) else place.error(str(error)) from None
 
-    def _variable(self, model: Declarations, place: JsonPlace, item: Json) -> None:
+    def _variable(
+        self, model: Declarations, place: JsonPlace, item: Json, symbols: Mapping[str, JsonSymbol]
+    ) -> None:
         entry = place.object(item, required=("name", "domain"), optional=("position",))
         name = place.at("name").text(entry["name"])
         self.budget.variable(1, place.__str__)
@@ -274,8 +283,10 @@ class _JsonReader:
             if entry["domain"] == "bool":
                 variable = model.bool_var(name)
             else:
-                domain = place.at("domain").domain(entry["domain"])
-                if domain.values is not None or domain.is_empty:
+                domain = enum_domain(symbols.get(name), place.at("domain").domain(entry["domain"]))
+                if isinstance(domain, EnumDomain):
+                    variable = model.variable(name, domain)
+                elif domain.values is not None or domain.is_empty:
                     variable = model.int_var(name, values=domain.values or [])
                 else:
                     variable = model.int_var(name, domain.lo, domain.hi, step=domain.step)

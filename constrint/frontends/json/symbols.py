@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from constrint.errors import ModelError, shown
 from constrint.expr import BoolVar, IntVar
+from constrint.expr.domain import Domain, EnumDomain
+from constrint.expr.enumerated import distinct
 from constrint.frontends.json.places import JsonPlace
 from constrint.modelling.declarations import Declarations
-from constrint.modelling.symbols import EnumVar, SetVar, distinct
+from constrint.modelling.declaring_symbols import labelled
+from constrint.modelling.symbols import EnumVar, SetVar
 
 Json: TypeAlias = Any
 
@@ -29,8 +34,24 @@ def write_symbols(model: Declarations) -> list[Json]:
     return written
 
 
-def read_symbols(model: Declarations, place: JsonPlace, document: Json) -> None:
-    """Add the enumeration and set variables of a document; their variables are declared."""
+@dataclass(frozen=True)
+class JsonSymbol:
+    """An enumeration or set variable of a document.
+
+    Attributes:
+        where: Its place in the document.
+        kind: "enum" or "set".
+        values: Its values, or the possible members.
+    """
+
+    where: JsonPlace
+    kind: str
+    values: tuple[Any, ...]
+
+
+def read_symbols(place: JsonPlace, document: Json) -> dict[str, JsonSymbol]:
+    """The enumeration and set variables of a document, by name."""
+    found: dict[str, JsonSymbol] = {}
     for where, item in place.items(document):
         entry = where.object(item, required=("name",), optional=("enum", "set"))
         name = where.at("name").text(entry["name"])
@@ -42,19 +63,35 @@ def read_symbols(model: Declarations, place: JsonPlace, document: Json) -> None:
             if type(value) not in (str, int, bool):
                 raise where.at(kind).at(i).error(f"{shown(repr(value))} is neither a string nor an integer")
         try:
-            values = distinct(given, f"the values of '{name}'")
+            found[name] = JsonSymbol(where, kind, distinct(given, f"the values of '{name}'"))
         except ModelError as error:
             raise where.error(str(error)) from None
-        if kind == "enum":
+    return found
+
+
+def add_symbols(model: Declarations, symbols: Mapping[str, JsonSymbol]) -> None:
+    """Add the enumeration and set variables to a model whose variables are declared."""
+    for name, symbol in symbols.items():
+        if symbol.kind == "enum":
             index = model.variables.get(name)
-            if not isinstance(index, IntVar) or (index.domain.lo, index.domain.hi) != (0, len(values) - 1):
-                raise where.error(
-                    f"'{name}' needs a variable of that name with a domain of 0..{len(values) - 1}"
+            domain = None if index is None else index.domain
+            last = len(symbol.values) - 1
+            if not isinstance(index, IntVar) or not isinstance(domain, EnumDomain):
+                raise symbol.where.error(
+                    f"'{name}' needs a variable of that name with a domain within 0..{last}"
                 )
-            model.symbols[name] = EnumVar(name, values, index)
+            labelled(model, index, domain)
             continue
-        members = {value: model.variables.get(f"{name}[{value}]") for value in values}
+        members = {value: model.variables.get(f"{name}[{value}]") for value in symbol.values}
         booleans = {value: one for value, one in members.items() if isinstance(one, BoolVar)}
         if len(booleans) < len(members) or name in model.variables:
-            raise where.error(f"'{name}' needs a Boolean variable '{name}[member]' for each member")
+            raise symbol.where.error(f"'{name}' needs a Boolean variable '{name}[member]' for each member")
         model.symbols[name] = SetVar(name, booleans)
+
+
+def enum_domain(symbol: JsonSymbol | None, domain: Domain) -> Domain:
+    """The domain of a variable with the labels of its enumeration, if it has one that fits."""
+    if symbol is None or symbol.kind != "enum" or domain.lo is None or domain.hi is None:
+        return domain
+    fits = domain.lo >= 0 and domain.hi < len(symbol.values)
+    return EnumDomain.labelled(symbol.values, domain) if fits else domain

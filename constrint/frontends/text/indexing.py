@@ -148,7 +148,7 @@ class IndexReader(SequenceReader):
         for axis, index in variable:
             stride //= len(axis)
             terms.append((stride, self._place(axis, index, len(variable) == 1)))
-        found = element_of(entries, linear(terms))
+        found: IntExpr = element_of(entries, linear(terms))
         if all(isinstance(entry, BoolExpr) for entry in entries):
             return Comparison("==", found, Const(1))
         return found

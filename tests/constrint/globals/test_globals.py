@@ -126,7 +126,7 @@ def test_counts_keep_their_values_and_their_order() -> None:
     model = ci.Model()
     x = model.int_vars("x", 5, 0, 9)
     counts = {value: model.int_var(f"of {value}", 0, 5) for value in (7, 2, 5)}
-    model.add(ci.global_cardinality(x, counts | {np.int64(0): 1}, closed=True), ci.increasing(x))  # type: ignore[dict-item]
+    model.add(ci.global_cardinality(x, counts | {np.int64(0): 1}, closed=True), ci.increasing(x))
     model.add(counts[2] == 1, counts[5] == 1)
     assert "[7, 2, 5, 0], [`of 7`, `of 2`, `of 5`, 1], closed)" in model.to_text()
     for again in (model, ci.Model.from_text(model.to_text()), ci.Model.from_json(model.to_json())):
