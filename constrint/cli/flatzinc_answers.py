@@ -10,7 +10,7 @@ from typing import Any
 
 from constrint.errors import UnboundedError
 from constrint.expr import BoolExpr, IntExpr
-from constrint.frontends.flatzinc.document import Call, Value
+from constrint.frontends.flatzinc.items import Call, Value
 from constrint.frontends.flatzinc.model_building import FlatModel, Output
 from constrint.frontends.flatzinc.sets import set_text
 from constrint.model import Model

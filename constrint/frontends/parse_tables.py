@@ -97,9 +97,9 @@ class Tables:
         self._kept = 0  # tokens of them
         self._passed: dict[tuple[int, int, str], int] = {}  # see `_pass`
 
-    def tokens(self, text: str) -> Iterator[Token]:
-        """The tokens of a text; raises `NoTokenError` for a character that begins none."""
-        place, line, ignored, words = 0, 1, self._ignored, self._words
+    def tokens(self, text: str, line: int = 1) -> Iterator[Token]:
+        """The tokens of a text from a line on; raises `NoTokenError` for a character that begins none."""
+        place, ignored, words = 0, self._ignored, self._words
         for found in iter(self._scanner.scanner(text).match, None):
             kind, value = found.lastgroup, found[0]
             if kind not in ignored:
@@ -113,16 +113,17 @@ class Tables:
         if place < len(text):
             raise NoTokenError(text[place])
 
-    def parse(self, text: str, watch: Callable[[Token], None] | None = None) -> Node | None:
+    def parse(self, text: str, watch: Callable[[Token], None] | None = None, line: int = 1) -> Node | None:
         """The tree of a text; None if there is a mistake in it.
 
         Args:
             text: The text.
             watch: Is shown each token before it is parsed.
+            line: The number of its first line.
         """
         states, values = [self._start], list[Any]()
         try:
-            for token in self.tokens(text):
+            for token in self.tokens(text, line):
                 if watch is not None:
                     watch(token)
                 states.append(self._shift(token.type, states, values))

@@ -1,131 +1,21 @@
-"""A FlatZinc text as data: declarations, constraints and the solve item, with names not yet resolved."""
+"""Reading FlatZinc into a document: plain lines by themselves, everything else by the grammar."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from constrint.errors import ParseError
 from constrint.expr.domain import Domain
+from constrint.frontends.flatzinc.items import Call, Declaration, Document, Item, Name, Value
+from constrint.frontends.flatzinc.plain import PlainReader
 from constrint.frontends.parsers import parser_of, tables_of
 from constrint.support.limits import Budget, LimitExceeded
 
 Node: TypeAlias = Any  # a lark tree or token, depending on the grammar
 _BRACKETS = re.compile(r'"(?:[^"\\]++|\\.)*+"|%[^\n]*|[\[({]|[\])}]')
 _SHORT = 18  # digits; shorter numbers are not counted
-
-
-@dataclass(frozen=True, slots=True)
-class Name:
-    """The use of a name; with an index, one entry of the array of that name (1-based)."""
-
-    name: str
-    index: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """An annotation with arguments, such as `int_search(…)`."""
-
-    name: str
-    args: tuple[Value, ...]
-
-
-Value: TypeAlias = "bool | int | str | Domain | Name | Call | list[Value]"
-"""A literal, a set of integers, a name, an annotation, or an array of values."""
-
-
-@dataclass(frozen=True, slots=True)
-class Declaration:
-    """A variable, a constant, or an array of them.
-
-    Attributes:
-        name: Its name.
-        domain: Its values, of a set its possible members; None for Booleans.
-        is_variable: Whether it is a variable.
-        is_array: Whether it is an array.
-        is_set: Whether its values are sets.
-        value: The value that it equals, or None.
-        annotations: Its annotations.
-        line: Its line.
-    """
-
-    name: str
-    domain: Domain | None
-    is_variable: bool
-    is_array: bool
-    is_set: bool
-    value: Value | None
-    annotations: tuple[Value, ...]
-    line: int
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """A constraint.
-
-    Attributes:
-        name: Its name.
-        args: Its arguments.
-        annotations: Its annotations.
-        line: Its line.
-    """
-
-    name: str
-    args: tuple[Value, ...]
-    annotations: tuple[Value, ...]
-    line: int
-
-    @property
-    def defines(self) -> str | None:
-        """The name of the variable that this constraint defines according to MiniZinc, or None."""
-        for annotation in self.annotations:
-            if isinstance(annotation, Call) and annotation.name == "defines_var":
-                defined = annotation.args[0]
-                if len(annotation.args) == 1 and isinstance(defined, Name) and defined.index is None:
-                    return defined.name
-        return None
-
-
-@dataclass
-class Document:
-    """A FlatZinc text.
-
-    Attributes:
-        declarations: By name, in order.
-        constraints: In order.
-        goal: "satisfy", "minimize" or "maximize".
-        objective: What is optimised.
-        search: The annotations of the solve item.
-        filename: Where the text came from, for messages.
-        budget: What reading may take.
-        is_complete: Whether there was a solve item, which ends the text.
-        solve_line: The line of the solve item.
-    """
-
-    declarations: dict[str, Declaration] = field(default_factory=dict)
-    constraints: list[Item] = field(default_factory=list)
-    goal: str = "satisfy"
-    objective: Value | None = None
-    search: tuple[Value, ...] = ()
-    filename: str = "<flatzinc>"
-    budget: Budget = field(default_factory=Budget)
-    is_complete: bool = False
-    solve_line: int = 1
-
-    def place(self, line: int) -> str:
-        """A line in the form that limits use."""
-        return f"{self.filename}:{line}"
-
-    def expected(self, line: int, what: str, value: Value) -> ParseError:
-        """The error for a value of the wrong kind."""
-        return self.error(line, f"{what} is expected, not {_said(value)}")
-
-    def error(self, line: int, message: str) -> ParseError:
-        """The error at a line."""
-        return ParseError(message, filename=self.filename, line=line, column=1)
 
 
 def parse(text: str, filename: str = "<flatzinc>", budget: Budget | None = None) -> Document:
@@ -144,9 +34,45 @@ def parse(text: str, filename: str = "<flatzinc>", budget: Budget | None = None)
     """
     budget = budget or Budget()
     budget.size(len(text), filename)
-    _check_depth(text, filename, budget)
-    tree = _tree(text, filename, budget)
+    document = _mostly_plain(text, filename, budget) or _by_grammar(text, filename, budget)
+    if not document.is_complete:
+        line = text.count("\n") + 1
+        raise document.error(line, "the text ends without a solve item: write 'solve satisfy;' at its end")
+    return document
+
+
+def _mostly_plain(text: str, filename: str, budget: Budget) -> Document | None:
+    """The document of a text of plain lines; None where the grammar has to read it, or to name a mistake."""
     document = Document(filename=filename, budget=budget)
+    counted = budget.node_count, budget.value_count
+
+    def read_rest(first: int, part: str) -> bool:
+        _check_depth(part, filename, budget, first)
+        tree = _tree_of(part, filename, budget, first)
+        if tree is not None:
+            _read(document, tree)
+        return tree is not None
+
+    try:
+        if PlainReader(document, read_rest).read(text):
+            return document
+    except ParseError:
+        pass
+    budget.node_count, budget.value_count = counted
+    return None
+
+
+def _by_grammar(text: str, filename: str, budget: Budget) -> Document:
+    """The document of any text."""
+    _check_depth(text, filename, budget)
+    tree = _tree_of(text, filename, budget)
+    document = Document(filename=filename, budget=budget)
+    _read(document, _explained(text, filename) if tree is None else tree)
+    return document
+
+
+def _read(document: Document, tree: Node) -> None:
+    """Add the items of a tree to a document."""
     nodes: list[Node] = tree.children
     for node in nodes:
         try:
@@ -154,10 +80,6 @@ def parse(text: str, filename: str = "<flatzinc>", budget: Budget | None = None)
         except LimitExceeded as problem:
             where = problem.where or document.place(_line(node))
             raise LimitExceeded(problem.name, problem.limit, where) from None
-    if not document.is_complete:
-        line = text.count("\n") + 1
-        raise document.error(line, "the text ends without a solve item: write 'solve satisfy;' at its end")
-    return document
 
 
 def _line(node: Node) -> int:
@@ -172,27 +94,7 @@ def _line(node: Node) -> int:
     return 1
 
 
-def _said(value: Value) -> str:
-    """A value for a message."""
-    if isinstance(value, Name):
-        return f"'{shortened(value.name)}{'' if value.index is None else '[…]'}'"
-    if isinstance(value, Call):
-        return f"'{shortened(value.name)}(…)'"
-    if isinstance(value, list):
-        return f"an array of {len(value)}"
-    if isinstance(value, Domain):
-        return "a set"
-    if isinstance(value, int) and abs(value) > 10**20:
-        return "a long number"
-    return f"'{shortened(value)}'" if isinstance(value, str) else str(value).lower()
-
-
-def shortened(word: str) -> str:
-    """A name for a message."""
-    return word if len(word) <= 60 else f"{word[:59]}…"
-
-
-def _check_depth(text: str, filename: str, budget: Budget) -> None:
+def _check_depth(text: str, filename: str, budget: Budget, first: int = 1) -> None:
     """Refuse brackets that are nested too deep, before they are parsed."""
     depth = deepest = 0
     for match in _BRACKETS.finditer(text):
@@ -201,16 +103,16 @@ def _check_depth(text: str, filename: str, budget: Budget) -> None:
             depth += 1
             if depth > deepest:
                 deepest = depth
-                line = text.count("\n", 0, match.start()) + 1
+                line = text.count("\n", 0, match.start()) + first
                 budget.depth(deepest, f"{filename}:{line}")
         elif bracket in "])}":
             depth = max(0, depth - 1)
 
 
-def _tree(text: str, filename: str, budget: Budget) -> Node:
-    """The tree of a text, parsed token by token with checks of the clock."""
-    tree = tables_of("flatzinc/flatzinc").parse(text, lambda _: budget.count_steps(1, filename))
-    return _explained(text, filename) if tree is None else tree
+def _tree_of(text: str, filename: str, budget: Budget, first: int = 1) -> Node | None:
+    """The tree of a text, parsed token by token with checks of the clock; None where it has a mistake."""
+    tables = tables_of("flatzinc/flatzinc")
+    return tables.parse(text, lambda _: budget.count_steps(1, filename), first)
 
 
 def _explained(text: str, filename: str) -> Node:
@@ -241,46 +143,20 @@ def _declaration(document: Document, node: Node) -> None:
     base = kind.children[-1]
     (domain,) = base.children
     line = name.line or 1
-    if str(name) in document.declarations:
-        raise document.error(line, f"'{shortened(name)}' is declared twice")
-    declaration = Declaration(
-        str(name),
-        _domain(document, domain, line),
-        base.data == "var",
-        kind.data == "array_type",
-        domain.data == "sets_domain",
-        None if value is None else _value(document, value),
-        tuple(_value(document, part.children[0]) for part in annotations),
-        line,
+    index = kind.children[0].children if kind.data == "array_type" else []
+    document.declare(
+        Declaration(
+            str(name),
+            _domain(document, domain, line),
+            base.data == "var",
+            kind.data == "array_type",
+            domain.data == "sets_domain",
+            None if value is None else _value(document, value),
+            tuple(_value(document, part.children[0]) for part in annotations),
+            line,
+        ),
+        [_integer(document, part) for part in index] or None,
     )
-    if value is None and not declaration.is_variable:
-        raise document.error(line, f"the constant '{shortened(name)}' has no value")
-    if not declaration.is_variable:
-        _check_constants(document, declaration)
-    if declaration.is_array:
-        _check_length(document, declaration, kind.children[0])
-    document.declarations[str(name)] = declaration
-
-
-def _check_length(document: Document, declaration: Declaration, index: Node) -> None:
-    """Refuse an array whose number of entries differs from its index set."""
-    if not index.children or not isinstance(declaration.value, list):
-        return
-    found = len(declaration.value)
-    if [_integer(document, part) for part in index.children] != [1, found]:
-        message = f"the array '{shortened(declaration.name)}' has {found} entries: its index is 1..{found}"
-        raise document.error(declaration.line, message)
-
-
-def _check_constants(document: Document, declaration: Declaration) -> None:
-    """Refuse constants of another type than the declared one."""
-    value, domain, line = declaration.value, declaration.domain, declaration.line
-    for one in value if isinstance(value, list) else [value]:
-        if isinstance(one, Domain) is not declaration.is_set and isinstance(one, Domain | int):
-            raise document.expected(line, "a set" if declaration.is_set else "a number", one)
-        if type(one) is int and domain is not None and one not in domain:
-            name = shortened(declaration.name)
-            raise document.error(line, f"'{name}' is {_said(one)}, which its type does not have")
 
 
 def _is(node: object, kind: str) -> bool:

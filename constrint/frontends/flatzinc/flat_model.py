@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from constrint.expr import IntExpr
-from constrint.frontends.flatzinc.document import Document
+from constrint.frontends.flatzinc.items import Document
 from constrint.modelling.declarations import Declarations
 from constrint.modelling.symbols import SetExpr
 

@@ -17,9 +17,9 @@ from constrint.expr import BoolExpr, Const, IntExpr, IntVar, as_bool
 from constrint.expr.domain import Domain
 from constrint.expr.functions import sum_
 from constrint.frontends.flatzinc.builtins import CONDITIONS, FUNCTIONS, member, relation
-from constrint.frontends.flatzinc.document import Declaration, Document, Item, Name, Value, shortened
 from constrint.frontends.flatzinc.flat_model import FlatModel as FlatModel
 from constrint.frontends.flatzinc.flat_model import Output as Output
+from constrint.frontends.flatzinc.items import Declaration, Document, Item, Name, Value, shortened
 from constrint.frontends.flatzinc.library import GLOBALS
 from constrint.frontends.flatzinc.sets import Sets
 from constrint.frontends.flatzinc.solve_item import read_outputs, read_solve_item

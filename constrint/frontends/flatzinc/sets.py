@@ -11,7 +11,7 @@ from typing import Protocol
 
 from constrint.expr import BoolConst, BoolExpr
 from constrint.expr.domain import Domain
-from constrint.frontends.flatzinc.document import Declaration, Document, Item, Name, Value, shortened
+from constrint.frontends.flatzinc.items import Declaration, Document, Item, Name, Value, shortened
 from constrint.modelling.declarations import Declarations
 from constrint.modelling.symbols import SetExpr
 

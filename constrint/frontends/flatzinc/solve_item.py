@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from constrint.expr import BoolExpr, BoolVar, Const, IntExpr, IntVar
 from constrint.expr.domain import Domain
-from constrint.frontends.flatzinc.document import Call, Declaration, Name, Value, shortened
 from constrint.frontends.flatzinc.flat_model import FlatModel, Output
+from constrint.frontends.flatzinc.items import Call, Declaration, Name, Value, shortened
 from constrint.frontends.flatzinc.typed_arguments import Builder
 from constrint.modelling.symbols import SetExpr
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from constrint.expr import BoolExpr, IntExpr
 from constrint.expr.domain import Domain
-from constrint.frontends.flatzinc.document import Item, Value
+from constrint.frontends.flatzinc.items import Item, Value
 from constrint.frontends.flatzinc.sets import Lookup
 from constrint.modelling.symbols import SetExpr
 
