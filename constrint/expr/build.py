@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 from constrint.errors import ModelError
 from constrint.expr.base import BoolExpr, IntExpr
 from constrint.expr.conditions import And, BoolConst, Comparison, Iff, Or
+from constrint.expr.domain import Label
 from constrint.expr.integers import Const, Mul, Sum
 from constrint.expr.position import caller
 
@@ -32,7 +33,7 @@ def as_expr(value: object) -> IntExpr:
     if type(value) is int:  # the usual case, much cheaper than a protocol check
         return Const(value)
     if isinstance(value, SupportsIndex):
-        return Const(value.__index__())
+        return Const(value if isinstance(value, Label) else value.__index__())
     if isinstance(value, float) or type(value).__name__ in FRACTIONS:
         raise NotWhole(
             f"{value!r} is not an integer: numbers that are not whole stand in sums, multiples, "

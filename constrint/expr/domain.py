@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from math import gcd
-from typing import Any
+from typing import Any, Self
 
 from constrint.support.record import record
 
@@ -98,6 +98,35 @@ class Domain:
         return f"{lo}..{hi}" + (f" step {self.step}" if self.step > 1 else "")
 
 
+class Label(int):
+    """The number of a value of an enumeration, in constants that are written as that value.
+
+    Attributes:
+        labels: All values of the enumeration in order.
+    """
+
+    labels: tuple[Any, ...]
+
+    def __new__(cls, number: int, labels: tuple[Any, ...]) -> Self:
+        """The number of one of these labels."""
+        found = super().__new__(cls, number)
+        found.labels = labels
+        return found
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Label, (int(self), self.labels)
+
+
+def labels_of_all(numbers: Iterable[int]) -> tuple[Any, ...] | None:
+    """The labels of the enumeration whose numbers these are; None for other numbers, and for none."""
+    labels: tuple[Any, ...] | None = None
+    for number in numbers:
+        if not isinstance(number, Label) or (labels is not None and labels != number.labels):
+            return None
+        labels = number.labels
+    return labels
+
+
 @record()
 class EnumDomain(Domain):
     """The values of an enumeration that a variable may have, by their numbers.
@@ -117,6 +146,12 @@ class EnumDomain(Domain):
         """The domain of some members of an enumeration; of all without `members`."""
         found = Domain.of_range(0, len(labels) - 1) if members is None else members
         return EnumDomain(found.lo, found.hi, found.step, found.values, labels)
+
+    @staticmethod
+    def of_constants(domain: Domain, numbers: Iterable[int]) -> Domain:
+        """The domain with the labels of the constants that it was made of, where all have the same."""
+        labels = labels_of_all(numbers)
+        return domain if labels is None or domain.is_empty else EnumDomain.labelled(labels, domain)
 
 
 EMPTY = Domain(1, 0)

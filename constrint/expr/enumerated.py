@@ -16,7 +16,7 @@ from constrint.expr.arithmetic.choices import Element, IfThenElse, Selection, el
 from constrint.expr.base import Assignment, BoolExpr, IntExpr, IntLike
 from constrint.expr.build import as_expr, placed
 from constrint.expr.conditions import And, Comparison, Member, Not, Or
-from constrint.expr.domain import Domain, EnumDomain
+from constrint.expr.domain import Domain, EnumDomain, Label, labels_of_all
 from constrint.expr.integers import Const, IntVar
 from constrint.support.record import public_names
 
@@ -87,7 +87,7 @@ class EnumExpr:
             )
         if not isinstance(value, Hashable) or value not in self._places:
             raise ModelError(f"{self.text} has no value {value!r}; it has: {listed_values(self.values)}")
-        return self._places[value]
+        return Label(self._places[value], self.values)
 
     def is_in(self, values: Iterable[Hashable]) -> BoolExpr:
         """The condition that the value is one of these."""
@@ -172,14 +172,17 @@ def labels_of(expr: IntExpr) -> tuple[Any, ...] | None:
     """The labels whose numbers an expression has; None for one that has other numbers."""
     if type(expr) is IntVar:
         return expr.domain.labels if type(expr.domain) is EnumDomain else None
+    if type(expr) is Const:
+        return expr.value.labels if isinstance(expr.value, Label) else None
+    if type(expr) is Element:
+        return labels_of_all(expr.values)
+    chosen: tuple[IntExpr, ...] = ()
     if type(expr) is Selection:
-        chosen: tuple[IntExpr, ...] = expr.entries
+        chosen = expr.entries
     elif type(expr) is IfThenElse:
         chosen = (expr.then, expr.otherwise)
-    else:
-        return None
-    found = {labels_of(one) for one in chosen if type(one) is not Const}
-    return found.pop() if len(found) == 1 else None
+    found = labels_of(chosen[0]) if chosen else None
+    return found if found is not None and all(labels_of(one) == found for one in chosen[1:]) else None
 
 
 class Numbers:
@@ -204,10 +207,12 @@ class Numbers:
         if isinstance(value, EnumExpr):
             if value.values == self.values:
                 return value.index
-            return Element(tuple([self._places[one] for one in value.values]), value.index)
+            return Element(
+                tuple([Label(self._places[one], self.values) for one in value.values]), value.index
+            )
         if isinstance(value, IntExpr) or not isinstance(value, Hashable) or value not in self._places:
             self._first.place(value)  # raises: what no enumeration has, the first one lacks, too
-        return self._places[value]
+        return Label(self._places[value], self.values)
 
 
 def numbers_of(values: Iterable[object], *, ordered: bool = False) -> Numbers | None:

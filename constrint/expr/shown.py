@@ -16,7 +16,7 @@ from typing import Any
 from constrint.errors import shown, shown_number
 from constrint.expr import BoolVar, Const, IntExpr, IntVar, Member, Sum, Table
 from constrint.expr.base import BoolExpr
-from constrint.expr.domain import Domain, EnumDomain
+from constrint.expr.domain import Domain, EnumDomain, Label
 from constrint.expr.enumerated import labels_of
 from constrint.expr.global_expr import Definition
 from constrint.expr.strengths import COMPARE, SUM
@@ -96,6 +96,7 @@ class _Showing(Writer):
         return show_name(name)
 
     def constant(self, number: int, labels: tuple[Any, ...] | None) -> str:
+        labels = number.labels if isinstance(number, Label) else labels
         is_label = labels is not None and 0 <= number < len(labels)
         return show_label(labels[number]) if labels is not None and is_label else str(number)
 

@@ -135,7 +135,7 @@ class Writer:
         return quote(name)
 
     def constant(self, number: int, labels: tuple[Any, ...] | None) -> str:
-        """The text of a constant; `labels` are those of the enumeration whose number it is."""
+        """The text of a constant; `labels` are those of the enumeration whose number it is, if known."""
         return str(number)
 
     def operand(self, expr: IntExpr, beside: IntExpr) -> str:
@@ -242,7 +242,7 @@ def _leads_negative(expr: IntExpr) -> bool:
 
 
 def _write_constant(writer: Writer, expr: Any) -> Written:
-    return str(expr.value), ATOM if expr.value >= 0 else SIGN
+    return writer.constant(expr.value, None), ATOM if expr.value >= 0 else SIGN
 
 
 def _write_pair(word: str, level: int, left: int, right: int) -> Callable[[Writer, Any], Written]:
@@ -263,16 +263,8 @@ def _write_member(writer: Writer, expr: Any) -> Written:
 
 
 def _write_element(writer: Writer, expr: Any) -> Written:
-    return f"[{', '.join(map(str, expr.values))}][{writer.text(expr.index)}]", ATOM
-
-
-def _write_selection(writer: Writer, expr: Any) -> Written:
-    labels = labels_of(expr)
-    entries = [
-        writer.constant(one.value, labels) if labels is not None and type(one) is Const else writer.text(one)
-        for one in expr.entries
-    ]
-    return f"[{', '.join(entries)}][{writer.text(expr.index)}]", ATOM
+    values = [writer.constant(value, None) for value in expr.values]
+    return f"[{', '.join(values)}][{writer.text(expr.index)}]", ATOM
 
 
 def _as_member(expr: IntExpr) -> Member | None:
@@ -304,7 +296,10 @@ _WRITERS: dict[type[IntExpr], Callable[[Writer, Any], Written]] = {
     Mod: lambda writer, expr: writer.quotient("%", expr),
     Pow: _write_pair("**", POWER, ATOM, SIGN),
     Element: _write_element,
-    Selection: _write_selection,
+    Selection: lambda writer, expr: (
+        f"[{writer.joined(', ', expr.entries, IFF)}][{writer.text(expr.index)}]",
+        ATOM,
+    ),
     Table: _write_table,
     Relation: _write_global,
     Function: _write_global,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn, Self
 
 from constrint.errors import ModelError
 from constrint.expr import BoolExpr, BoolVar, IntExpr, IntLike, IntVar, as_expr
-from constrint.expr.domain import BINARY, Domain
+from constrint.expr.domain import BINARY, Domain, EnumDomain
 from constrint.modelling import constraints as kept
 from constrint.modelling.blocking import blocking
 from constrint.modelling.bounds import array_axes, domain_of
@@ -118,6 +118,10 @@ class Declarations(Shared, WithIntervals, WithSymbols):
         with self.lock:
             self.declare_name(name)
             self.variables[name] = variable
+            if type(domain) is EnumDomain:
+                from constrint.modelling.symbols import EnumVar
+
+                self.symbols[name] = EnumVar(name, domain.labels, variable)
         return variable
 
     def int_vars(

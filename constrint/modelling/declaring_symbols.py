@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from constrint.errors import ModelError
-from constrint.expr import IntVar
 from constrint.expr.domain import EnumDomain
 from constrint.expr.enumerated import distinct
 from constrint.modelling.bounds import array_axes
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 def declare_enum(model: Declarations, name: str, values: Iterable[Hashable]) -> EnumVar:
     """Declare an enumeration variable; see `WithSymbols.enum_var`."""
     domain = EnumDomain.labelled(_values(name, values))
-    return labelled(model, model.variable(name, domain), domain)
+    return _declared(model, name, domain)
 
 
 def declare_enums(
@@ -31,8 +30,7 @@ def declare_enums(
     """Declare an array of enumeration variables; see `WithSymbols.enum_vars`."""
     axes = array_axes(name, shape)
     domain = EnumDomain.labelled(_values(name, values))
-    found = [labelled(model, model.variable(one, domain), domain) for one in axes.names(name)]
-    return axes.array(found)
+    return axes.array([_declared(model, one, domain) for one in axes.names(name)])
 
 
 def _values(name: str, values: Iterable[Hashable]) -> tuple[object, ...]:
@@ -42,11 +40,9 @@ def _values(name: str, values: Iterable[Hashable]) -> tuple[object, ...]:
     return listed
 
 
-def labelled(model: Declarations, index: IntVar, domain: EnumDomain) -> EnumVar:
-    """The enumeration variable that stands on a variable of the model."""
-    symbol = EnumVar(index.name, domain.labels, index)
-    model.symbols[index.name] = symbol
-    return symbol
+def _declared(model: Declarations, name: str, domain: EnumDomain) -> EnumVar:
+    model.variable(name, domain)
+    return cast("EnumVar", model.symbols[name])
 
 
 def declare_set(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from constrint.errors import InternalError, Undefined
 from constrint.expr import BoolVar, IntExpr
+from constrint.expr.enumerated import labels_of
 from constrint.expr.evaluation import SharedValues, are_small, is_light, is_weighed
 from constrint.modelling.declarations import Constraint, Declarations
 from constrint.modelling.objectives import Goal
@@ -82,12 +83,14 @@ def _is_all_small(constraints: Iterable[Constraint]) -> bool:
 
 def values_of(model: Declarations, assignment: Assignment) -> dict[str, Any]:
     """The values of all variables and lets by name, as the user sees them; an undefined let has no entry."""
-    values = {name: int(assignment[variable]) for name, variable in model.variables.items()}
+    values: dict[str, Any] = {name: int(assignment[variable]) for name, variable in model.variables.items()}
     shared = assignment if all(map(is_light, model.lets.values())) else SharedValues(assignment)
     for name, expr in model.lets.items():
         with suppress(Undefined):
             try:
-                values[name] = int(expr.evaluate(shared))
+                number = int(expr.evaluate(shared))
+                labels = labels_of(expr) if model.symbols else None
+                values[name] = number if labels is None else labels[number]
             except KeyError as error:
                 raise foreign(error.args[0]) from None
     return in_symbols(model.symbols, values, assignment) if model.symbols else values

@@ -268,7 +268,8 @@ class _JsonReader:
     def _hints(self, model: Declarations, place: JsonPlace, written: Json) -> None:
         hints = place.object(written, required=(), optional=tuple(model.variables))
         try:
-            model.hint({name: place.at(name).integer(value) for name, value in hints.items()})
+            numbers = {name: place.at(name).integer(value) for name, value in hints.items()}
+            model.hint({model.variables[name]: value for name, value in numbers.items()})
         except ModelError as error:
             raise error if str(error).startswith(self.filename) else place.error(str(error)) from None
 

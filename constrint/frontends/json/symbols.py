@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from constrint.errors import ModelError, shown
-from constrint.expr import BoolVar, IntVar
+from constrint.expr import BoolVar
 from constrint.expr.domain import Domain, EnumDomain
 from constrint.expr.enumerated import distinct
 from constrint.frontends.json.places import JsonPlace
 from constrint.modelling.declarations import Declarations
-from constrint.modelling.declaring_symbols import labelled
 from constrint.modelling.symbols import EnumVar, SetVar
 
 Json: TypeAlias = Any
@@ -73,14 +72,11 @@ def add_symbols(model: Declarations, symbols: Mapping[str, JsonSymbol]) -> None:
     """Add the enumeration and set variables to a model whose variables are declared."""
     for name, symbol in symbols.items():
         if symbol.kind == "enum":
-            index = model.variables.get(name)
-            domain = None if index is None else index.domain
-            last = len(symbol.values) - 1
-            if not isinstance(index, IntVar) or not isinstance(domain, EnumDomain):
+            if name not in model.symbols:
+                last = len(symbol.values) - 1
                 raise symbol.where.error(
                     f"'{name}' needs a variable of that name with a domain within 0..{last}"
                 )
-            labelled(model, index, domain)
             continue
         members = {value: model.variables.get(f"{name}[{value}]") for value in symbol.values}
         booleans = {value: one for value, one in members.items() if isinstance(one, BoolVar)}

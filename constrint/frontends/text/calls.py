@@ -7,13 +7,25 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 from constrint.errors import ParseError
-from constrint.expr import FUNCTIONS, And, BoolExpr, Const, FloorDiv, IntExpr, IntFunction, Or, linear
+from constrint.expr import (
+    FUNCTIONS,
+    And,
+    BoolExpr,
+    Const,
+    FloorDiv,
+    IfThenElse,
+    IntExpr,
+    IntFunction,
+    Or,
+    linear,
+)
 from constrint.expr.build import product
 from constrint.expr.domain import Domain
 from constrint.expr.walk import Depths
 from constrint.frontends.constants import Place, name_of, nearest, subtrees
 from constrint.frontends.text import global_calls
 from constrint.frontends.text.indexing import IndexReader
+from constrint.frontends.text.labels import check_alike, check_numbers
 from constrint.frontends.text.meanings import Array, EnumerationType, Items, Template, Value, kind_of
 from constrint.frontends.text.syntax import Source
 from constrint.globals import GLOBALS
@@ -76,6 +88,10 @@ class CallReader(IndexReader):
         """A function of these arguments, whose number is right."""
         if function.grows:
             self.check_bits(place, parts, sum)
+        if function is IfThenElse:
+            check_alike(self, place, *parts[1:])
+        else:
+            check_numbers(self, place, parts)
         return function.of(parts)
 
     def spread(self, arguments: Sequence[Node]) -> list[IntExpr]:
@@ -193,11 +209,14 @@ class CallReader(IndexReader):
 
     def total(self, tree: Node, arguments: list[Node]) -> IntExpr:
         """A sum of any number of terms."""
-        return self.moderate(tree, linear([(1, term) for term in self.spread(arguments)]))
+        terms = self.spread(arguments)
+        check_numbers(self, tree, terms)
+        return self.moderate(tree, linear([(1, term) for term in terms]))
 
     def times(self, tree: Node, arguments: list[Node]) -> IntExpr:
         """A product of any number of factors."""
         factors = self.spread(arguments)
+        check_numbers(self, tree, factors)
         self.check_bits(tree, factors, sum)
         result: IntExpr = Const(1)
         for factor in factors:

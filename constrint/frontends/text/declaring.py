@@ -117,7 +117,7 @@ class DeclaringReader(ExpressionReader):
         """The index set that a tree stands for."""
         value = self.value(tree)
         if isinstance(value, EnumerationType):
-            return Axis(range(len(value)), value.labels)
+            return Axis(range(len(value)), value.labels, value)
         domain = None if isinstance(value, IntExpr) else self.domain_of(tree, value)
         if domain is None:
             text = self.position(tree).text
@@ -150,10 +150,10 @@ class DeclaringReader(ExpressionReader):
             visit()
             return
         (local, axis), *others = head
-        for index in axis.members:
+        for index in axis.constants():
             self.budget.count_steps()
             if local is not None:
-                self.locals[local] = Const(index)
+                self.locals[local] = index
             self._each_from(others, visit)
 
     # ------------------------------------------------------------ definitions
@@ -244,12 +244,12 @@ class DeclaringReader(ExpressionReader):
         """Declare an enumeration and its members."""
         self.new_name(name)
         self.budget.values(len(labels), partial(self.where, name))
-        for number, (label, place) in enumerate(labels):
+        found = EnumerationType(name_of(name), tuple([label for label, _ in labels]))
+        for member, (label, place) in zip(found.members, labels, strict=True):
             if label in self.names:
                 raise self.error(place, f"'{label}' is declared already", "members of enumerations are names")
-            self.names[label] = Const(number)
+            self.names[label] = member
             self.places[label] = self.span(place)
-        found = EnumerationType(name_of(name), tuple([label for label, _ in labels]))
         self.names[name_of(name)] = found
         self.enumerations.append(found)
 

@@ -33,6 +33,7 @@ from constrint.expr.domain import Domain
 from constrint.expr.position import Span
 from constrint.frontends.constants import Place, as_token, as_tree
 from constrint.frontends.text.calls import CallReader
+from constrint.frontends.text.labels import check_alike, check_numbers
 from constrint.frontends.text.meanings import Value
 from constrint.frontends.text.sequences import plain_value, unusable
 from constrint.frontends.text.syntax import Source
@@ -148,6 +149,7 @@ class ExpressionReader(CallReader):
 
 
 def _sum(reader: ExpressionReader, place: Place, parts: list[Part]) -> IntExpr:
+    check_numbers(reader, place, parts)
     terms = [(1, cast("IntExpr", parts[0]))]
     for i in range(1, len(parts), 2):
         terms.append((1 if parts[i] == "+" else -1, cast("IntExpr", parts[i + 1])))
@@ -155,6 +157,7 @@ def _sum(reader: ExpressionReader, place: Place, parts: list[Part]) -> IntExpr:
 
 
 def _product(reader: ExpressionReader, place: Place, parts: list[Part]) -> IntExpr:
+    check_numbers(reader, place, parts)
     factors = [cast("IntExpr", parts[0])]
     quotients, remainder = 0, False
     for i in range(1, len(parts), 2):
@@ -199,16 +202,19 @@ def _ambiguous_remainder(reader: ExpressionReader, place: Place, i: int) -> Pars
 
 
 def _unary(reader: ExpressionReader, place: Place, parts: list[Part]) -> IntExpr:
+    check_numbers(reader, place, parts)
     return linear([(-1 if parts[0] == "-" else 1, cast("IntExpr", parts[1]))])
 
 
 def _power(reader: ExpressionReader, place: Place, parts: list[Part]) -> IntExpr:
+    check_numbers(reader, place, parts)
     base, exponent = cast("list[IntExpr]", parts)
     reader.check_power(place, base, exponent)
     return Pow(base, exponent)
 
 
 def _chain(reader: ExpressionReader, place: Place, parts: list[Part]) -> IntExpr:
+    check_alike(reader, place, *parts)
     left = cast("IntExpr", parts[0])
     links: list[BoolExpr] = []
     for i in range(1, len(parts), 2):

@@ -15,6 +15,7 @@ from constrint.expr.global_arguments import plain_matrix
 from constrint.expr.global_expr import Field, node_of
 from constrint.expr.written_calls import ANY, is_plain
 from constrint.frontends.constants import name_of, subtrees
+from constrint.frontends.text.labels import check_call
 from constrint.frontends.text.meanings import Array
 from constrint.globals import GLOBALS
 from constrint.globals.tables import SHORT_TABLE
@@ -44,6 +45,8 @@ def read_call(reader: CallReader, tree: Node, name: str, arguments: list[Node]) 
             _PARTS[field.kind](reader, field, argument)
             for field, argument in zip(fields, arguments, strict=False)
         ]
+    labels = "" if name == "table" else GLOBALS[name].labels
+    check_call(reader, tree, fields, labels, parts)
     parts += [field.words[0] for field in fields[len(parts) :]]
     try:
         return _built(name, tuple(parts))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from constrint.expr import BoolExpr, Comparison, Const, Element, IntExpr, linear
 from constrint.expr.arithmetic.choices import element_of, inside
 from constrint.frontends.constants import name_of, subtrees
+from constrint.frontends.text.labels import check_index
 from constrint.frontends.text.meanings import Array, Axis, Value, kind_of
 from constrint.frontends.text.sequences import SequenceReader, unusable
 
@@ -93,6 +94,8 @@ class IndexReader(SequenceReader):
         axes: list[Axis] = []
         variable: list[tuple[Axis, IntExpr]] = []
         for axis, subscript, index in zip(array.axes, subscripts, indices, strict=False):
+            if isinstance(index, IntExpr) and axis.enumeration is not None:
+                check_index(self, subscript, axis.enumeration.labels, index)
             if not isinstance(index, IntExpr):
                 domain = self.domain_of(subscript, index)
                 if domain is None:

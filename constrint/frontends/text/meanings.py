@@ -9,8 +9,8 @@ from itertools import accumulate, islice, product
 from operator import mul
 from typing import TYPE_CHECKING, TypeAlias
 
-from constrint.expr import IntExpr
-from constrint.expr.domain import Domain
+from constrint.expr import Const, IntExpr
+from constrint.expr.domain import Domain, Label
 
 if TYPE_CHECKING:
     from lark import Token, Tree
@@ -40,6 +40,11 @@ class EnumerationType:
         """The numbers of the words."""
         return {label: number for number, label in enumerate(self.labels)}
 
+    @cached_property
+    def members(self) -> tuple[Const, ...]:
+        """The words as constants."""
+        return tuple([Const(Label(number, self.labels)) for number in range(len(self.labels))])
+
 
 class Axis:
     """One index set of an array.
@@ -47,11 +52,18 @@ class Axis:
     Attributes:
         members: The indices in order.
         labels: Their texts in the names of elements; None where these are the numbers.
+        enumeration: The enumeration whose members they are, if they are one's.
     """
 
-    def __init__(self, members: range | tuple[int, ...], labels: tuple[str, ...] | None = None) -> None:
+    def __init__(
+        self,
+        members: range | tuple[int, ...],
+        labels: tuple[str, ...] | None = None,
+        enumeration: EnumerationType | None = None,
+    ) -> None:
         self.members = members
         self.labels = labels
+        self.enumeration = enumeration
 
     def __len__(self) -> int:
         return len(self.members)
@@ -76,7 +88,12 @@ class Axis:
         chosen = tuple([self.members[place] for place in places])
         if labels is None and chosen and chosen == tuple(range(chosen[0], chosen[0] + len(chosen))):
             return Axis(range(chosen[0], chosen[0] + len(chosen)))
-        return Axis(chosen, labels)
+        return Axis(chosen, labels, self.enumeration)
+
+    def constants(self) -> Iterator[Const]:
+        """The indices as constants, those of an enumeration as its words."""
+        words = None if self.enumeration is None else self.enumeration.members
+        return iter([Const(index) if words is None else words[index] for index in self.members])
 
     def __str__(self) -> str:
         members = self.members

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from constrint.errors import ParseError
 from constrint.expr import BoolConst, Const, IntExpr
+from constrint.expr.domain import Label
 from constrint.expr.position import Span
 from constrint.frontends.constants import ConstantReader, Place, name_of, nearest
 from constrint.frontends.text.meanings import Template, Value
@@ -111,6 +112,8 @@ def shown_value(value: Value) -> str:
     """The value of a local name for a message; empty where it is no number."""
     if isinstance(value, BoolConst):
         return "true" if value.value else "false"
+    if isinstance(value, Const) and isinstance(value.value, Label):
+        return str(value.value.labels[value.value])
     if isinstance(value, Const) and value.value.bit_length() < 100:
         return str(value.value)
     return ""

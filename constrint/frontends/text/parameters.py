@@ -194,7 +194,7 @@ class ParameterReader(DeclaringReader):
             for enumeration in self.enumerations:
                 self.budget.count_steps()
                 if value in enumeration.numbers:
-                    return Const(enumeration.numbers[value])
+                    return enumeration.members[enumeration.numbers[value]]
             near = nearest(value, [label for one in self.enumerations for label in one.labels])
             hint = (
                 f"did you mean '{near[0]}'?" if near else "declare its enumeration first: enum colour := {…}"

@@ -14,7 +14,7 @@ from typing import TypeAlias, cast
 
 from constrint.errors import ConstrintError, LimitError
 from constrint.expr import BoolConst, BoolExpr, Const, IntExpr
-from constrint.expr.domain import Domain
+from constrint.expr.domain import Domain, EnumDomain
 from constrint.expr.position import Source, Span
 from constrint.frontends.parse_tables import Shape
 from constrint.frontends.text.calls import CALLED
@@ -164,12 +164,13 @@ def _range(reader: ExpressionReader, place: Span, parts: list[PlainPart]) -> Pla
     low, high, step = _constants([*[part for part in parts if not isinstance(part, str)], Const(1)])[:3]
     if step < 1:
         raise NotPlain
-    return Domain.of_range(low, high, step)
+    return EnumDomain.of_constants(Domain.of_range(low, high, step), (low, high))
 
 
 def _braces(reader: ExpressionReader, place: Span, parts: list[PlainPart]) -> PlainPart:
     reader.budget.values(len(parts) - 2)
-    return Domain.of_values(_constants(parts[1:-1]))
+    values = _constants(parts[1:-1])
+    return EnumDomain.of_constants(Domain.of_values(values), values)
 
 
 def _call(reader: ExpressionReader, place: Span, parts: list[PlainPart]) -> PlainPart:

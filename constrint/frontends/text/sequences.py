@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
 from constrint.errors import ParseError
 from constrint.expr import BoolExpr, Comparison, Const, IntExpr
-from constrint.expr.domain import Domain
+from constrint.expr.domain import Domain, EnumDomain
 from constrint.frontends.constants import as_tree, name_of, subtrees
 from constrint.frontends.text.free_names import count_of, free_names
 from constrint.frontends.text.meanings import Array, Axis, EnumerationType, Items, Template, Value, kind_of
@@ -103,7 +103,7 @@ class SequenceReader(NameReader):
             return value
         if isinstance(value, tuple | EnumerationType):
             self.budget.elements(len(value), self.statement_place)
-            return value if isinstance(value, tuple) else range(len(value))
+            return value if isinstance(value, tuple) else [member.value for member in value.members]
         return None
 
     def array_of(self, value: Value) -> Array | None:
@@ -195,13 +195,14 @@ class SequenceReader(NameReader):
             return value
         if isinstance(value, tuple):
             self.budget.elements(len(value), partial(self.where, tree))
-            return Domain.of_values(value)
+            return EnumDomain.of_constants(Domain.of_values(value), value)
         if isinstance(value, EnumerationType):
-            return Domain.of_range(0, len(value) - 1)
+            return EnumDomain.labelled(value.labels)
         found = None if isinstance(value, IntExpr) else self.flat(value)
         if found is None or any(not isinstance(entry, Const) for entry in found):
             return None
-        return Domain.of_values([self.constant_of(tree, entry) for entry in found])
+        numbers = [self.constant_of(tree, entry) for entry in found]
+        return EnumDomain.of_constants(Domain.of_values(numbers), numbers)
 
     def braces(self, tree: Node) -> Domain:
         """The set in braces."""
@@ -217,7 +218,7 @@ class SequenceReader(NameReader):
             else:
                 self.budget.values(1, partial(self.where, item))
                 values.add(self.constant(item))
-        return Domain.of_values(values)
+        return EnumDomain.of_constants(Domain.of_values(values), values)
 
     def range_of(self, tree: Node) -> Domain:
         """The set that a range is."""
@@ -231,7 +232,8 @@ class SequenceReader(NameReader):
             raise self.error(
                 step[0], "a step needs a bound to count from", "write 0.. step 4, or 4 divides x"
             )
-        return Domain.of_range(low, high, stride)
+        ends = [one for one in (low, high) if one is not None]
+        return EnumDomain.of_constants(Domain.of_range(low, high, stride), ends)
 
     def written_out(self, tree: Node) -> Iterable[int]:
         """The members of a range that stands in braces or brackets."""
@@ -297,7 +299,7 @@ class SequenceReader(NameReader):
         if isinstance(value, tuple):
             return map(Const, value)
         if isinstance(value, EnumerationType):
-            return map(Const, range(len(value)))
+            return value.members
         if isinstance(value, Items):
             return value.items
         if isinstance(value, Array):

@@ -95,7 +95,7 @@ def test_values(text: str, expected: int) -> None:
         ("f(s) := sum(i for i in s); f([1, 2]) == 3 and f(1..3) == 6", True),
         ("f(n) := [i for i in 1..n]; sum(f(4)) == 10 and f(4)[2] == 3", True),
         ("f() := 7; f() == 7", True),
-        ("enum c := {red, green}; green == 1 and sum(i for i in c) == 1 and len(c) == 2", True),
+        ("enum c := {red, green}; green == 1 and sum(i == red for i in c) == 1 and len(c) == 2", True),
         ("enum c := {red, green}; x[c] := [5, 6]; x[green] == 6", True),
         ("n := 2; n == 2 and sum(n for n in 4..5) == 9", True),
         ("n := 2; f(a) := a + n; sum(f(n) for n in 4..5) == 13", True),
