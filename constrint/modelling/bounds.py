@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from constrint.errors import ModelError
-from constrint.expr.axes import Axes, axes_of
+from constrint.expr.array_shapes import Axes, axes_of
 from constrint.expr.domain import Domain
 from constrint.support.arguments import integer, integer_list
 

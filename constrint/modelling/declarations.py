@@ -28,8 +28,8 @@ from constrint.settings import Settings, of_new_models
 from constrint.support.record import public_names
 
 if TYPE_CHECKING:
+    from constrint.expr.array_shapes import LabelledShape
     from constrint.expr.arrays import ExprArray
-    from constrint.expr.axes import LabelledShape
     from constrint.expr.rational import Rational
     from constrint.modelling.chosen import Chosen
     from constrint.modelling.result import Result

@@ -13,8 +13,8 @@ from constrint.modelling.symbols import EnumVar, SetVar
 from constrint.support.arguments import integer
 
 if TYPE_CHECKING:
+    from constrint.expr.array_shapes import LabelledShape
     from constrint.expr.arrays import ExprArray
-    from constrint.expr.axes import LabelledShape
     from constrint.modelling.declarations import Declarations
 
 

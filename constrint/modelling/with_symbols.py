@@ -6,8 +6,8 @@ from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
+    from constrint.expr.array_shapes import LabelledShape
     from constrint.expr.arrays import ExprArray
-    from constrint.expr.axes import LabelledShape
     from constrint.modelling.declarations import Declarations
     from constrint.modelling.symbols import EnumVar, SetVar, Symbol
 

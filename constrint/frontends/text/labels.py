@@ -9,7 +9,6 @@ from constrint.expr import IntExpr
 from constrint.expr.domain import Domain, EnumDomain, Label
 from constrint.expr.enumerated import labels_of
 from constrint.expr.global_expr import Field
-from constrint.expr.shown import show
 from constrint.frontends.constants import ConstantReader, Place
 
 MOST_SHOWN = 6
@@ -21,10 +20,8 @@ def check_numbers(reader: ConstantReader, place: Place, operands: Iterable[objec
     for one in operands:
         labels = labels_of(one) if isinstance(one, IntExpr) else None
         if labels is not None and isinstance(one, IntExpr):
-            message = f"'{show(one)}' is one of {_named(labels)}, and a number is needed here"
-            hint = (
-                f"give the values numbers: rank[…] := {list(range(len(labels)))[:3]}, then rank[{show(one)}]"
-            )
+            message = f"'{one}' is one of {_named(labels)}, and a number is needed here"
+            hint = f"give the values numbers: rank[…] := {list(range(len(labels)))[:3]}, then rank[{one}]"
             raise reader.error(place, message, hint)
 
 
@@ -43,7 +40,7 @@ def check_index(reader: ConstantReader, place: Place, known: tuple[str, ...], in
     """Refuse a value of another enumeration as an index."""
     labels = labels_of(index)
     if labels is not None and labels != known:
-        message = f"'{show(index)}' is one of {_named(labels)}, and the indices are {_named(known)}"
+        message = f"'{index}' is one of {_named(labels)}, and the indices are {_named(known)}"
         raise reader.error(place, message, "an index is a value of the array's own enumeration")
 
 
