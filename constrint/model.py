@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from constrint.preparing.options import Engine, Learning, OnSolution
     from constrint.preparing.restart_rules import RestartRule, Restarts
     from constrint.solutions.solutionset import SolutionSet
+    from constrint.support.log_target import Log
 
 Backend: TypeAlias = Literal["constrint", "cp-sat"]
 
@@ -84,6 +85,7 @@ class Model(ImportExport, Alternatives):
         proof: str | Path | None = None,
         on_solution: OnSolution | None = None,
         progress: bool = False,
+        log: Log = False,
         engine: Engine = "auto",
         backend: Backend = "constrint",
         workers: int | None = None,
@@ -120,10 +122,11 @@ class Model(ImportExport, Alternatives):
             on_solution: Called with a `Result` for each better solution. If it returns False, search ends
                 with that one.
             progress: Whether to show the progress on a terminal: best solution, bound, gap and rate.
+            log: Whether to print a log, or the text stream for it (docs/constrint-log.md).
             engine: "auto" starts interpreted and compiles long searches; "interpreted" and "compiled" force
                 one.
             backend: The solver: "constrint", or "cp-sat" (extra: cp-sat), which takes the goals,
-                assumptions, `time_limit`, `seed`, `on_solution`, `progress` and `workers`.
+                assumptions, `time_limit`, `seed`, `on_solution`, `progress`, `log` and `workers`.
             workers: Number of threads that search side by side, of workers that share a tree where that is
                 the way to search (docs/constrint-parallel.md), or of threads of the "cp-sat" backend.
             executor: An executor of `concurrent.futures` whose workers share a tree instead.
@@ -136,29 +139,29 @@ class Model(ImportExport, Alternatives):
             ModelError: The arguments contradict each other.
             UnboundedError: A variable has no finite bounds.
         """
-        deadline = Deadline.of_call(time_limit)
+        begun, deadline = perf_counter(), Deadline.of_call(time_limit)
         from constrint.answers.assumptions import best_assuming
         from constrint.answers.presented import PresentedGoals
-        from constrint.answers.search_arguments import options_of
+        from constrint.answers.search_arguments import log_of, options_of
 
         check_function(on_solution, "on_solution")
         if hint is not None:
             self.hint(hint)
         units: Units = {}
         goals = goals_of(minimize, "min", units) + goals_of(maximize, "max", units)
-        preferences = as_goals(prefer) if prefer else []
-        if not goals and not preferences:
-            goals, preferences = self.goals, self.preferences
+        preferences = as_goals(prefer or ())
+        goals, preferences = (goals, preferences) if goals or preferences else (self.goals, self.preferences)
         presented = PresentedGoals.of(self, goals, units)
         asked = (assumptions, presented.goals, preferences)
-        on_solution = presented.in_user_terms(on_solution)
+        told = log_of(self, log, begun, presented)
+        on_solution = presented.in_user_terms(on_solution if told is None else told.solved(on_solution))
         if backend != "constrint":
             from constrint.answers.elsewhere import BackendRequest, solve_elsewhere
 
             request = BackendRequest(deadline.rest, seed, workers, on_solution, progress)
             own = {"branching": branching, "restarts": restarts, "lns": lns, "learn": learn, "proof": proof}
             also = {"engine": engine, "executor": executor}
-            return presented.result(solve_elsewhere(self, backend, *asked, request, own | also))
+            return presented.result(solve_elsewhere(self, backend, *asked, request, own | also), told)
         options = options_of(
             time_limit=deadline.rest,
             seed=seed,
@@ -172,7 +175,7 @@ class Model(ImportExport, Alternatives):
             workers=workers,
             executor=executor,
         )
-        return presented.result(best_assuming(self, *asked, options, proof, progress))
+        return presented.result(best_assuming(self, *asked, options, proof, progress, told), told)
 
     @of_copy
     def iter_solutions(
@@ -184,14 +187,14 @@ class Model(ImportExport, Alternatives):
         time_limit: float | None = None,
         seed: int = 0,
         branching: Branching | None = None,
+        log: Log = False,
         engine: Engine = "auto",
         workers: int | None = None,
         executor: Executor | None = None,
     ) -> Solutions:
         """Iterate over all solutions, each once and in no particular order; at most `limit` of them.
 
-        The model may be changed during the iteration; the solutions are those of the model at the call.
-        Afterwards, the iterator's `complete` tells whether they are all.
+        Later changes of the model have no effect. The iterator's `complete` tells whether these are all.
 
         Args:
             limit: Maximum number of solutions.
@@ -201,12 +204,13 @@ class Model(ImportExport, Alternatives):
             time_limit: As for `solve`.
             seed: As for `solve`.
             branching: As for `solve`.
+            log: As for `solve`.
             engine: As for `solve`.
             workers: As for `solve`.
             executor: As for `solve`.
         """
-        deadline = Deadline.of_call(time_limit)
-        from constrint.answers.search_arguments import options_of
+        begun, deadline = perf_counter(), Deadline.of_call(time_limit)
+        from constrint.answers.search_arguments import log_of, options_of
         from constrint.answers.several import Solutions
         from constrint.search.all_solutions import AllSolutions
         from constrint.search.projected import projection_of
@@ -222,7 +226,7 @@ class Model(ImportExport, Alternatives):
             executor=executor,
         )
         chosen = projection_of(self, variables)
-        return Solutions(AllSolutions(self, options), limit, chosen)
+        return Solutions(AllSolutions(self, options, log_of(self, log, begun)), limit, chosen)
 
     @of_copy
     @in_written_order
@@ -241,8 +245,7 @@ class Model(ImportExport, Alternatives):
         A solution dominates another if it is better in one goal and at least as good in the others.
 
         Args:
-            goals: (expression, "max" | "min") pairs, of equal importance. Without any goals, those of the
-                model apply.
+            goals: (expression, "max" | "min") pairs, of equal importance; without any, the model's.
             minimize: Expressions to minimise: further goals, in the order in which they are written.
             maximize: Expressions to maximise, likewise.
             limit: Maximum number of optima.
@@ -274,6 +277,7 @@ class Model(ImportExport, Alternatives):
         variables: Chosen | Iterable[Chosen] | None = None,
         on_solution: OnSolution | None = None,
         time_limit: float | None = None,
+        log: Log = False,
         engine: Engine = "auto",
         workers: int | None = None,
         executor: Executor | None = None,
@@ -288,6 +292,7 @@ class Model(ImportExport, Alternatives):
             on_solution: Called with each solution, which is searched for; if it returns False, the number so
                 far is the answer.
             time_limit: As for `solve`.
+            log: As for `solve`.
             engine: As for `solve`.
             workers: As for `solve`.
             executor: As for `solve`.
@@ -295,14 +300,14 @@ class Model(ImportExport, Alternatives):
         Raises:
             LimitError: The time limit was reached.
         """
-        deadline = Deadline.of_call(time_limit)
+        begun, deadline = perf_counter(), Deadline.of_call(time_limit)
         from constrint.answers.counting import count_solutions
-        from constrint.answers.search_arguments import options_of
+        from constrint.answers.search_arguments import log_of, options_of
 
         options = options_of(
             time_limit=time_limit, engine=engine, on_solution=on_solution, workers=workers, executor=executor
         )
-        number, is_complete = count_solutions(self, options, deadline, variables)
+        number, is_complete = count_solutions(self, options, deadline, variables, log_of(self, log, begun))
         if not is_complete:
             raise LimitError(f"counting reached its time limit of {time_limit} s after {number} solutions")
         return number

@@ -22,6 +22,7 @@ from constrint.support.arguments import check_flag
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from constrint.answers.call_log import CallLog
     from constrint.modelling.declarations import Declarations
 
 BLAME_SECONDS = 5.0
@@ -35,15 +36,18 @@ def best_of(
     options: Options,
     proof: str | Path | None = None,
     progress: bool = False,
+    told: CallLog | None = None,
 ) -> Result:
     """The optimum; without goals, any solution."""
     check_flag(progress, "progress")
-    work = WorkTotal()
+    work = WorkTotal() if told is None else told.work
     with ExitStack() as stack:
         if progress:
             from constrint.search.progress import shown
 
             options = stack.enter_context(shown(options, work))
+        if told is not None:
+            options = told.watching(options)
         if proof is not None:
             from constrint.learning.proof_log import proof_in
 
@@ -68,11 +72,12 @@ def best_assuming(
     options: Options,
     proof: str | Path | None = None,
     progress: bool = False,
+    told: CallLog | None = None,
 ) -> Result:
     """`best_of` under assumptions; an infeasible result names the guilty ones in its `conflict`."""
     started = perf_counter()
     assumed = assuming(model, assumptions)
-    result = best_of(assumed, goals, preferences, options, proof, progress)
+    result = best_of(assumed, goals, preferences, options, proof, progress, told)
     return blamed(assumed, result, started, options.time_limit)
 
 

@@ -58,9 +58,12 @@ class Planned:
         if self._found is None:
             return result
         status, found = self._found
-        statistics = replace(result.statistics, method="diagrams", solutions=int(bool(found)))
+        finder = "diagrams" if found else ""
+        solutions = int(bool(found))
+        statistics = replace(result.statistics, method="diagrams", finder=finder, solutions=solutions)
         if status is Status.INFEASIBLE:
             return replace(result, status=status, statistics=statistics)
+        call.work.statistics = statistics
         call.report(found)
         return Result(status, values_of(self._model, found), None, statistics, found)
 

@@ -11,6 +11,7 @@ from constrint.modelling.result import Result
 from constrint.modelling.soft import is_weighed
 
 if TYPE_CHECKING:
+    from constrint.answers.call_log import CallLog
     from constrint.expr import IntExpr
     from constrint.modelling.constraints import Constraint
     from constrint.modelling.declarations import Declarations
@@ -44,10 +45,13 @@ class PresentedGoals:
         first = as_goals([(model.violation, "min")], known)
         return PresentedGoals(first + goals, known, dict(model.weights), bool(goals))
 
-    def result(self, found: Result) -> Result:
-        """A result of these goals as the user sees it."""
-        if not (self.weights or self.units):
-            return found
+    def result(self, found: Result, told: CallLog | None = None) -> Result:
+        """A result of these goals as the user sees it, which ends the log of its call."""
+        if self.weights or self.units:
+            found = self._in_user_terms(found)
+        return found if told is None else told.end(found)
+
+    def _in_user_terms(self, found: Result) -> Result:
         if self.units:
             objective = found.objective if isinstance(found.objective, tuple) else (found.objective,)
             exprs = [expr for expr, _ in self.goals]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,12 @@ from constrint.support.arguments import check_flag, check_function, check_second
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
+    from constrint.answers.call_log import CallLog
+    from constrint.answers.presented import PresentedGoals
+    from constrint.modelling.declarations import Declarations
     from constrint.preparing.options import Engine, Learning
     from constrint.preparing.search_protocol import SearchFactory
+    from constrint.support.log_target import Log
 
 # The default brancher of searches that restart: failure weights lead each restart elsewhere.
 LED_BY_FAILURES = Brancher("dom_w_deg", "best_so_far")
@@ -27,6 +32,32 @@ NOT_SHARED = {
     "restarts": "goes over all of the tree again and again",
     "lns": "goes over all of the tree again and again",
 }
+
+
+def log_of(
+    model: Declarations, log: Log, started: float, presented: PresentedGoals | None = None
+) -> CallLog | None:
+    """The log of a call, with its first line written; None where nobody reads it.
+
+    Args:
+        model: The model.
+        log: `log=` of the call.
+        started: Start of the call, by `perf_counter`.
+        presented: The goals; None for all solutions.
+    """
+    if log is False and "logging" not in sys.modules:
+        return None
+    from constrint.support.log_target import log_target
+
+    write = log_target(log)
+    if write is None:
+        return None
+    from constrint.answers.call_log import CallLog
+    from constrint.search.call import WorkTotal
+
+    told = CallLog(write, started, WorkTotal(), presented)
+    told.begin(model)
+    return told
 
 
 def options_of(

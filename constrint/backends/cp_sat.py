@@ -189,7 +189,7 @@ def _result(
         status,
         values_of(model, assignment),
         (objective[0] if len(objective) == 1 else objective) if goals else None,
-        replace(_statistics(started), solutions=solutions),
+        replace(_statistics(started), solutions=solutions, finder="cp-sat"),
         _assignment=assignment,
         _intervals=model.intervals.copy(),
     )

@@ -31,7 +31,7 @@ from constrint.support.version import version
 )
 @click.option("-f", "free", is_flag=True, help="Ignore the search annotations.")
 @click.option("-s", "statistics", is_flag=True, help="Print statistics.")
-@click.option("-v", "verbose", is_flag=True, expose_value=False, help="Accepted.")
+@click.option("-v", "verbose", is_flag=True, help="Write a log to standard error.")
 @click.option("-t", "milliseconds", type=click.IntRange(0), metavar="MS", help="Time limit in milliseconds.")
 @memory_option
 @click.option("-r", "seed", type=int, default=0, help="Random seed.")

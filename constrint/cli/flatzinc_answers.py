@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import inf, isfinite
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from constrint.errors import UnboundedError
 from constrint.expr import BoolExpr, IntExpr
@@ -18,6 +19,9 @@ from constrint.modelling.result import Result, Status
 from constrint.modelling.symbols import SetExpr
 from constrint.preparing.branching import Brancher, Group, ValueSelector, VariableSelector
 from constrint.preparing.restart_rules import Restarts
+
+if TYPE_CHECKING:
+    from constrint.support.log_target import Log
 
 SOLUTION = "----------"
 COMPLETE = "=========="
@@ -38,6 +42,7 @@ class MiniZincOptions:
         statistics: Whether to print statistics (-s).
         intermediate: When optimising, each better solution as it is found (-i).
         workers: Number of workers (-p); with several, annotations about restarts are ignored.
+        verbose: Whether to write a log to standard error (-v).
     """
 
     all_solutions: bool = False
@@ -48,6 +53,12 @@ class MiniZincOptions:
     statistics: bool = False
     intermediate: bool = False
     workers: int = 1
+    verbose: bool = False
+
+    @property
+    def log(self) -> Log:
+        """Where the log goes."""
+        return sys.stderr if self.verbose else False
 
 
 def lines(flat: FlatModel, options: MiniZincOptions) -> Iterator[str]:
@@ -102,6 +113,7 @@ def _optimise(
         seed=options.seed,
         branching=brancher(flat, options),
         restarts=restarts(flat, options),
+        log=options.log,
         workers=options.workers,
         on_solution=show if options.all_solutions or options.intermediate else None,
     )
@@ -121,6 +133,7 @@ def _enumerate(
             seed=options.seed,
             branching=brancher(flat, options),
             restarts=restarts(flat, options),
+            log=options.log,
             workers=options.workers,
         )
         if answer.last:
@@ -135,6 +148,7 @@ def _enumerate(
         time_limit=options.seconds,
         seed=options.seed,
         branching=brancher(flat, options),
+        log=options.log,
         workers=options.workers,
     )
     for answer.last in solutions:

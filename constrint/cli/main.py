@@ -109,8 +109,11 @@ def solve(
     if count and seed is not None:
         raise BadInputError("--seed has no meaning with --count, which makes no random choice: leave it out")
     mode: Mode = "all" if every else "count" if count else "one" if sample is None else "sample"
-    if (search.chosen or explain) and mode != "one":
-        option = f"--{next(iter(search.chosen), 'explain')}"
+    if search.log and mode == "sample":
+        raise BadInputError("--log has no meaning with --sample, which does not search: leave it out")
+    about_one = [name for name in search.chosen if name != "log"]
+    if (about_one or explain) and mode != "one":
+        option = f"--{next(iter(about_one), 'explain')}"
         raise BadInputError(
             f"{option} is about the search for one solution: leave out --all, --count and --sample"
         )

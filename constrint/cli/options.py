@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import wraps
@@ -190,6 +191,7 @@ class SearchArguments:
         proof: File for what that search proves, or None.
         engine: "auto", "interpreted" or "compiled".
         progress: Whether to show the progress on a terminal.
+        log: Whether to write a log to standard error.
     """
 
     backend: str = "constrint"
@@ -200,6 +202,7 @@ class SearchArguments:
     proof: Path | None = None
     engine: str = "auto"
     progress: bool = False
+    log: bool = False
 
     @property
     def chosen(self) -> dict[str, Any]:
@@ -210,7 +213,11 @@ class SearchArguments:
     def arguments(self) -> dict[str, Any]:
         """Arguments of `Model.solve`: those that were chosen, so that a backend refuses what it lacks."""
         given = self.chosen
-        return {**given, "branching": self._brancher()} if "branching" in given else given
+        if "branching" in given:
+            given["branching"] = self._brancher()
+        if "log" in given:
+            given["log"] = sys.stderr
+        return given
 
     def _brancher(self) -> Brancher:
         from constrint.preparing.branching import brancher_named
@@ -263,6 +270,9 @@ search_options = gathered(
         ),
         "progress": click.option(
             "--progress", is_flag=True, help="Show the progress of the search on a terminal."
+        ),
+        "log": click.option(
+            "--log", is_flag=True, help="Write a log of presolve, plan, solutions, bounds and work to stderr."
         ),
     },
 )

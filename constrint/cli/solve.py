@@ -7,11 +7,12 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from random import Random
+from time import perf_counter
 from typing import Any, Literal, TypeAlias
 
 from constrint.answers.conflict import find_conflict
 from constrint.answers.counting import count_solutions
-from constrint.answers.search_arguments import options_of
+from constrint.answers.search_arguments import log_of, options_of
 from constrint.errors import LimitError, printable
 from constrint.model import Model
 from constrint.modelling.conflict import Conflict, labelled, shown
@@ -40,7 +41,7 @@ class SolveRequest:
         json: Whether to answer in JSON.
         workers: How many search; None for one.
         explain: Whether to print the method, and what took no part and why.
-        search: Further arguments of `Model.solve`.
+        search: Further arguments of `Model.solve`; `log` also holds for all solutions and their number.
         deadline: When the time limit ends.
     """
 
@@ -175,7 +176,11 @@ class _Solutions:
         limit = self.request.number if self.request.mode == "all" else None
         request = self.request
         solutions = self.model.iter_solutions(
-            limit, time_limit=request.time_limit, seed=request.seed, workers=request.workers
+            limit,
+            time_limit=request.time_limit,
+            seed=request.seed,
+            log=request.search.get("log", False),
+            workers=request.workers,
         )
         for result in solutions:
             self.found += 1
@@ -196,7 +201,8 @@ class _Solutions:
 
 def _count(model: Model, request: SolveRequest) -> int:
     options = options_of(time_limit=request.time_limit, workers=request.workers)
-    number, is_complete = count_solutions(model, options, request.deadline)
+    told = log_of(model, request.search.get("log", False), perf_counter())
+    number, is_complete = count_solutions(model, options, request.deadline, told=told)
     if number == 0:
         return infeasible(model, request.json, request.deadline) if is_complete else _undecided(request)
     if request.json:

@@ -69,7 +69,7 @@ def sweep(prepared: Prepared, root: Root) -> Swept | None:
             is_proven, has_solution = is_proven and found.is_proven, has_solution and found.values is not None
     except Unsuitable:
         return None
-    statistics = Statistics(nodes=parts, solutions=improvements, engine="tables")
+    statistics = Statistics(nodes=parts, solutions=improvements, engine="tables", finder="tables")
     if not has_solution:
         return Swept(None, False, statistics)
     best = {variable: values[v] for variable, v in prepared.variables.items()}

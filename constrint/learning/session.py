@@ -27,12 +27,14 @@ from constrint.learning.layout import (
     FULL,
     GOAL,
     IS_LOGGED,
+    KEPT,
     LEARNED,
     LOG,
     MUST,
     MUST_TO,
     PART,
     PROPAGATIONS,
+    RESTARTS,
     SOLUTION,
     TRAIL,
 )
@@ -326,6 +328,12 @@ class LearningRun(Stoppable):
         """New bounds and clauses for other searches of the same constraints since the last call."""
         return [] if self.exchange is None else self.exchange.exported(self._ls)
 
+    def facts(self) -> str:
+        """Its state in a line for people."""
+        scalar = self._ls.scalar
+        learned = f"{int(scalar[LEARNED]):,} clauses learned, {int(scalar[KEPT]):,} kept"
+        return f"{int(scalar[CONFLICTS]):,} failures, {learned}; {int(scalar[RESTARTS]):,} restarts"
+
     def statistics(self) -> Statistics:
         """The work so far; the caller adds seconds and solutions."""
         scalar = self._ls.scalar
@@ -336,4 +344,5 @@ class LearningRun(Stoppable):
             learned=int(scalar[LEARNED]),
             engine=self.engine,
             method="learning",
+            finder="learning",
         )

@@ -54,12 +54,15 @@ class Statistics:
         method: "branching"; "learning" if the learning search ran, which needs int64; "portfolio" if several
             took turns; "diagrams" if those of the planner answered; "cp-sat" for that backend.
         learned: Clauses learned from failures.
+        finder: What found the best solution: a member of the portfolio by its name, such as "tree search",
+            "learning" or "neighbourhoods"; "hint", "first tries", "points", "probes", "tables" or "diagrams"
+            for what comes before; empty without a solution, and for an enumeration.
         absent: What took no part though it might, by name, each with the condition that failed, its numbers
             and the setting of the limit: members of the portfolio, or "portfolio" where another search was
             used. Empty where the answer came before the tree search ended its first turn.
     """
 
-    _internal = ("counting", "missing", "plus", "within")
+    _internal = ("counting", "found_by", "missing", "plus", "within")
     __dir__ = public_names
 
     nodes: int = 0
@@ -71,10 +74,11 @@ class Statistics:
     arithmetic: str = "int64"
     method: str = "branching"
     learned: int = 0
+    finder: str = ""
     absent: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def plus(self, later: Statistics, solutions: int) -> Statistics:
-        """The sum of this work and a later search's; engine and method are the later one's."""
+        """The sum of this work and a later search's; engine, method and a finder are the later one's."""
         is_said = later.method == "portfolio" or bool(later.absent)
         return replace(
             later,
@@ -83,12 +87,17 @@ class Statistics:
             propagations=self.propagations + later.propagations,
             solutions=self.solutions + solutions,
             learned=self.learned + later.learned,
+            finder=later.finder if solutions else self.finder,
             absent=later.absent if is_said else self.absent,
         )
 
     def missing(self, name: str, reason: str) -> Statistics:
         """The same work, without the part of something for this reason."""
         return replace(self, absent={**self.absent, name: reason})
+
+    def found_by(self, finder: str) -> Statistics:
+        """The same work with another finder."""
+        return replace(self, finder=finder)
 
     def counting(self, solutions: int) -> Statistics:
         """The same work with another number of solutions."""
@@ -155,17 +164,17 @@ class Result:
     def __repr__(self) -> str:
         parts = [self.status.value]
         if self.objective is not None:
-            parts.append(f"objective={_shown(self.objective)}")
+            parts.append(f"objective={shown_values(self.objective)}")
         if self.bound is not None and self.status is not Status.OPTIMAL:
-            parts.append(f"bound={_shown(self.bound)}")
+            parts.append(f"bound={shown_values(self.bound)}")
         if self:
             first = list(self.values.items())[:MOST_SHOWN]
-            values = [f"{name!r}: {_shown(value)}" for name, value in first]
+            values = [f"{name!r}: {shown_values(value)}" for name, value in first]
             if len(self.values) > len(first):
                 values.append(f"… {len(self.values) - len(first)} more")
             parts.append(f"values={{{', '.join(values)}}}")
         if self.violation is not None:
-            parts.append(f"violation={_shown(self.violation)}")
+            parts.append(f"violation={shown_values(self.violation)}")
         if self.conflict is not None:
             parts.append(f"conflict={self.conflict!r}")
         return f"Result({', '.join(parts)})"
@@ -330,10 +339,10 @@ def gap_of(objective: Any, bound: Any) -> float | None:
     return float(abs(objective - bound) / max(1, abs(objective)))
 
 
-def _shown(value: Any) -> str:
+def shown_values(value: Any) -> str:
     """A value, or those of several objectives."""
     if isinstance(value, tuple):
-        return f"({', '.join(map(_shown, value))}{',' * (len(value) == 1)})"
+        return f"({', '.join(map(shown_values, value))}{',' * (len(value) == 1)})"
     return shown_number(value) if isinstance(value, int) else repr(value)
 
 

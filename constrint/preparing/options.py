@@ -14,6 +14,7 @@ from constrint.preparing.proof import Proof
 from constrint.preparing.restart_rules import Restarts
 
 if TYPE_CHECKING:
+    from constrint.preparing.prepared import Prepared
     from constrint.preparing.search_protocol import Search, SearchFactory
 
 Engine: TypeAlias = Literal["auto", "interpreted", "compiled"]
@@ -36,6 +37,7 @@ class Options:
         lns: Whether to use large-neighbourhood search.
         on_solution: Called with each better solution; search ends if it returns False.
         watch: Called with the search at intervals.
+        on_prepared: Called with the model after presolve, before the search is chosen, or None.
         sharing: Factory of searches that share one tree among many workers; None for one worker.
         workers: How many threads of this process a portfolio may use.
         hint: Values that are tried first, by variable.
@@ -52,6 +54,7 @@ class Options:
     lns: bool = False
     on_solution: OnSolution | None = None
     watch: Callable[[Search], None] | None = None
+    on_prepared: Callable[[Prepared, Options], None] | None = None
     sharing: SearchFactory | None = None
     workers: int = 1
     hint: Mapping[IntExpr, int] | None = None

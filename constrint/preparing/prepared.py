@@ -101,6 +101,7 @@ class Prepared:
         self.preferences: list[tuple[int, str]] = []
         self.scales: dict[int, tuple[int, int]] = {}
         self._factors: list[tuple[int, int]] = []
+        self._steps: list[tuple[str, int]] = []  # rules of presolve, and the number of constraints after each
         self.inputs: Inputs = {}
         self.structure = Structure(self.inputs)
         self.root: Root | None = None
@@ -130,6 +131,7 @@ class Prepared:
 
     def _lower(self, bits: int, goals: Sequence[Goal], preferences: Sequence[Goal]) -> None:
         lowering = Lowering(bits, may_pair=not goals and not preferences)
+        self._problem, self._lowered, self._steps = lowering.problem, 0, []
         model = self.model
         proof = self._proof
         if proof is not None:
@@ -170,14 +172,14 @@ class Prepared:
         self.goals, self.preferences = targets[:first], targets[first:]
         self.inputs = lowering.problem.inputs
         self.structure = Structure(self.inputs)
-        self._problem = lowering.problem
         if self._before_presolve is not None:
             unreasoned = untouched(self._problem, model.settings)
             if unreasoned is not None:
                 self._before_presolve(self, unreasoned)
         if proof is not None:
             self._tell_targets(proof, lowering, [*goals, *preferences], targets)
-        tell = str if proof is None else partial(proof.presolved, problem=self._problem)
+        self._lowered = len(self._problem.propagators)
+        tell = self._step if proof is None else partial(proof.presolved, problem=self._problem)
         may = self._may_compile, self._may_postpone
         root = presolve(self._problem, self._deadline, *may, model.settings, tell)
         if not root.stable:
@@ -194,6 +196,16 @@ class Prepared:
         proof.lowered(lowering.problem)
         for (expr, direction), target in zip(exprs, targets, strict=True):
             proof.objective(direction, lowering.sum_of(expr), target)
+
+    def _step(self, rule: str) -> None:
+        self._steps.append((rule, len(self._problem.propagators)))
+
+    def presolve_lines(self) -> list[str]:
+        """The changes by lowering and presolve, for people."""
+        from constrint.presolve.summary import summary
+
+        lowered = self._lowered or len(self._problem.propagators)
+        return summary(self._problem, lowered, self._steps, self.root)
 
     def reason(self) -> Root | None:
         """Do the postponed root reasoning; returns the new root, or None if there is no solution."""

@@ -363,7 +363,7 @@ def _root(
         propagators = [
             node
             for node in propagators
-            if not (are_fixed or isinstance(node, LinearLe)) or not _is_decided(node, box)
+            if not (are_fixed or isinstance(node, LinearLe)) or not is_decided(node, box)
         ]
         if not state.scalar[WIDER]:
             fewer = without_dominated(propagators, box, problem.finite, settings.presolve)
@@ -376,7 +376,7 @@ def _root(
     return Root(box, propagators, exact, huge, outcome != INTERRUPTED, settled, settings=settings)
 
 
-def _is_decided(node: Propagator, box: Box) -> bool:
+def is_decided(node: Propagator, box: Box) -> bool:
     """Whether every assignment within the box satisfies a constraint."""
     if isinstance(node, LinearLe):
         most = sum(a * (box.hi[v] if a > 0 else box.lo[v]) for a, v in node.terms)

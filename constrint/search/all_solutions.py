@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 from constrint.errors import UnboundedError
@@ -22,6 +23,7 @@ from constrint.support.deadline import Stopped, until
 if TYPE_CHECKING:
     from constrint.modelling.declarations import Declarations
     from constrint.preparing.options import Options
+    from constrint.search.call import SearchLog
 
 
 class AllSolutions(Solver):
@@ -31,9 +33,14 @@ class AllSolutions(Solver):
         complete: Whether all solutions have been given.
     """
 
-    def __init__(self, model: Declarations, options: Options) -> None:
-        super().__init__(model, options)
+    def __init__(self, model: Declarations, options: Options, log: SearchLog | None = None) -> None:
+        """Make one; `log` is told of the call."""
+        if log is None:
+            super().__init__(model, options)
+        else:
+            super().__init__(model, log.watching(options), log.work)
         self.complete = False
+        self._log = log
 
     def every(self, limit: int | None, variables: Sequence[IntExpr] | None = None) -> Iterator[Result]:
         """All solutions, each once; of some variables, each combination of their values once.
@@ -41,7 +48,16 @@ class AllSolutions(Solver):
         Those of a model that cannot be searched for want of bounds are sought near 0, as `best` does; after
         the last one that is found so, `UnboundedError` is raised.
         """
-        found = 0
+        yield from self._every(limit, variables)
+        self._end()
+
+    def _end(self) -> None:
+        """Write the end of the log."""
+        if self._log is not None:
+            work = self.work.statistics.within(perf_counter() - self.work.started)
+            self._log.end_of_all(self.work.found, self.complete, work)
+
+    def _every(self, limit: int | None, variables: Sequence[IntExpr] | None) -> Iterator[Result]:
         if limit is not None and limit <= 0:
             return
         solutions = self._all(variables) if variables is not None else self._all_or_nearby()
@@ -53,12 +69,12 @@ class AllSolutions(Solver):
                     assignment = next(solutions, None)
                 if assignment is None:
                     break
-                found += 1
-                self.work.statistics = self.work.statistics.counting(found)
+                self.work.found += 1
+                self.work.statistics = self.work.statistics.counting(self.work.found)
                 result = call.result(Status.OPTIMAL, assignment)
                 is_last = self.options.on_solution is not None and self.options.on_solution(result) is False
                 yield result
-                if found == limit or is_last:
+                if self.work.found == limit or is_last:
                     return
         except Stopped:
             return
@@ -97,6 +113,7 @@ class AllSolutions(Solver):
         """All solutions; if bounds leave the range that represents all integers, those of a wider range."""
         call = self.call()
         prepared = prepared_for(call, is_every=True)
+        call.told(prepared)
         is_bounded = all(_domain_of(variable).is_finite for variable in prepared.variables)
         known: set[tuple[int, ...]] | None = None if is_bounded else set()
         while prepared.root is not None:
@@ -114,16 +131,16 @@ class AllSolutions(Solver):
 
     def count(self, variables: Sequence[IntExpr] | None = None) -> tuple[int, bool]:
         """The number of solutions found, and whether they are all."""
-        found = 0
         try:
             with until(self.call().deadline):
                 for _ in self._all(variables):
-                    found += 1
+                    self.work.found += 1
         except Stopped:
             pass
         finally:
             self.close()
-        return found, self.complete
+        self._end()
+        return self.work.found, self.complete
 
 
 def _domain_of(variable: IntExpr) -> Domain:

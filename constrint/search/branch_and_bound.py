@@ -113,6 +113,7 @@ class BranchAndBound:
             return root
         most = root.settings.search.nodes_before_dual
         run = DepthFirstRun(call.task(prepared, replace(root, box=box), self._goal), most_nodes=most)
+        run.finder = "points"
         try:
             outcome = self._improve(run).outcome
         finally:

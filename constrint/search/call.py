@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from constrint.modelling.result import Result, Statistics, Status
 from constrint.preparing.checks import Assignment, values_of
@@ -29,14 +29,30 @@ class WorkTotal:
     Attributes:
         started: Start of the call, by `perf_counter`.
         statistics: The sum over the searches that are over.
+        place: The place of the target that is optimised now.
+        found: The solutions of an enumeration so far.
     """
 
     started: float = field(default_factory=lambda: perf_counter())
     statistics: Statistics = field(default_factory=Statistics)
+    place: int = 0
+    found: int = 0
 
     def add(self, run: Search, solutions: int) -> None:
         """Add the work of a finished search."""
         self.statistics = self.statistics.plus(run.statistics(), solutions)
+
+
+class SearchLog(Protocol):
+    """The log of a call."""
+
+    work: WorkTotal
+
+    def watching(self, options: Options) -> Options:
+        """The options of the call, with which its searches tell the log."""
+
+    def end_of_all(self, found: int, is_complete: bool, work: Statistics) -> None:
+        """All solutions that are wanted have been found, or as many as the limits allow."""
 
 
 @dataclass(slots=True)
@@ -84,6 +100,11 @@ class CallContext:
     def deadline(self) -> Deadline:
         """The end of the call."""
         return Deadline(self.options.time_limit, self.work.started)
+
+    def told(self, prepared: Prepared) -> None:
+        """Tell the caller what presolve made of the model."""
+        if self.options.on_prepared is not None:
+            self.options.on_prepared(prepared, self.options)
 
     def task(
         self,
@@ -156,5 +177,6 @@ class CallContext:
             nodes=total.nodes + work.nodes,
             failures=total.failures + work.failures,
             propagations=total.propagations + work.propagations,
+            finder=work.finder or total.finder,
         )
         return on_solution(replace(shown, statistics=statistics)) is not False

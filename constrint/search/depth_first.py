@@ -54,6 +54,8 @@ class DepthFirstRun(Stoppable, Stepper):
         prepared, root, options, _, goal = task
         self.prepared = prepared
         self._options = options
+        if options.lns or options.restarts is not None:
+            self.finder = "neighbourhoods" if options.lns else "restarts"
         branch = prepared.branch(root, options, goal)
         state, session = root.begin(
             branch, not root.exact and options.engine != "interpreted", prepared.structure.encoding
@@ -137,16 +139,16 @@ class DepthFirstRun(Stoppable, Stepper):
         for i, v in enumerate(state.branch):
             state.phase[i] = values[int(v)]
         state.scalar[HAS_PHASE] = 1
-        if (neighbourhoods := self._neighbourhoods) is not None:
+        if (neighbourhoods := self.neighbourhoods) is not None:
             neighbourhoods.followed()
 
     def lead(self, point: Point) -> None:
         """Choose neighbourhoods by an optimum of the relaxation, too; without a solution, around it."""
-        if (neighbourhoods := self._neighbourhoods) is not None:
+        if (neighbourhoods := self.neighbourhoods) is not None:
             neighbourhoods.lead(point)
 
     @property
-    def _neighbourhoods(self) -> Neighbourhoods | None:
+    def neighbourhoods(self) -> Neighbourhoods | None:
         """The neighbourhoods of a large-neighbourhood search; None for other searches."""
         if self._options.lns and self._state.scalar[GOAL]:
             return cast("Neighbourhoods", self._steering)

@@ -162,7 +162,7 @@ class FeasibilityJumpRun(Stoppable):
     def statistics(self) -> Statistics:
         """The work so far: steps as nodes."""
         steps = self._steps if self._is_over else int(self._state.scalar[STEPS])
-        return Statistics(nodes=steps, engine=self.engine, method="jumps")
+        return Statistics(nodes=steps, engine=self.engine, method="jumps", finder="local search")
 
 
 def feasibility_jump_run(task: SearchTask) -> FeasibilityJumpRun | str:

@@ -52,7 +52,12 @@ class _Way:
 
 
 class Neighbourhoods:
-    """Steers one search from neighbourhood to neighbourhood."""
+    """Steers one search from neighbourhood to neighbourhood.
+
+    Attributes:
+        tried: How many there were.
+        improved: How often one of them had a better solution.
+    """
 
     def __init__(
         self,
@@ -80,7 +85,7 @@ class Neighbourhoods:
         self._ways = [_Way(order, share) for order in (self._at_random, self._connected, self._towards_goal)]
         self._way: _Way | None = None
         self._whole = rules.failures_of_whole
-        self._number = 0
+        self.tried = self.improved = 0
         self._point: Point | None = None
         self._led = _Way(self._by_relaxation, share)
         self._tried: list[tuple[int, int]] = []  # places that try other values first, and their best values
@@ -98,6 +103,7 @@ class Neighbourhoods:
         self.followed()
         if self._way is not None:
             self._way.worth += 1
+            self.improved += 1
 
     def followed(self) -> None:
         """Note that the values to search near are those of a new solution."""
@@ -132,11 +138,11 @@ class Neighbourhoods:
         """Choose the next neighbourhood."""
         scalar, rules = state.scalar, self._rules
         count = len(state.branch)
-        self._number += 1
+        self.tried += 1
         self._way = None
         self._restore(state)
         free = count
-        if scalar[HAS_PHASE] and scalar[GOAL] and self._number % rules.whole_every:
+        if scalar[HAS_PHASE] and scalar[GOAL] and self.tried % rules.whole_every:
             for way in self._ways:
                 way.worth = max(0.1, way.worth * rules.fading)
             self._way = self._random.choices(self._ways, [way.worth for way in self._ways])[0]

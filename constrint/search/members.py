@@ -67,6 +67,11 @@ class Member:
         """The variables that it decides, whose values in the best solution may guide others."""
         return ()
 
+    def facts(self) -> str:
+        """Its state in a line for people."""
+        work = self.run.statistics()
+        return f"{work.nodes:,} nodes, {work.failures:,} failures"
+
     def begin(self, work: int) -> None:
         """Begin a turn of `work` units."""
         raise NotImplementedError
@@ -158,6 +163,12 @@ class NeighbourhoodMember(TreeSearchMember):
         self.weight = self._full if self.found else faded
         super().over()
 
+    def facts(self) -> str:
+        """Its state, as `Member.facts`."""
+        if (near := self.run.neighbourhoods) is None:
+            return super().facts()
+        return f"{near.tried:,} neighbourhoods, {near.improved:,} of them with a better solution"
+
     def charge(self, units: float) -> None:
         """Count nothing: what it finds is why it takes part."""
 
@@ -215,6 +226,10 @@ class LearningMember(CountingMember):
 
     run: LearningRun
 
+    def facts(self) -> str:
+        """Its state, as `Member.facts`."""
+        return self.run.facts()
+
 
 @dataclass
 class RelaxedMember(CountingMember):
@@ -226,6 +241,10 @@ class RelaxedMember(CountingMember):
 
     run: RelaxedRun
     proves: bool = True
+
+    def facts(self) -> str:
+        """Its state, as `Member.facts`."""
+        return self.run.facts()
 
     def weigh(self, bound: int, best: int, trivial: int) -> None:
         """Set the weight by the part of the gap that the relaxation closes.

@@ -91,6 +91,22 @@ class Portfolio(Stoppable):
             return low, high
         return (max(low, self._bound), high) if self._goal[1] == "min" else (low, min(high, self._bound))
 
+    def bound_finder(self) -> MemberName:
+        """The member that has proven the bound of the objective."""
+        side = 0 if self._goal is None or self._goal[1] == "min" else 1
+        bound = self.goal_bounds()[side]
+        if bound != self._tree_search.run.goal_bounds()[side]:
+            for member in self._learners:
+                if member.run.goal_bounds()[side] == bound:
+                    return member.name
+            return "relaxation"
+        return self._tree_search.name
+
+    @property
+    def members(self) -> Sequence[Member]:
+        """All members that have joined, even those that left."""
+        return [self._tree_search, *self._joined]
+
     def demand_better(self, value: int) -> None:
         """Require solutions with a better objective than a value from now on."""
         self._best = value
@@ -281,7 +297,8 @@ class Portfolio(Stoppable):
             absent["other members"] = "the time limit was reached within the first turn of the tree search"
         elif self._maker is not None and self._maker.keeps_symmetries is not None:
             absent["symmetries"] = self._maker.keeps_symmetries
-        branched = replace(self._tree_search.run.statistics(), absent=absent)
+        finder = self._finder.name
+        branched = replace(self._tree_search.run.statistics(), absent=absent, finder=finder)
         if not self._joined:
             return branched
         works = [branched, *[member.run.statistics() for member in self._joined]]

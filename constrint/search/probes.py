@@ -157,6 +157,7 @@ class Probes:
         call = self.call
         options = replace(call.options, lns=False, restarts=None, watch=None)
         run = DepthFirstRun(call.task(self.prepared, part, self.goal, options), most_nodes=self._nodes())
+        run.finder = "probes"
         better = None
         try:
             step = run.next(checked=False)

@@ -60,19 +60,8 @@ class Progress:
         now = perf_counter()
         if self._line is not None and now - self._looked >= self._between:
             self._looked = now
-            self._bound = self._bound_of(run)
+            self._bound = bound_of(run, self._work.place)
             self._line.update(self.text(run.statistics(), now - self._work.started))
-
-    def _bound_of(self, run: Search) -> int | None:
-        """A bound on the first objective of all solutions; None if unknown."""
-        prepared = run.prepared
-        if len(prepared.goals) != 1:
-            return None
-        ((v, direction),) = prepared.goals
-        low, high = run.goal_bounds()
-        factor, constant = prepared.scales.get(v, (1, 0))
-        bound = low if direction == "min" else high
-        return factor * bound + constant
 
     def text(self, work: Statistics, seconds: float) -> str:
         """The line."""
@@ -85,6 +74,18 @@ class Progress:
             with suppress(OverflowError):  # of a quotient that is no float
                 parts.append(f"gap {abs(self._best - self._bound) / max(1, abs(self._best)):.1%}")
         return " · ".join([*parts, f"{self._solutions} solutions"])
+
+
+def bound_of(run: Search, place: int) -> int | None:
+    """The bound of the objective at a place that a search has proven, as written; None if there is none."""
+    prepared, root = run.prepared, run.prepared.root
+    if place >= len(prepared.goals) or root is None:
+        return None
+    low, high = run.goal_bounds()
+    bound = low if prepared.goals[place][1] == "min" else high
+    if abs(bound) >= root.huge >> 1:
+        return None  # it stands for all integers
+    return prepared.written_value(place, bound)
 
 
 @contextmanager

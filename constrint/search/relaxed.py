@@ -48,6 +48,7 @@ from constrint.store.state import (
     TO_DECIDE,
     State,
 )
+from constrint.support.long_numbers import written
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -70,6 +71,7 @@ class RelaxedRun(DepthFirstRun):
 
     def __init__(self, task: SearchTask, relaxation: Relaxation) -> None:
         goal = task.goal
+        self.finder = "relaxation"
         self.allowed: int | None = None
         self.bound: int | None = None
         self.may_give_up = False
@@ -107,6 +109,12 @@ class RelaxedRun(DepthFirstRun):
         self._gain = np.ones((2, count))  # of the bound by a unit, when a column goes down, and up
         self._tries = np.ones((2, count))
         self._pending: tuple[int, int, float, int] | None = None  # column, way, its distance, bound before
+
+    def facts(self) -> str:
+        """Its state in a line for people."""
+        rows, cuts = len(self._program.rows), len(self._program.rows) - len(self._relaxation.rows)
+        bound = "" if self.bound is None else f", bound {written(self.bound)} at the root"
+        return f"{rows:,} rows, {cuts:,} of them cuts; {self._solved:,} programs solved{bound}"
 
     @property
     def stated(self) -> tuple[Relaxation, Sequence[LpRow]] | None:

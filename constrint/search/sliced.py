@@ -70,7 +70,10 @@ class Stepper:
         exact: Whether its numbers need Python's integers, so that it is never compiled.
         engine: The present engine: "interpreted" or "compiled".
         turn_ends: The number of nodes at which it pauses, or None.
+        finder: Its name as the finder of solutions.
     """
+
+    finder = "tree search"
 
     def __init__(
         self,
@@ -259,5 +262,6 @@ class Stepper:
             propagations=int(scalar[PROPAGATIONS]),
             solutions=solutions,
             engine=self.engine,
+            finder=self.finder,
             arithmetic="exact" if self.exact else "int64",
         )

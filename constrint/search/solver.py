@@ -82,9 +82,9 @@ class Solver:
             result = self._best_of(call, easy)
             if result.status is not Status.UNKNOWN or easy.solution is None:
                 return result
+            self.work.statistics = replace(self.work.statistics, solutions=1, finder="first tries")
             call.report(easy.solution)
             status = Status.FEASIBLE if call.targets else Status.OPTIMAL
-            self.work.statistics = replace(self.work.statistics, solutions=1)
             return replace(call.result(status, easy.solution), bound=result.bound)
 
     def _best_of(self, call: CallContext, easy: EasyAnswer) -> Result:
@@ -97,6 +97,7 @@ class Solver:
                 prepared = prepared_for(call, bits, before_presolve=easy.dive if dives else None)
             except Stopped:
                 return call.result(Status.UNKNOWN)
+            call.told(prepared)
             try:
                 result = _best(call, prepared, easy)
             finally:
@@ -135,6 +136,7 @@ def _best(call: CallContext, prepared: Prepared, easy: EasyAnswer) -> Result | N
         for place, (v, _) in enumerate(goals_in_turn):
             if left is None:
                 break
+            call.work.place = place
             climb = BranchAndBound(call, prepared, place)
             end = climb.optimum(left, best, start)
             if end.outcome is not Outcome.EXHAUSTED:
@@ -186,6 +188,7 @@ def _swept(call: CallContext, swept: Swept, start: WarmStart | None) -> Result:
     best = swept.best
     if start is not None and is_as_good(start.solution, best, call.targets):
         best = start.solution
+        call.work.statistics = swept.statistics.found_by("hint")
     elif best is not None:
         call.report(best)
     if not swept.is_proven:

@@ -71,6 +71,7 @@ def warm_start(call: CallContext, prepared: Prepared, root: Root) -> WarmStart |
             most_nodes=rules.nodes_near_hints + 2 * len(prepared.variables),
             most_failures=rules.failures_near_hints,
         )
+        run.finder = "hint"
         found: Assignment | None = None
         try:
             found = run.next().found

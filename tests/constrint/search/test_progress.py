@@ -20,7 +20,7 @@ from constrint.preparing.prepared import Prepared
 from constrint.preparing.search_protocol import SearchTask
 from constrint.search.call import WorkTotal
 from constrint.search.depth_first import DepthFirstRun
-from constrint.search.progress import Progress, shown
+from constrint.search.progress import Progress, bound_of, shown
 from constrint.search.solver import Solver
 from constrint.settings import DEFAULT
 
@@ -106,7 +106,7 @@ def test_bound_and_gap_of_progress() -> None:
     run = DepthFirstRun(
         SearchTask(prepared, prepared.root, Options(engine="interpreted"), 0.0, prepared.goals[0])
     )
-    progress._bound = progress._bound_of(run)
+    progress._bound = bound_of(run, 0)
     text = progress.text(run.statistics(), 2.0)
     assert "best 60 · bound 38 · gap 36.7%" in text
 
