@@ -111,7 +111,7 @@ class BranchAndBound:
         box = None if near is None else at_point(prepared, root, near)
         if box is None:
             return root
-        most = root.settings.search.nodes_before_dual
+        most = _brief(root)
         run = DepthFirstRun(call.task(prepared, replace(root, box=box), self._goal), most_nodes=most)
         run.finder = "points"
         try:
@@ -166,7 +166,7 @@ class BranchAndBound:
         Returns what is left, and the search that continues there if it has begun.
         """
         call = self.call
-        most = root.settings.search.nodes_before_dual
+        most = _brief(root)
         brief = DepthFirstRun(call.task(self._prepared, root, self._goal), most_nodes=most)
         resumed: Search | None = None
         try:
@@ -243,3 +243,9 @@ class BranchAndBound:
         """Add the work of a finished search to that of the call."""
         self.call.work.add(run, self._solutions - self._counted)
         self._counted = self._solutions
+
+
+def _brief(root: Root) -> int:
+    """The nodes of a brief search: at least so many that it reaches some leaves."""
+    rules = root.settings.search
+    return rules.nodes_before_dual * -(-len(root.box.lo) // rules.variables_before_dual)

@@ -16,6 +16,7 @@ from constrint.preparing.options import Engine
 from constrint.preparing.prepared import Prepared
 from constrint.relaxation import dual
 from constrint.relaxation.dual import with_dual_row
+from constrint.relaxation.program import RelaxationProgram
 from constrint.search import relaxed
 from constrint.settings import DEFAULT, using
 
@@ -148,3 +149,21 @@ def test_without_a_row_search_goes_on_where_it_was(
         steps.append((result.statistics.nodes, result.statistics.solutions, told))
     assert steps[0] == steps[1]
     assert steps[0][0] > 300
+
+
+def test_a_large_model_has_a_solution_before_linear_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    m, rng = Model(), Random(1)
+    xs = m.bool_vars("x", 3000)
+    m.add(*(sum_(rng.sample(list(xs), 5)) >= 1 for _ in range(3000)))
+    m.minimize(sum_(rng.randint(1, 20) * x for x in xs))
+    programs = 0
+    solve = RelaxationProgram.solve
+
+    def counted(self: RelaxationProgram, *given: Any) -> Any:
+        nonlocal programs
+        programs += 1
+        return solve(self, *given)
+
+    monkeypatch.setattr(RelaxationProgram, "solve", counted)
+    assert m.solve(on_solution=lambda _: False)
+    assert programs == 0
