@@ -19,22 +19,24 @@ LOGGER = "constrint"
 def log_target(log: object) -> Callable[[str], object] | None:
     """The function that takes a line of a call's log; None where nobody reads it.
 
-    It is one: the stream of the call; or `logging`, if that is set up to take the lines; or standard output,
-    if the call asks for a log.
+    It is one: the stream of the call; or `logging`, if a handler takes the lines, and the call asks for a log
+    or the logger has a level of its own; or standard output, if the call asks for a log. The level of the
+    root logger alone asks for nothing: some libraries set it to INFO when they are imported.
     """
     if not isinstance(log, bool):
         if not callable(getattr(log, "write", None)):
             raise ModelError(f"log is True, False or a text stream such as sys.stderr, not {log!r}")
         return partial(_write, log)
     logging = sys.modules.get("logging")  # set up by nobody where nobody has imported it
-    if logging is not None and _takes_lines(logging):
-        return partial(logging.getLogger(LOGGER).info, "%s")
+    if logging is not None:
+        logger = logging.getLogger(LOGGER)
+        if (log or logger.level != logging.NOTSET) and _takes_lines(logging, logger):
+            return partial(logger.info, "%s")
     return partial(_write, sys.stdout) if log else None
 
 
-def _takes_lines(logging: Any) -> bool:
-    """Whether a handler takes messages of the logger at level INFO."""
-    logger = logging.getLogger(LOGGER)
+def _takes_lines(logging: Any, logger: Any) -> bool:
+    """Whether a handler takes messages of a logger at level INFO."""
     if not logger.isEnabledFor(logging.INFO):
         return False
     while logger is not None:

@@ -197,6 +197,18 @@ def test_logging_takes_the_lines_and_nothing_else_does(
     assert capsys.readouterr().out == ""
 
 
+def test_the_level_of_the_root_logger_alone_asks_for_nothing(
+    capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    m, goal = knapsack()
+    with caplog.at_level(logging.INFO):
+        m.solve(maximize=goal)
+        assert caplog.records == []
+        m.solve(maximize=goal, log=True)
+    assert caplog.text.count("optimal, objective") == 1
+    assert capsys.readouterr().out == ""
+
+
 @pytest.mark.parametrize("handler", [logging.NullHandler(), logging.StreamHandler(io.StringIO()), None])
 def test_a_handler_that_takes_no_such_lines_leaves_them_to_the_output(
     handler: logging.Handler | None, capsys: pytest.CaptureFixture[str], logger: logging.Logger
