@@ -1,9 +1,11 @@
 """Sphinx configuration: `make docs` builds the pages into docs/_build/html."""
 
+import re
 import sys
 from importlib.metadata import version as installed
 from pathlib import Path
 
+from docutils import nodes
 from pygments.lexers.special import TextLexer
 from sphinx.highlighting import lexers
 
@@ -79,6 +81,21 @@ def link_short_name(app, env, node, contnode):  # type: ignore[no-untyped-def]
     return domain.resolve_xref(env, node["refdoc"], app.builder, "obj", full[0], node, contnode)
 
 
+NUMBER = re.compile(r"[-−–<>≤≥~±]? ?\d[\d,. %×/–-]*( ?[A-Za-zµ]{1,5})?")
+UNIT = re.compile(r"(?<=\d) (?=(s|ms|µs|min|h|KB|MB|GB|GiB|MiB|%)\b)")
+
+
+def keep_numbers_whole(app, doctree, docname):  # type: ignore[no-untyped-def]
+    """Let no line of a table end within a number, or between a number and its unit."""
+    for entry in doctree.findall(nodes.entry):
+        if NUMBER.fullmatch(entry.astext().strip()):
+            entry["classes"].append("number")
+        for text in list(entry.findall(nodes.Text)):
+            joined = UNIT.sub("\u00a0", text.astext())
+            if joined != text.astext() and not isinstance(text.parent, nodes.literal):
+                text.parent.replace(text, nodes.Text(joined))
+
+
 def draw_gallery(app):  # type: ignore[no-untyped-def]
     """Run the programs of the gallery and draw what they find, before the pages are read."""
     draw_all(Path(app.srcdir) / "gallery")
@@ -91,3 +108,4 @@ def setup(app):  # type: ignore[no-untyped-def]
     app.connect("autodoc-process-docstring", keep_attribute_docstring, priority=400)  # napoleon's is 500
     app.connect("autodoc-process-docstring", restore_attribute_docstring, priority=600)
     app.connect("missing-reference", link_short_name)
+    app.connect("doctree-resolved", keep_numbers_whole)

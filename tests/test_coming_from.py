@@ -20,6 +20,7 @@ TOOLS = ("CP-SAT", "CPMpy", "python-constraint")
 
 def section(title: str) -> str:
     """The section of a tool."""
+    text: str
     (text,) = re.findall(rf"^## {title}\n(.*?)(?=^## |\Z)", PAGE, re.M | re.S)
     return text
 
