@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from constrint.answers.search_arguments import options_of
 from constrint.errors import UnboundedError
+from constrint.expr import And, definedness
 from constrint.modelling.conflict import Conflict
-from constrint.modelling.declarations import Declarations
+from constrint.modelling.declarations import Constraint, Declarations
 from constrint.modelling.result import Status
 from constrint.search.solver import Solver
 from constrint.support.deadline import Deadline
@@ -38,12 +39,30 @@ def find_conflict(
     search = _ConflictSearch(model, time_limit)
     given = sorted(set(background))
     numbers = sorted(set(range(len(model.constraints))).difference(given))
+    needs = defined_goals(model)
+    if needs and not search.infeasible(given + numbers):
+        model = model.copy()
+        extra = range(len(model.constraints), len(model.constraints) + len(needs))
+        model.constraints += needs
+        search = _ConflictSearch(model, max(0.0, search.deadline.left))
+        given, numbers = ([*given, *extra], numbers) if background else (given, [*numbers, *extra])
     core = search.linear_core(given + numbers)
     if core is not None:
         numbers = [number for number in numbers if number in core]
     guilty = [] if search.infeasible(given) else search.needed(given, numbers, changed=False)
     blamed = tuple(model.constraints[i] for i in sorted(guilty))
     return Conflict(blamed, minimal=not search.cut_short, beside=bool(background))
+
+
+def defined_goals(model: Declarations) -> list[Constraint]:
+    """The conditions that the objectives have values, for those that may have none, such as `x // y`."""
+    found = []
+    for expr, _ in [*model.goals, *model.preferences]:
+        needs = definedness(expr)
+        if needs:
+            condition = And(needs).at(expr.position)
+            found.append(Constraint(condition, "the objective has a value"))
+    return found
 
 
 def linear_part(model: Declarations, deadline: Deadline) -> LinearConflicts | None:

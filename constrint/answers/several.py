@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from html import escape
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, overload
 
@@ -33,6 +34,7 @@ class Solutions(Iterator[Result]):
     ) -> None:
         self._enumeration = enumeration
         self._results = enumeration.every(limit, variables)
+        self._given = 0
 
     @property
     def complete(self) -> bool:
@@ -40,7 +42,16 @@ class Solutions(Iterator[Result]):
         return self._enumeration.complete
 
     def __next__(self) -> Result:
-        return next(self._results)
+        found = next(self._results)
+        self._given += 1
+        return found
+
+    def __repr__(self) -> str:
+        state = "these are all" if self.complete else "`next`, `for` and `list` find more"
+        return f"Solutions({self._given:,} given; {state})"
+
+    def _repr_html_(self) -> str:
+        return f"<code>{escape(repr(self))}</code>"
 
     def to_numpy(self) -> np.ndarray[Any, Any]:
         """The values of all variables as an array, a row for each remaining solution."""

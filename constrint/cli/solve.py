@@ -14,6 +14,8 @@ from constrint.answers.conflict import find_conflict
 from constrint.answers.counting import count_solutions
 from constrint.answers.search_arguments import log_of, options_of
 from constrint.errors import LimitError, printable
+from constrint.expr import BoolVar, IntExpr, IntVar
+from constrint.expr.shown import show_name
 from constrint.model import Model
 from constrint.modelling.conflict import Conflict, labelled, shown
 from constrint.modelling.constraints import Constraint
@@ -151,13 +153,23 @@ def _write_result(model: Model, result: Result) -> None:
     if result.objective is not None and goals:
         values = result.objective if isinstance(result.objective, tuple) else (result.objective,)
         for (expr, direction), value in zip(goals, values, strict=False):
-            text = printable(expr.position.text) if expr.position else "objective"
+            text = _goal_text(model, expr)
             extreme = "maximal" if direction == "max" else "minimal"
             _write(f"# {'best so far:' if result.status is Status.FEASIBLE else extreme} {text} = {value}")
     if result.violation is not None:
         _write(f"# violated weight = {result.violation}")
         for constraint in result.violated:
             _write(f"# violated: {printable(labelled(constraint))}")
+
+
+def _goal_text(model: Model, expr: IntExpr) -> str:
+    """A goal in one line: its name, or its own text in the source."""
+    if isinstance(expr, IntVar | BoolVar):  # its source is its declaration
+        return printable(show_name(expr.name))
+    name = next((name for name, one in model.lets.items() if one is expr), None)
+    if name is not None:
+        return printable(show_name(name))
+    return printable(" ".join(expr.position.text.split())) if expr.position else "objective"
 
 
 class _Solutions:
@@ -171,6 +183,7 @@ class _Solutions:
         self.request = request
         self.found = 0
         self.complete = self.cut_short = False
+        self._constants = constants_of(model)
 
     def __iter__(self) -> Iterator[Mapping[str, int]]:
         limit = self.request.number if self.request.mode == "all" else None
@@ -184,9 +197,15 @@ class _Solutions:
         )
         for result in solutions:
             self.found += 1
-            yield result.values
+            yield result.values if request.json else self._varying(result.values)
         self.complete = solutions.complete
         self.cut_short = not self.complete and (limit is None or self.found < limit)
+
+    def _varying(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The values without those of named constants, which are alike in all solutions."""
+        if not self._constants:
+            return values
+        return {name: value for name, value in values.items() if name not in self._constants}
 
     def none(self) -> int:
         """Print that there was no solution, and why; returns the exit code."""
@@ -249,7 +268,7 @@ def _sample(model: Model, request: SolveRequest) -> int:
     if not found:
         return infeasible(model, request.json, request.deadline)
     chosen = [_with_lets(model, solution) for solution in found.plain().sample(wanted, request.seed)]
-    return _write_sample(chosen, found.size, True, request)
+    return _write_sample(model, chosen, found.size, True, request)
 
 
 def _sample_stream(model: Model, request: SolveRequest, wanted: int) -> int:
@@ -265,22 +284,28 @@ def _sample_stream(model: Model, request: SolveRequest, wanted: int) -> int:
     if not chosen:
         return solutions.none()
     random.shuffle(chosen)
-    code = _write_sample(chosen, solutions.found, solutions.complete, request)
+    code = _write_sample(model, chosen, solutions.found, solutions.complete, request)
     if not request.json:
         solutions.warn()
     return code
+
+
+def constants_of(model: Model) -> frozenset[str]:
+    """The names of definitions that are constants."""
+    return frozenset([name for name, expr in model.lets.items() if next(expr.variables(), None) is None])
 
 
 def _with_lets(model: Model, solution: Mapping[str, int]) -> dict[str, int]:
     return values_of(model, {variable: solution[name] for name, variable in model.variables.items()})
 
 
-def _write_sample(chosen: list[Any], count: int, complete: bool, request: SolveRequest) -> int:
+def _write_sample(model: Model, chosen: list[Any], count: int, complete: bool, request: SolveRequest) -> int:
+    constants = constants_of(model)
     if request.json:
         _write_json({"solutions": [dict(row) for row in chosen], "count": count, "complete": complete})
     else:
         for values in chosen:
-            _write(_line(values))
+            _write(_line({name: value for name, value in values.items() if name not in constants}))
     return 0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from constrint.errors import printable
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from constrint.modelling.declarations import Constraint
 
 
+MOST_VARIABLES = 3  # whose domains are shown for a single constraint
 MOST_LISTED = 50  # constraints that are shown where time ran out before the set was small
 
 
@@ -46,7 +48,7 @@ class Conflict:
             under = f"these {len(self.constraints)} assumptions together" if several else "this assumption"
             heading = f"the model has no solution under {under}"
         elif len(self.constraints) == 1:
-            heading = "this constraint cannot hold anywhere in the domains"
+            heading = f"this constraint cannot hold{_domains(self.constraints[0])}"
         else:
             heading = f"these {len(self.constraints)} constraints contradict each other"
         if not self.minimal and len(self.constraints) > 1:
@@ -68,6 +70,16 @@ class Conflict:
         from constrint.modelling.notebook import conflict_html
 
         return conflict_html(self)
+
+
+def _domains(constraint: Constraint) -> str:
+    """The domains of the variables of a constraint, the first of many."""
+    from constrint.modelling.model_text import declaration
+
+    variables = list(islice(constraint.expr.variables(), MOST_VARIABLES + 1))
+    texts = [printable(declaration(one)) for one in variables[:MOST_VARIABLES]]
+    more = ", …" if len(variables) > MOST_VARIABLES else ""
+    return f" with {', '.join(texts)}{more}" if texts else ""
 
 
 def describe(constraint: Constraint) -> str:

@@ -131,7 +131,18 @@ class Interval:
         )
 
     def __repr__(self) -> str:
-        return f"Interval({self.name!r})"
+        """The interval with its parts, as in ``Interval('a', start=`a.start`, size=2, end=…)``."""
+        parts = [("start", self.start), ("size", self.size), ("end", self.end)]
+        if self.is_optional:
+            parts.append(("presence", self.presence))
+        shown = [f"{name}={part}" for name, part in parts]
+        shown += [f"breaks={list(self.breaks)}"] if self.breaks else []
+        return f"Interval({', '.join([repr(self.name), *shown])})"
+
+    def _repr_html_(self) -> str:
+        from constrint.modelling.notebook import interval_html
+
+        return interval_html(self)
 
 
 def present(*intervals: Interval) -> list[BoolExpr]:

@@ -17,6 +17,7 @@ from constrint.support.html import grid_html, table_html
 if TYPE_CHECKING:
     from constrint.modelling.conflict import Conflict
     from constrint.modelling.declarations import Declarations
+    from constrint.modelling.intervals import Interval
     from constrint.modelling.objectives import Goal
     from constrint.modelling.result import Result
 
@@ -86,6 +87,16 @@ def values_html(values: Mapping[str, int]) -> str:
         grid = [[cells.get((i, j), "") for j in sorted(columns)] for i in rows]
         grids.append(f"<p>{escape(name)}</p>{grid_html(grid)}")
     return _table(("name", "value"), rest[:MOST_ROWS], len(rest)) + "".join(grids)
+
+
+def interval_html(interval: Interval) -> str:
+    """HTML of an interval: its parts."""
+    parts = [("start", interval.start), ("size", interval.size), ("end", interval.end)]
+    rows = [(name, show(expr)) for name, expr in parts]
+    rows += [("presence", show(interval.presence))] if interval.is_optional else []
+    if interval.breaks:
+        rows.append(("breaks", ", ".join([f"{begin} to {end}" for begin, end in interval.breaks])))
+    return _titled(f"interval {interval.name}", _table(("part", ""), rows, len(rows)))
 
 
 def front_html(goals: Sequence[Goal], results: Sequence[Result], complete: bool) -> str:

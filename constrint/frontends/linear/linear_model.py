@@ -40,7 +40,7 @@ from constrint.support.limits import recursion_room
 
 DEEPEST = 5_000
 """How many calls the reading of an expression may take."""
-_FLIPPED = {"<=": ">", "<": ">=", ">=": "<", ">": "<="}
+_FLIPPED = {"<=": ">", "<": ">=", ">=": "<", ">": "<=", "==": "!=", "!=": "=="}
 
 
 class NotLinear(Exception):  # noqa: N818 - what was found
@@ -212,15 +212,39 @@ class LinearModel:
             self._add(name, self._clause(node), 1, None)
 
     def _compare(self, operator: str, left: IntExpr, right: IntExpr, name: str | None) -> None:
-        if operator == "!=":
-            raise NotLinear("!= is not linear")
         total = self._sum(left).plus(self._sum(right), -1)
-        if operator == "==":
+        if operator == "!=":
+            self._differ(total, name)
+        elif operator == "==":
             self._add(name, total, 0, 0)
         elif operator in ("<=", "<"):
             self._add(name, total, None, -(operator == "<"))
         else:
             self._add(name, total, int(operator == ">"), None)
+
+    def _differ(self, total: Sums, name: str | None) -> None:
+        """Require that a sum is not 0, with a column that says whether it is above or below.
+
+        Each solution has one value of this column, so there are as many as before.
+        """
+        lo, hi = self._ends(total)
+        if lo is None or hi is None:
+            raise NotLinear("!= needs bounds of all its variables")
+        if lo > 0 or hi < 0:
+            return
+        above = self._column(self._new(f"{name or 'differs'}_above"), 0, 1)
+        self._add(name, total.plus(Sums({above: lo - 1})), lo, None)  # at least 1 where it is above
+        self._add(name, total.plus(Sums({above: -hi - 1})), None, -1)  # at most -1 elsewhere
+
+    def _ends(self, total: Sums) -> tuple[int | None, int | None]:
+        """The least and the greatest value of a sum by the bounds of its columns; None for no bound."""
+        ends: list[int | None] = [total.constant, total.constant]
+        for v, a in total.terms.items():
+            for side, bound in enumerate(self.bounds[v] if a > 0 else self.bounds[v][::-1]):
+                known = ends[side]
+                if a:
+                    ends[side] = None if bound is None or known is None else known + a * bound
+        return ends[0], ends[1]
 
     def _clause(self, node: BoolExpr) -> Sums:
         """A sum of literals that is at least 1 where one of them holds."""

@@ -175,3 +175,25 @@ def test_every_function_has_latex() -> None:
         if function.name not in ("element", "selection"):
             assert len(function.of(tuple(operands))._repr_latex_()) > 3
     assert ci.element([1, 2], x)._repr_latex_() == "$[1, 2]_{x}$"
+
+
+def test_intervals_and_solutions_on_demand_have_a_display() -> None:
+    m = ci.Model()
+    task = m.interval("task", size=2, end=(0, 9), optional=True, breaks=[(3, 5)])
+    assert "Interval('task', start=task.start, size=2" in repr(task)
+    assert "presence=task.present, breaks=[(3, 5)])" in repr(task)
+    html = task._repr_html_()
+    assert "interval task" in html
+    assert "3 to 5" in html
+    found = m.iter_solutions(limit=2)
+    assert repr(found) == "Solutions(0 given; `next`, `for` and `list` find more)"
+    next(found)
+    assert "1 given" in found._repr_html_()
+    small = ci.Model()
+    small.int_var("x", 0, 2)
+    every = small.iter_solutions()
+    assert len(list(every)) == 3
+    assert repr(every) == "Solutions(3 given; these are all)"
+    color = m.enum_var("color", ["red", "a<b"])
+    assert repr(color) == "color in {'red', 'a<b'}"
+    assert "a&lt;b" in color._repr_html_()
