@@ -40,8 +40,11 @@ def count_solutions(
         return _count_with(model, replace(options, time_limit=deadline.rest), on_solution, chosen, told)
     if options.engine == "auto" and chosen is None:
         from constrint.diagrams.planner import count_planned
+        from constrint.diagrams.table_joins import count_joined
 
-        planned = count_planned(model, deadline.rest)
+        planned = count_joined(model, deadline.rest)
+        if planned is None:
+            planned = count_planned(model, deadline.rest)
         if planned is not None:
             if told is not None:
                 told.end_of_all(planned, True, Statistics(engine="tables", method="diagrams"))
