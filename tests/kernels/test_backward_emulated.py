@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from emulator.arguments import struct_layout
 from emulator.build import Emulator
-from emulator.crossed import crossed, more
+from emulator.crossed import crossed, more, one_each
 from emulator.passes import check_case, run_case
 
 from kerneltune.compiling.arguments import FIELDS
@@ -67,11 +67,11 @@ def check(emulator: Emulator, gpu: str, candidate: Candidate, seed: int, blocks:
 
 @pytest.mark.emulated
 @pytest.mark.parametrize("number", more(2))
-@pytest.mark.parametrize("cell", sorted(KERNELS.cells))
-@pytest.mark.parametrize(("direction", "strategy"), PASSES)
+@pytest.mark.parametrize(("part", "cell"), one_each(PASSES, sorted(KERNELS.cells)))
 def test_right_in_every_order_of_threads(
-    emulator: Emulator, direction: str, strategy: str, cell: str, number: int
+    emulator: Emulator, part: tuple[str, str], cell: str, number: int
 ) -> None:
+    direction, strategy = part
     draw = random.Random(f"{direction} {strategy} {cell} {number}")
     check(emulator, "h100_sxm", drawn(draw, "h100_sxm", direction, strategy, cell), seed=10 * number)
 
@@ -89,8 +89,9 @@ def test_backward_in_32_bits(emulator: Emulator, strategy: str, cell: str) -> No
 
 
 @pytest.mark.emulated
-@pytest.mark.parametrize(("dtype", "forward_clip"), [("fp16", 0.0), ("fp32", 0.0), ("fp32", 0.25)])
-@pytest.mark.parametrize("cell", sorted(KERNELS.cells))
+@pytest.mark.parametrize(
+    ("cell", "dtype", "forward_clip"), one_each(sorted(KERNELS.cells), ["fp16", "fp32"], [0.0, 0.25])
+)
 def test_backward_reads_what_training_kept(
     emulator: Emulator, cell: str, dtype: str, forward_clip: float
 ) -> None:

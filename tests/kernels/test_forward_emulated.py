@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from emulator.build import Emulator
-from emulator.crossed import crossed, more
+from emulator.crossed import crossed, more, one_each
 from emulator.passes import check_case, run_case
 
 from kerneltune.compiling.halffloat import decode, encode
@@ -61,8 +61,7 @@ def check(emulator: Emulator, gpu: str, candidate: Candidate, seed: int, blocks:
 
 
 @pytest.mark.parametrize("number", more(3))
-@pytest.mark.parametrize("cell", sorted(KERNELS.cells))
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize(("strategy", "cell"), crossed(STRATEGIES, KERNELS.cells))
 def test_forward_is_right_in_every_order_of_threads(
     emulator: Emulator, strategy: str, cell: str, number: int
 ) -> None:
@@ -74,12 +73,11 @@ def test_forward_is_right_in_every_order_of_threads(
 WIDE = [(s.name, d) for s in KERNELS.strategies.values() for d in s.spec.dtypes if d not in SIXTEEN_BITS]
 
 
-@pytest.mark.parametrize(("strategy", "dtype"), WIDE)
-def test_forward_in_32_bits(emulator: Emulator, strategy: str, dtype: str) -> None:
-    draw = random.Random(f"{strategy} {dtype}")
-    for number, cell in enumerate(sorted(KERNELS.cells)):
-        (candidate,) = drawn(draw, "h100_sxm", strategy, cell, 1, [dtype])
-        check(emulator, "h100_sxm", candidate, seed=100 * number)
+@pytest.mark.parametrize(("wide", "cell"), one_each(WIDE, sorted(KERNELS.cells)))
+def test_forward_in_32_bits(emulator: Emulator, wide: tuple[str, str], cell: str) -> None:
+    strategy, dtype = wide
+    (candidate,) = drawn(random.Random(f"{strategy} {dtype} {cell}"), "h100_sxm", strategy, cell, 1, [dtype])
+    check(emulator, "h100_sxm", candidate, seed=100)
 
 
 @pytest.mark.parametrize(("strategy", "dtype"), WIDE)

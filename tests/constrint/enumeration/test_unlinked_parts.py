@@ -12,7 +12,7 @@ import constrint as ci
 from constrint.enumeration import swept
 from constrint.preparing.prepared import Prepared
 
-MODELS = int(os.environ.get("CONSTRINT_PARTS", "150"))
+MODELS = int(os.environ.get("CONSTRINT_PARTS", "100"))
 
 
 def draw_part(model: ci.Model, rng: random.Random, number: int) -> list[ci.IntExpr]:

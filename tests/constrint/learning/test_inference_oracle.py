@@ -26,7 +26,7 @@ from constrint.search.depth_first import DepthFirstRun
 from constrint.search.relaxed import RelaxedRun
 from constrint.store.domains import set_lo
 
-MODELS = int(os.environ.get("CONSTRINT_INFERENCES", "800"))
+MODELS = int(os.environ.get("CONSTRINT_INFERENCES", "480"))
 FIRST = int(os.environ.get("CONSTRINT_INFERENCES_SEED", "0"))
 BLOCKS = 12
 SHOWING = (*range(16), 298)  # seeds that show all kinds

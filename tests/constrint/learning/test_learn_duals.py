@@ -28,7 +28,7 @@ from constrint.preparing.search_protocol import SearchTask
 from constrint.relaxation.program import DualProof
 from constrint.settings import DEFAULT, using
 
-MODELS = int(os.environ.get("CONSTRINT_DUAL_MODELS", "150"))
+MODELS = int(os.environ.get("CONSTRINT_DUAL_MODELS", "90"))
 """Models of each block."""
 
 

@@ -13,7 +13,7 @@ from constrint.engine.state_arrays import Box
 from constrint.learning.normal import NormalTranslation
 from constrint.propagators import Clause, LinearLeIf, Propagator
 
-BLOCK = int(os.environ.get("CONSTRINT_LINKED_MODELS", "400"))
+BLOCK = int(os.environ.get("CONSTRINT_LINKED_MODELS", "240"))
 """Models of each of four blocks; three solves each."""
 
 

@@ -13,7 +13,7 @@ import random
 import pytest
 from soak_cases import KINDS, METHODS, PROCESSES, Case, cases
 
-COUNT = int(os.environ.get("CONSTRINT_SOAK", "100"))
+COUNT = int(os.environ.get("CONSTRINT_SOAK", "60"))
 SEED = int(os.environ.get("CONSTRINT_SOAK_SEED", "0"))
 BY_PROCESSES = 40  # one model in so many is given to processes, which take a second to start
 

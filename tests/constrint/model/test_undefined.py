@@ -15,7 +15,7 @@ from undefined_checks import wrong_undefined
 
 from constrint import Model, ModelError, Status, element, if_then_else
 
-MODELS = int(os.environ.get("CONSTRINT_UNDEFINED_MODELS", "240"))
+MODELS = int(os.environ.get("CONSTRINT_UNDEFINED_MODELS", "150"))
 BLOCKS = 4
 
 

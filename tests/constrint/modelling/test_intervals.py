@@ -13,7 +13,7 @@ import constrint as ci
 from constrint import Interval
 from constrint.answers.several import Solutions
 
-DRAWN = int(os.environ.get("CONSTRINT_SCHEDULES", "120"))
+DRAWN = int(os.environ.get("CONSTRINT_SCHEDULES", "80"))
 
 
 def plans(results: Solutions, made: list[Interval]) -> list[Any]:

@@ -51,7 +51,7 @@ def answers(drawn: Drawn, **how: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("count", [1, 2, 4])
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", [*range(4), *(pytest.param(n, marks=pytest.mark.slow) for n in range(4, 8))])
 def test_every_mode_finds_what_brute_force_finds(seed: int, count: int, shares: list[object]) -> None:
     """Interpreted, compiled and exact, alone and with workers whose timing differs."""
     rnd = random.Random(seed)

@@ -236,7 +236,7 @@ def test_simplex_on_rationals() -> None:
 def test_open_models_against_their_solutions_near_zero(block: int) -> None:
     """What is called infeasible has no solution near 0, what is called optimal no better one there."""
     answered = 0
-    for seed in range(5000 + 60 * block, 5060 + 60 * block):
+    for seed in range(5000 + 60 * block, 5036 + 60 * block):
         rng = random.Random(seed)
         model = Model()
         xs = [

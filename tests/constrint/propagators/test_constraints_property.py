@@ -6,6 +6,7 @@ import importlib
 import inspect
 import itertools
 import math
+import os
 import pkgutil
 import random
 from collections.abc import Callable
@@ -36,7 +37,7 @@ POSTED = (
     constraints.NoOverlap,
     constraints.Rectangles,
 )
-EXAMPLES = 100
+EXAMPLES = int(os.environ.get("CONSTRINT_EXAMPLES", "60"))
 SETTINGS = settings(
     max_examples=EXAMPLES,
     deadline=None,

@@ -18,7 +18,7 @@ from lowered import LOWERED, hasty
 from constrint import Status
 from constrint.settings import DEFAULT, using
 
-MODELS = int(os.environ.get("CONSTRINT_PORTFOLIOS", "1800"))
+MODELS = int(os.environ.get("CONSTRINT_PORTFOLIOS", "1080"))
 FIRST = int(os.environ.get("CONSTRINT_PORTFOLIOS_SEED", "0"))
 BLOCKS = 12
 WAYS: list[dict[str, Any]] = [

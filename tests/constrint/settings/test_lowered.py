@@ -20,7 +20,7 @@ from constrint.relaxation.highs import has_highs
 from constrint.search.admission import MemberMaker
 from constrint.settings import DEFAULT, using
 
-MODELS = int(os.environ.get("CONSTRINT_LOWERED", "120"))
+MODELS = int(os.environ.get("CONSTRINT_LOWERED", "80"))
 BLOCKS = 6
 MEMBERS = ["learning", "relaxation", "restarts", "local_search", "neighbourhoods"]
 

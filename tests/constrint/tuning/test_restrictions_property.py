@@ -13,7 +13,7 @@ import pytest
 from constrint.errors import ModelError
 from constrint.tuning.spaces import from_tune_params
 
-COUNT = int(os.environ.get("CONSTRINT_RESTRICTIONS", "400"))
+COUNT = int(os.environ.get("CONSTRINT_RESTRICTIONS", "250"))
 
 PARAMS: dict[str, Any] = {
     "a": [1, 2, 3, 8],
