@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import islice
-from typing import Any, NoReturn, TypeAlias, Union
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, Union
 
 from constrint.errors import ModelError
 from constrint.expr.arithmetic.arguments import flat
@@ -131,7 +131,9 @@ class EnumExpr:
         raise ModelError(not_a_number(self))
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __neg__ = __pos__ = __abs__ = _no_number
-    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = __index__ = _no_number
+    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = _no_number
+    if not TYPE_CHECKING:  # it is no integer, to checkers either
+        __index__ = _no_number
 
     def __bool__(self) -> NoReturn:
         raise ModelError(f"{self.text} has no value while the model is built: compare it, such as `… == …`")

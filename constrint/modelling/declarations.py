@@ -5,11 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, NoReturn, Self
+from typing import TYPE_CHECKING, NoReturn, Self, overload
 
 from constrint.errors import ModelError
 from constrint.expr import BoolExpr, BoolVar, IntExpr, IntLike, IntVar, as_expr
 from constrint.expr.domain import BINARY, Domain, EnumDomain
+from constrint.expr.enumerated import EnumExpr
 from constrint.modelling import constraints as kept
 from constrint.modelling.blocking import blocking
 from constrint.modelling.bounds import array_axes, domain_of
@@ -162,12 +163,19 @@ class Declarations(Shared, WithIntervals, WithSymbols):
             self.variables[name] = variable
         return variable
 
-    def let(self, name: str, expr: IntLike) -> IntExpr:
+    @overload
+    def let(self, name: str, expr: IntLike) -> IntExpr: ...
+
+    @overload
+    def let(self, name: str, expr: EnumExpr) -> EnumExpr: ...
+
+    def let(self, name: str, expr: IntLike | EnumExpr) -> IntExpr | EnumExpr:
         """Name an expression: results show its value under this name. It is not a variable."""
-        self.owned.check(self.variables, [named := as_expr(expr)])
+        named = expr.index if isinstance(expr, EnumExpr) else as_expr(expr)
+        self.owned.check(self.variables, [named])
         self.declare_name(name)
         self.lets[name] = named
-        return named
+        return expr if isinstance(expr, EnumExpr) else named
 
     def declare_name(self, name: str) -> None:
         """Check that a name is new; raises `ModelError` if not."""

@@ -27,11 +27,14 @@ from constrint.engine.select import (
 )
 from constrint.errors import ModelError
 from constrint.expr import IntExpr
+from constrint.expr.arithmetic.arguments import flat
+from constrint.expr.enumerated import EnumExpr
 from constrint.store.state import COUNT_CHANGES, COUNT_FAILURES
 from constrint.support.deadline import check_deadline
 from constrint.support.record import public_names
 
 if TYPE_CHECKING:
+    from constrint.expr.arrays import ExprArray
     from constrint.preparing.callbacks import Decide
     from constrint.propagators import Propagator
 
@@ -91,21 +94,22 @@ class Group:
     """Variables, or expressions over them, that are decided before those of later groups.
 
     Attributes:
-        over: The variables and expressions; constants among them are ignored.
+        over: The variables, enumerations and expressions, and arrays of them; constants are ignored.
         variables: The variable selector; see `Brancher`.
         values: The value selector; see `Brancher`.
     """
 
-    over: Sequence[IntExpr | int]
+    over: Sequence[IntExpr | EnumExpr | ExprArray | int]
     variables: VariableSelector = "input_order"
     values: ValueSelector = "auto"
 
     def __post_init__(self) -> None:
         _check(self.variables, self.values)
-        for expr in self.over:
+        plain = [one.index if isinstance(one, EnumExpr) else one for one in flat(self.over)]
+        object.__setattr__(self, "over", tuple(plain))
+        for expr in plain:
             if not isinstance(expr, IntExpr | int):
                 raise ModelError(f"a group is made of variables and expressions, not of {expr!r}")
-        object.__setattr__(self, "over", tuple(self.over))
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,22 +46,24 @@ class SolutionSet(Listed):
     _internal = ("diagrams", "labelled")
     __dir__ = public_names
 
-    def minimum(self, cost: IntExpr | Mapping[str, Part]) -> tuple[Any, Solution]:
+    def minimum(self, cost: IntExpr | Mapping[Any, Part]) -> tuple[Any, Solution]:
         """The least cost and the first solution that has it.
 
         Args:
             cost: An expression that is a sum of functions of one variable each; or a dict that maps variables
-                to a factor, a function of the value, or a dict of costs by value.
+                or their names to a factor, a function of the value, or a dict of costs by value.
         """
         return self._best(cost, 1)
 
-    def maximum(self, cost: IntExpr | Mapping[str, Part]) -> tuple[Any, Solution]:
+    def maximum(self, cost: IntExpr | Mapping[Any, Part]) -> tuple[Any, Solution]:
         """The greatest cost and the first solution that has it; the cost is given as for `minimum`."""
         return self._best(cost, -1)
 
-    def _best(self, cost: IntExpr | Mapping[str, Part], sign: int) -> tuple[Any, Solution]:
+    def _best(self, cost: IntExpr | Mapping[Any, Part], sign: int) -> tuple[Any, Solution]:
         if not self.size:
             raise ModelError("the set is empty, so it has no best solution")
+        if isinstance(cost, Mapping):
+            cost = {name_of(one): part for one, part in cost.items()}
         total: Any
         total, functions = separate(cost, self.variables, self._labels)
         values: dict[int, Any] = {}

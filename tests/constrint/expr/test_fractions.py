@@ -159,7 +159,7 @@ def test_what_is_no_fraction_is_an_error_that_says_why() -> None:
         (lambda: half / 0, "division by 0"),
         (lambda: ci.max_(half, y), "stand in sums, multiples, comparisons and objectives"),
         (lambda: ci.all_different([half, y]), "stand in sums, multiples, comparisons and objectives"),  # type: ignore[list-item]
-        (lambda: m.let("name", half), "stand in sums, multiples, comparisons and objectives"),
+        (lambda: m.let("name", half), "stand in sums, multiples, comparisons and objectives"),  # type: ignore[call-overload]
         (lambda: m.add(half), "must be a condition"),
         (lambda: x + "a", "not an integer expression"),  # type: ignore[operator]
         (lambda: bool(half), "no truth value"),

@@ -273,3 +273,22 @@ def test_enumerations_in_answers() -> None:
     assert "c != N" in repr(handle)
     again = ci.Model.from_json(m.to_json())
     assert again.solve().values == m.solve().values
+
+
+def test_enumerations_in_lets_groups_and_costs() -> None:
+    m = ci.Model()
+    w, c = m.enum_vars("where", PEOPLE, PLACES), m.enum_var("c", PLACES)
+    who = m.enum_var("who", PEOPLE)
+    home = m.let("home", w[who])
+    m.let("far", ci.if_then_else(c == "E", "yes", "no"))
+    m.add(home == "S", who == "bob", c > "S")
+    result = m.solve(branching=ci.Brancher(groups=(ci.Group([w, c], values="max"),)))
+    assert (result["home"], result[home], result["far"], result["where[bob]"]) == ("S", "S", "yes", "S")
+    assert result["where[ann]"] == "E"
+    s = m.solutions()
+    cost, best = s.minimum({w["ann"]: {"N": 3, "S": 1, "E": 2}, "where[eve]": {"N": 3, "S": 4, "E": 2}})
+    assert (cost, best["where[ann]"], best["where[eve]"]) == (3, "S", "E")
+    assert s.value_counts(w["ann"]) == dict.fromkeys(PLACES, 3)
+    assert s.values_of(c) == ["E"]
+    again = ci.Model.from_json(m.to_json()).solve()
+    assert again["far"] in ("yes", 0)
