@@ -12,6 +12,7 @@ import click
 from constrint.cli.failures import reporting
 from constrint.cli.inputs import BadInputError, ReadingOptions, load, shown_name
 from constrint.cli.options import FileName, budget_options, json_option, several_options
+from constrint.support.completion import completion_of
 from constrint.support.limits import Budget
 
 if TYPE_CHECKING:
@@ -61,19 +62,7 @@ def new(*, file: Path, example: str) -> None:
     click.echo(f"wrote {path}; now: constrint solve {path}")
 
 
-@click.command()
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-@click.pass_context
-def completion(context: click.Context, *, shell: str) -> None:
-    """Print the script that completes commands and options in a SHELL.
-
-    For bash, put this line into ~/.bashrc: eval "$(constrint completion bash)"
-    """
-    from click.shell_completion import BashComplete, FishComplete, ZshComplete
-
-    complete = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}[shell]
-    root = context.find_root()
-    click.echo(complete(root.command, {}, "constrint", "_CONSTRINT_COMPLETE").source())
+completion = completion_of("constrint")
 
 
 @click.command("compile")

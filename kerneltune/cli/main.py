@@ -15,6 +15,7 @@ import click
 from click.exceptions import Exit
 
 from constrint.support.command import run_command
+from constrint.support.completion import completion_of
 from kerneltune.cli.bundle import bundle_app
 from kerneltune.cli.cell import cell_app
 from kerneltune.cli.doctor import doctor
@@ -85,6 +86,7 @@ for command in (
     report,
     fit,
     doctor,
+    completion_of("kerneltune"),
 ):
     app.add_command(command)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
+from kerneltune.cli import words
 from kerneltune.errors import InputError, KernelTuneError, nearest
 from kerneltune.inputs.descriptions import ENDING, discover
 from kerneltune.inputs.hardware import GPU_VARIABLE, load_profile
@@ -34,6 +35,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print only J
 gpu_option = click.option(
     "--gpu",
     metavar="PROFILE",
+    shell_complete=words.PROFILES,
     help="A profile's name, or the path of its YAML file; by default this machine's GPU.",
 )
 top_option = click.option(
@@ -69,7 +71,7 @@ def written_option(name: str) -> Decorator:
 
 
 REQUEST = (
-    click.argument("cell"),
+    click.argument("cell", shell_complete=words.CELLS),
     click.option("--batch", type=int, required=True, help="Number of sequences in a batch."),
     click.option("--heads", type=int, help="Number of independent heads of a recurrent cell."),
     click.option("--head-dim", type=int, help="Number of units of a head."),
@@ -77,10 +79,17 @@ REQUEST = (
     click.option(
         "--dtype",
         default="bf16",
+        shell_complete=words.DTYPES,
         help="Storage: bf16, fp16, fp32 (or float32 and the like); tf32: fp32 with products in TF32.",
     ),
     click.option("--steps", type=int, default=1024, help="Number of time steps of a sequence."),
-    click.option("--pass", "direction", default="forward", help="The pass: forward, training or backward."),
+    click.option(
+        "--pass",
+        "direction",
+        default="forward",
+        shell_complete=words.PASSES,
+        help="The pass: forward, training or backward.",
+    ),
     click.option(
         "--gate-gradient-clip",
         "clip",
@@ -101,7 +110,7 @@ REQUEST = (
     click.option("--reverse", is_flag=True, help="Scan from the last step to the first."),
     click.option("--lengths", is_flag=True, help="Scan rows of different lengths."),
     click.option("--resets", is_flag=True, help="Scan with resets of h before some steps."),
-    click.option("--strategy", help="Use only this strategy."),
+    click.option("--strategy", shell_complete=words.STRATEGIES, help="Use only this strategy."),
     kernels_option,
 )
 """The kind of a request: a recurrent cell such as lstm, its file, or a scan (scan, mingru, minlstm)."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kerneltune.inputs.profile_checks import Difference
     from kerneltune.pipeline.tiling_trial import TilingTrial
     from kerneltune.tiling.fit import Fit
+    from kerneltune.tuning.replay_bench import StrategyRuns
     from kerneltune.tuning.report import Report
     from kerneltune.tuning.tuner import Tuned
 
@@ -44,6 +45,20 @@ def show_tiling(candidate: Candidate, profile: HardwareProfile, kernels: Kernels
         _print(knobs)
         _say("")
     _print(_resources(candidate, profile))
+
+
+def show_replayed(rows: Sequence[StrategyRuns]) -> None:
+    """Print what several searches reached on recorded measurements."""
+    table = _table("strategy", "best found", "within 5 %", "evaluations until then", "seconds of a run")
+    for row in rows:
+        table.add_row(
+            row.strategy,
+            "none passed" if row.ratio is None else f"{row.ratio} times",
+            f"{row.near} of {row.seeds}",
+            "-" if row.evaluations is None else str(row.evaluations),
+            "-" if row.seconds is None else str(row.seconds),
+        )
+    _print(table)
 
 
 def show_ranking(candidates: Sequence[Candidate]) -> None:

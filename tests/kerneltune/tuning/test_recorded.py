@@ -114,3 +114,25 @@ def test_the_command(tmp_path: Path) -> None:
     assert read_recording(converted).best().objectives == {"time": 1.0}
     wrong = CliRunner().invoke(app, ["replay", str(tmp_path / "absent.json")])
     assert wrong.exit_code == 2
+
+
+def test_several_strategies_and_seeds_are_compared(tmp_path: Path) -> None:
+    path = tmp_path / "kernel.json"
+    path.write_text(json.dumps(recording().cache_file()))
+    ask = ["replay", str(path), "--strategy", "random", "--strategy", "exhaustive", "--seeds", "3"]
+    done = CliRunner().invoke(app, [*ask, "--seed", "5", "--evaluations", "30", "--json"])
+    assert done.exit_code == 0, done.output
+    rows = {row["strategy"]: row for row in json.loads(done.stdout)["strategies"]}
+    alone = [replay(recording(), "random", seed=s, budget=SearchBudget(evaluations=30)) for s in (5, 6, 7)]
+    known = recording().best().objectives["time"]
+    ratios = [one.best.objectives["time"] / known for one in alone if one.best is not None]
+    assert rows["random"]["ratio"]["mean"] == pytest.approx(sum(ratios) / len(ratios))
+    assert rows["random"]["near"] == sum(one.until(1.05 * known) is not None for one in alone)
+    assert rows["random"]["ratio"]["low"] < rows["random"]["ratio"]["mean"] < rows["random"]["ratio"]["high"]
+    assert rows["exhaustive"]["ratio"]["low"] == rows["exhaustive"]["ratio"]["high"]  # the same each time
+    shown = CliRunner().invoke(app, [*ask, "--evaluations", "30"])
+    assert "random" in shown.output
+    assert "of 3" in shown.output
+    none = CliRunner().invoke(app, [*ask, "--evaluations", "1", "--strategy", "nothing"])
+    assert none.exit_code == 2
+    assert "no strategy is named 'nothing'" in none.output
