@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Asked:
-    """What is replayed, and how."""
+    """A comparison of searches."""
 
     recording: Recording
     strategies: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What a shell completes: names of cells, profiles, dtypes, passes and strategies."""
+"""Words that shells complete: names of cells, profiles, dtypes, passes and strategies."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class StrategyRuns:
-    """What a strategy reached with several seeds.
+    """The runs of a strategy with several seeds.
 
     Attributes:
         strategy: Its name.

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from constrint.errors import ParseError
 from constrint.expr.domain import Domain
 from constrint.frontends.flatzinc.items import Call, Declaration, Document, Item, Name, Value
-from constrint.frontends.flatzinc.plain import PlainReader
+from constrint.frontends.flatzinc.plain import PlainLines
 from constrint.frontends.parsers import parser_of, tables_of
 from constrint.support.limits import Budget, LimitExceeded
 
@@ -54,7 +54,7 @@ def _mostly_plain(text: str, filename: str, budget: Budget) -> Document | None:
         return tree is not None
 
     try:
-        if PlainReader(document, read_rest).read(text):
+        if PlainLines(document, read_rest).read(text):
             return document
     except ParseError:
         pass

@@ -1,4 +1,4 @@
-"""What a FlatZinc text says: declarations, constraints and the solve item, with names not yet resolved."""
+"""The items of a FlatZinc text: declarations, constraints and the solve item, with names not resolved."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class _Words(dict[str, "Value"]):
         return value
 
 
-class PlainReader:
+class PlainLines:
     """Reads the plain lines of a text into a document.
 
     Args:
