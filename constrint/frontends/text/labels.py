@@ -54,6 +54,8 @@ def check_call(
         if name in labels.split():
             alike += part if isinstance(part, tuple | list) else [part]
     check_alike(reader, place, *alike)
+    if named[:2] == ["values", "transitions"] and any(_labels(value) is not None for value in parts[0]):
+        check_alike(reader, place, *parts[0], *[row[1] for row in parts[1] if len(row) > 1])
     if named == ["values", "rows"]:
         for column, value in enumerate(parts[0]):
             entries = [row[column] for row in parts[1] if len(row) > column]

@@ -115,6 +115,7 @@ WRONG = [
     ("count(where, bob) == 1", "are other enumerations"),
     ("p in person; all_different([where[ann], p])", "are other enumerations"),
     ("table([where[ann]], [[ann]])", "are other enumerations"),
+    ("regular(where, [[0, N, 0], [0, bob, 0]], 0, [0])", "are other enumerations"),
     ("if_then_else(where[ann] == N, N, bob) == N", "are other enumerations"),
     ("where[ann] + 1 == 2", "'where[ann]' is one of {N, S, E}, and a number is needed here"),
     ("2 * S == 2", "'S' is one of {N, S, E}, and a number"),
