@@ -8,22 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from constrint.answers.alternatives import Alternatives
 from constrint.errors import LimitError, ModelError
 from constrint.expr import BoolExpr
 from constrint.frontends.import_export import ImportExport
-from constrint.modelling.objectives import (
-    Direction,
-    Target,
-    Targets,
-    Units,
-    as_goals,
-    goals_of,
-    in_written_order,
-)
-from constrint.modelling.result import Result, Status
+from constrint.modelling.objectives import as_goals, goals_of, in_written_order
+from constrint.modelling.result import Result
 from constrint.modelling.threads import of_copy
 from constrint.support.arguments import check_bytes, check_function, check_limit, check_seconds
 from constrint.support.deadline import Deadline
@@ -33,17 +25,19 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from constrint.answers.several import Front, Solutions
+    from constrint.answers.solve_arguments import Backend, SolveArguments
     from constrint.diagrams.describe import Explanation
+    from constrint.expr import IntLike
+    from constrint.expr.rational import Fractional, Number
     from constrint.modelling.chosen import Chosen
     from constrint.modelling.conflict import Conflict
     from constrint.modelling.hints import Hint
+    from constrint.modelling.objectives import Direction, Target, Targets, Units
     from constrint.preparing.branching import Branching
     from constrint.preparing.options import Engine, Learning, OnSolution
     from constrint.preparing.restart_rules import RestartRule, Restarts
     from constrint.solutions.solutionset import SolutionSet
     from constrint.support.log_target import Log
-
-Backend: TypeAlias = Literal["constrint", "cp-sat"]
 
 
 class Model(ImportExport, Alternatives):
@@ -66,6 +60,24 @@ class Model(ImportExport, Alternatives):
     `ImportExport` reads and writes: `from_file`, `to_text`, `write`, …
     """
 
+    @overload
+    def solve(self, /, *, minimize: IntLike, **options: Unpack[SolveArguments]) -> Result[int]: ...
+    @overload
+    def solve(self, /, *, maximize: IntLike, **options: Unpack[SolveArguments]) -> Result[int]: ...
+    @overload
+    def solve(self, /, *, minimize: Fractional, **options: Unpack[SolveArguments]) -> Result[Number]: ...
+    @overload
+    def solve(self, /, *, maximize: Fractional, **options: Unpack[SolveArguments]) -> Result[Number]: ...
+    @overload
+    def solve(
+        self,
+        /,
+        *,
+        minimize: Targets | None = None,
+        maximize: Targets | None = None,
+        prefer: Sequence[tuple[Target, Direction]] | None = None,
+        **options: Unpack[SolveArguments],
+    ) -> Result: ...
     @of_copy
     @in_written_order
     def solve(
@@ -370,19 +382,9 @@ class Model(ImportExport, Alternatives):
             LimitError: The time limit was reached before feasibility was decided.
         """
         deadline = Deadline.of_call(time_limit)
-        from constrint.answers.conflict import find_conflict
-        from constrint.answers.search_arguments import options_of
-        from constrint.search.solver import Solver
+        from constrint.answers.conflict import explained
 
-        assumed = self.copy()
-        if assumed.assume(assumptions):
-            return assumed.explain(time_limit=max(0.0, deadline.left))
-        result = Solver(self, options_of(time_limit=deadline.rest, learn="auto")).best([], [])
-        if result:
-            return None
-        if result.status is Status.UNKNOWN:
-            raise LimitError(f"time limit of {time_limit} s reached before feasibility was decided")
-        return find_conflict(self, time_limit=max(0.0, deadline.left))
+        return explained(self, assumptions, deadline, time_limit)
 
     @of_copy
     def _repr_html_(self) -> str:

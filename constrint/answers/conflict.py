@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from constrint.answers.search_arguments import options_of
-from constrint.errors import UnboundedError
+from constrint.errors import LimitError, UnboundedError
 from constrint.expr import And, definedness
 from constrint.modelling.conflict import Conflict
 from constrint.modelling.declarations import Constraint, Declarations
@@ -20,6 +20,22 @@ from constrint.support.deadline import Deadline
 
 if TYPE_CHECKING:
     from constrint.answers.linear_conflicts import LinearConflicts
+    from constrint.expr import BoolExpr
+
+
+def explained(
+    model: Declarations, assumptions: Sequence[BoolExpr], deadline: Deadline, time_limit: float
+) -> Conflict | None:
+    """The conflict of a model with assumptions; None if it has a solution. See `Model.explain`."""
+    assumed = model.copy()
+    if assumed.assume(assumptions):
+        return explained(assumed, (), deadline, time_limit)
+    result = Solver(model, options_of(time_limit=deadline.rest, learn="auto")).best([], [])
+    if result:
+        return None
+    if result.status is Status.UNKNOWN:
+        raise LimitError(f"time limit of {time_limit} s reached before feasibility was decided")
+    return find_conflict(model, time_limit=max(0.0, deadline.left))
 
 
 def find_conflict(

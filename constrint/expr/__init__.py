@@ -7,7 +7,7 @@ range), and the nearest enclosing condition is then false. A condition always ha
 fold constants only if that cannot hide an undefined part.
 """
 
-from constrint.expr.base import Assignment, BoolExpr, IntExpr, IntLike  # isort: skip  # first
+from constrint.expr.base import Assignment, BoolExpr, IntExpr, IntLike, Operands  # isort: skip  # first
 from constrint.expr.arithmetic import isqrt as isqrt  # registers them
 from constrint.expr.arithmetic import truncation as truncation
 from constrint.expr.arithmetic.absolute import Abs
@@ -62,6 +62,7 @@ __all__ = [
     "Mod",
     "Mul",
     "Not",
+    "Operands",
     "Or",
     "Pow",
     "Selection",

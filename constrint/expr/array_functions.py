@@ -32,7 +32,7 @@ def refused(name: str) -> NoReturn:
 # ------------------------------------------------------------ reductions
 
 
-def reduced(name: str, values: ExprArray, axis: object, keepdims: bool = False) -> Any:
+def reduced(name: str, values: Any, axis: object, keepdims: bool = False) -> Any:
     """A reduction of all elements, or along axes."""
     total = TOTALS[name]
     axes = range(values.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)

@@ -45,7 +45,7 @@ def broadcast(*arrays: Elements) -> tuple[list[list[Any]], tuple[int, ...]]:
     return [[flat[n] for n in own] for (flat, _), own in zip(arrays, places, strict=True)], shape
 
 
-def indexed(array: ExprArray, key: Any) -> Any:
+def indexed(array: ExprArray[Any, Any], key: Any) -> Any:
     """The elements that an index of any kind selects."""
     keys = key if isinstance(key, tuple) else (key,)
     if any(isinstance(part, EnumExpr) for part in keys):

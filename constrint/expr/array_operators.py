@@ -4,13 +4,47 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from types import GenericAlias
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar, overload
 
 from constrint.errors import ModelError
-from constrint.expr import BoolExpr, IntExpr, as_bool
+from constrint.expr import BoolExpr, IntExpr, IntLike, as_bool
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeVar as TypeVarWithDefault
+
     from constrint.expr.arrays import ExprArray
+    from constrint.expr.enumerated import EnumExpr
+    from constrint.expr.rational import Coefficient
+
+    Item = TypeVarWithDefault("Item", bound=IntExpr | EnumExpr, default=IntExpr, covariant=True)
+    Rank = TypeVarWithDefault("Rank", bound=tuple[int, ...], default=tuple[int, ...], covariant=True)
+    Axes = TypeVar("Axes", bound=tuple[int, ...])
+    Made_co = TypeVar("Made_co", bound=IntExpr, covariant=True)
+
+    class Operator(Protocol[Made_co, Axes]):
+        """An operator of an array: its result has the array's axes unless the other operand may have more."""
+
+        @overload
+        def __call__(self, other: IntLike | Sequence[IntLike], /) -> ExprArray[Made_co, Axes]: ...
+
+        @overload
+        def __call__(self, other: ExprArray[IntExpr, Axes], /) -> ExprArray[Made_co, Axes]: ...
+
+        @overload
+        def __call__(self, other: Coefficient | Sequence[Coefficient], /) -> ExprArray[Any, Axes]: ...
+
+        @overload
+        def __call__(self, other: object, /) -> ExprArray[Made_co]: ...
+
+        def __call__(self, other: Any, /) -> Any: ...
+
+else:
+    Item, Rank = TypeVar("Item"), TypeVar("Rank")
+
+One: TypeAlias = tuple[int]
+Two: TypeAlias = tuple[int, int]
+Three: TypeAlias = tuple[int, int, int]
 
 
 def condition(value: Any) -> BoolExpr:
@@ -33,7 +67,7 @@ def one_of(left: Any, right: Any) -> BoolExpr:
     return condition(left) ^ condition(right)
 
 
-def _binary(function: Callable[[Any, Any], Any]) -> tuple[Callable[[Elementwise, object], ExprArray], ...]:
+def _binary(function: Callable[[Any, Any], Any]) -> tuple[Any, Any]:
     """An operator of elements as one of arrays, and the same with exchanged operands."""
 
     def forward(self: Elementwise, other: object) -> ExprArray:
@@ -45,18 +79,35 @@ def _binary(function: Callable[[Any, Any], Any]) -> tuple[Callable[[Elementwise,
     return forward, backward
 
 
-class Elementwise:
+class Elementwise(Generic[Item, Rank]):
     """The operators of `ExprArray`."""
 
     __slots__ = ("flat", "shape")
-    flat: tuple[IntExpr, ...]
-    shape: tuple[int, ...]
+    flat: tuple[Item, ...]
+    shape: Rank
 
-    def _each(self, function: Callable[[Any], IntExpr]) -> ExprArray:
+    if not TYPE_CHECKING:
+        __class_getitem__ = classmethod(GenericAlias)  # one argument may be left out, as checkers allow
+
+    def _each(self, function: Callable[[Any], Any]) -> Any:
         from constrint.expr.arrays import made
 
         return made([function(element) for element in self.flat], self.shape)
 
+    __add__: Operator[IntExpr, Rank]
+    __radd__: Operator[IntExpr, Rank]
+    __sub__: Operator[IntExpr, Rank]
+    __rsub__: Operator[IntExpr, Rank]
+    __mul__: Operator[IntExpr, Rank]
+    __rmul__: Operator[IntExpr, Rank]
+    __floordiv__: Operator[IntExpr, Rank]
+    __rfloordiv__: Operator[IntExpr, Rank]
+    __mod__: Operator[IntExpr, Rank]
+    __rmod__: Operator[IntExpr, Rank]
+    __pow__: Operator[IntExpr, Rank]
+    __rpow__: Operator[IntExpr, Rank]
+    __truediv__: Operator[Any, Rank]
+    __rtruediv__: Operator[Any, Rank]
     __add__, __radd__ = _binary(operator.add)
     __sub__, __rsub__ = _binary(operator.sub)
     __mul__, __rmul__ = _binary(operator.mul)
@@ -67,13 +118,13 @@ class Elementwise:
     __and__, __rand__ = _binary(both)
     __or__, __ror__ = _binary(either)
     __xor__, __rxor__ = _binary(one_of)
-    __lt__ = _binary(operator.lt)[0]
-    __le__ = _binary(operator.le)[0]
-    __gt__ = _binary(operator.gt)[0]
-    __ge__ = _binary(operator.ge)[0]
+    __lt__: Operator[BoolExpr, Rank] = _binary(operator.lt)[0]
+    __le__: Operator[BoolExpr, Rank] = _binary(operator.le)[0]
+    __gt__: Operator[BoolExpr, Rank] = _binary(operator.gt)[0]
+    __ge__: Operator[BoolExpr, Rank] = _binary(operator.ge)[0]
     # Comparisons build conditions, so these two methods cannot have object's signature.
-    __eq__ = _binary(operator.eq)[0]  # type: ignore[assignment]
-    __ne__ = _binary(operator.ne)[0]  # type: ignore[assignment]
+    __eq__: Operator[BoolExpr, Rank] = _binary(operator.eq)[0]  # type: ignore[assignment]
+    __ne__: Operator[BoolExpr, Rank] = _binary(operator.ne)[0]  # type: ignore[assignment]
     __hash__ = object.__hash__
 
     def __matmul__(self, other: object) -> Any:
@@ -86,21 +137,25 @@ class Elementwise:
 
         return matrix_product(other, self)
 
-    def __invert__(self) -> ExprArray:
-        return self._each(lambda element: ~condition(element))
+    def __invert__(self) -> ExprArray[BoolExpr, Rank]:
+        found: ExprArray[BoolExpr, Rank] = self._each(lambda element: ~condition(element))
+        return found
 
-    def implies(self, other: object) -> ExprArray:
+    def implies(self, other: object) -> ExprArray[BoolExpr]:
         """The conditions that `other` holds wherever these hold."""
         return elementwise(lambda a, b: condition(a).implies(b), self, other)
 
-    def __neg__(self) -> ExprArray:
-        return self._each(operator.neg)
+    def __neg__(self) -> ExprArray[IntExpr, Rank]:
+        found: ExprArray[IntExpr, Rank] = self._each(operator.neg)
+        return found
 
-    def __pos__(self) -> ExprArray:
-        return self._each(operator.pos)
+    def __pos__(self) -> ExprArray[IntExpr, Rank]:
+        found: ExprArray[IntExpr, Rank] = self._each(operator.pos)
+        return found
 
-    def __abs__(self) -> ExprArray:
-        return self._each(abs)
+    def __abs__(self) -> ExprArray[IntExpr, Rank]:
+        found: ExprArray[IntExpr, Rank] = self._each(abs)
+        return found
 
 
 def elements_of(value: Any) -> tuple[Sequence[Any], tuple[int, ...]] | None:
@@ -121,7 +176,7 @@ def elements_of(value: Any) -> tuple[Sequence[Any], tuple[int, ...]] | None:
     return None
 
 
-def elementwise(function: Callable[[Any, Any], Any], left: Any, right: Any) -> ExprArray:
+def elementwise(function: Callable[[Any, Any], Any], left: Any, right: Any) -> ExprArray[Any]:
     """A function of each pair of elements; shapes are broadcast as numpy does."""
     from constrint.expr.arrays import made
 

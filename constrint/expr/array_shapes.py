@@ -89,7 +89,7 @@ class Axes:
             names = [start + end for start in names for end in ends]
         return names
 
-    def array(self, elements: Sequence[Any]) -> ExprArray:
+    def array(self, elements: Sequence[Any]) -> ExprArray[Any, Any]:
         """The array of these elements."""
         from constrint.expr.arrays import ExprArray
 

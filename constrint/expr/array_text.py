@@ -15,7 +15,7 @@ MOST_SHOWN = 10
 """Entries that are shown along an axis."""
 
 
-def array_text(array: ExprArray) -> str:
+def array_text(array: ExprArray[Any, Any]) -> str:
     """The elements as nested lists, with ``…`` in the middle of long axes."""
     if 0 in array.shape:
         return f"ExprArray(shape={array.shape})"
@@ -44,7 +44,7 @@ def _shown(element: object) -> str:
     return show(element) if isinstance(element, IntExpr) else repr(element)
 
 
-def array_html(array: ExprArray) -> str | None:
+def array_html(array: ExprArray[Any, Any]) -> str | None:
     """A grid of an array of one or two axes; None for others."""
     if array.ndim not in (1, 2):
         return None

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, SupportsIndex, TypeAlias, cast, overload
 
 from constrint.errors import ModelError
-from constrint.expr import IntExpr, as_expr
-from constrint.expr.array_operators import Elementwise, elements_of
+from constrint.expr import BoolExpr, IntExpr, IntLike, as_expr
+from constrint.expr.array_operators import Item, One, Rank, Three, Two, elements_of
 from constrint.expr.array_shapes import Shape, nested, shape_of
-from constrint.expr.array_totals import TOTALS
+from constrint.expr.array_totals import Reducible
 
 if TYPE_CHECKING:
     import numpy as np
 
     from constrint.expr.domain import Domain
 
-Axis: TypeAlias = int | tuple[int, ...] | None
 Index: TypeAlias = Any
 """An index: an integer, slice, ``...``, ``None``, list, array or expression, or a tuple of them."""
 
@@ -27,15 +26,18 @@ _WHOLE = slice(None)
 class ValueLookup(Protocol):
     """A result, or any mapping from expressions."""
 
-    def __getitem__(self, key: IntExpr, /) -> object: ...
+    def __getitem__(self, key: Any, /) -> object: ...
 
 
-class ExprArray(Elementwise):
+class ExprArray(Reducible[Item, Rank]):
     """An array of expressions. Operators, indices and methods are numpy's, and so are functions of numpy.
 
     ``x[mask]``, ``x[[0, 2]]``, ``x.T``, ``x + np.arange(3)``, ``np.sum(x, axis=0)``, ``np.concatenate([x,
     y])`` and so on give arrays, or expressions; an index may be an expression, too: ``x[i, j]``. Comparisons
     give arrays of conditions. Arrays cannot be changed.
+
+    Type checkers know the elements and the axes: ``ExprArray[IntVar, tuple[int, int]]`` is a matrix of
+    variables. Either may be left out.
 
     Attributes:
         shape: Length of each axis.
@@ -44,8 +46,8 @@ class ExprArray(Elementwise):
 
     __slots__ = ()
 
-    def __init__(self, flat: Sequence[IntExpr], shape: Shape) -> None:
-        self.shape = shape_of(shape)
+    def __init__(self, flat: Sequence[Item], shape: Shape) -> None:
+        self.shape = cast("Rank", shape_of(shape))
         self.flat = tuple(flat)
         if math.prod(self.shape) != len(self.flat):
             raise ModelError(f"{len(self.flat)} elements do not fill the shape {self.shape}")
@@ -61,9 +63,41 @@ class ExprArray(Elementwise):
         return len(self.flat)
 
     @property
-    def T(self) -> ExprArray:  # noqa: N802 - numpy's name
+    def T(self) -> ExprArray[Item, Rank]:  # noqa: N802 - numpy's name
         """The array with reversed axes."""
-        return self.transpose()
+        found: ExprArray[Item, Any] = self.transpose()
+        return found
+
+    if TYPE_CHECKING:  # what an index selects, by the number of axes
+
+        @overload
+        def __getitem__(self: ExprArray[Item, One], key: IntExpr) -> IntExpr: ...
+        @overload
+        def __getitem__(self: ExprArray[Item, One], key: SupportsIndex | str) -> Item: ...
+        @overload
+        def __getitem__(self: ExprArray[Item, Two], key: IntExpr) -> ExprArray[IntExpr, One]: ...
+        @overload
+        def __getitem__(self: ExprArray[Item, Two], key: SupportsIndex) -> ExprArray[Item, One]: ...
+        @overload
+        def __getitem__(self: ExprArray[Item, Three], key: SupportsIndex) -> ExprArray[Item, Two]: ...
+        @overload
+        def __getitem__(
+            self: ExprArray[Item, Two], key: tuple[IntExpr, IntLike] | tuple[IntLike, IntExpr]
+        ) -> IntExpr: ...
+        @overload
+        def __getitem__(self: ExprArray[Item, Two], key: tuple[SupportsIndex, SupportsIndex]) -> Item: ...
+        @overload
+        def __getitem__(
+            self: ExprArray[Item, Two], key: tuple[SupportsIndex, slice] | tuple[slice, SupportsIndex]
+        ) -> ExprArray[Item, One]: ...
+        @overload
+        def __getitem__(self: ExprArray[Item, Three], key: tuple[IntLike, IntLike, IntLike]) -> Item: ...
+        @overload
+        def __getitem__(self: ExprArray[Item, Two], key: tuple[slice, slice]) -> ExprArray[Item, Two]: ...
+        @overload
+        def __getitem__(self, key: slice | list[int] | list[bool]) -> ExprArray[Item, Rank]: ...
+        @overload
+        def __getitem__(self, key: Index) -> Any: ...
 
     def __getitem__(self, key: Index) -> Any:
         """An element, or the array of several; with an expression in the key, the element that it selects.
@@ -91,16 +125,29 @@ class ExprArray(Elementwise):
 
         return indexed(self, key)
 
-    def __setitem__(self, key: Index, value: object) -> NoReturn:
-        raise ModelError(
-            "an array of expressions cannot be changed: add a constraint, such as `x[0] == 3`, or make "
-            "another array by array([…])"
-        )
+    if not TYPE_CHECKING:  # checkers report every assignment
+
+        def __setitem__(self, key: Index, value: object) -> NoReturn:
+            raise ModelError(
+                "an array of expressions cannot be changed: add a constraint, such as `x[0] == 3`, or make "
+                "another array by array([…])"
+            )
 
     def __len__(self) -> int:
         if not self.shape:
             raise TypeError("an array without axes has no length")
         return self.shape[0]
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __iter__(self: ExprArray[Item, One]) -> Iterator[Item]: ...
+        @overload
+        def __iter__(self: ExprArray[Item, Two]) -> Iterator[ExprArray[Item, One]]: ...
+        @overload
+        def __iter__(self: ExprArray[Item, Three]) -> Iterator[ExprArray[Item, Two]]: ...
+        @overload
+        def __iter__(self) -> Iterator[Any]: ...
 
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(len(self)))
@@ -115,7 +162,7 @@ class ExprArray(Elementwise):
 
     # ------------------------------------------------------------ numpy's methods
 
-    def reshape(self, *shape: int | Sequence[int]) -> ExprArray:
+    def reshape(self, *shape: int | Sequence[int]) -> ExprArray[Item]:
         """The same elements in another shape; one length may be -1, for as many as there are."""
         given = shape[0] if len(shape) == 1 and isinstance(shape[0], Sequence) else shape
         lengths = cast("Sequence[int]", given)
@@ -124,58 +171,34 @@ class ExprArray(Elementwise):
             lengths = [self.size // known if length == -1 else length for length in lengths]
         return ExprArray(self.flat, lengths)
 
-    def ravel(self) -> ExprArray:
+    def ravel(self) -> ExprArray[Item, One]:
         """The elements along one axis."""
         return made(self.flat, (self.size,))
 
     flatten = ravel
 
-    def transpose(self, *axes: int | Sequence[int]) -> ExprArray:
+    def transpose(self, *axes: int | Sequence[int]) -> ExprArray[Item]:
         """The array with reversed axes, or with axes in the order given."""
         order = axes[0] if len(axes) == 1 and isinstance(axes[0], Sequence) else axes or None
         return self._apply("transpose", order)
 
-    def swapaxes(self, first: int, second: int) -> ExprArray:
+    def swapaxes(self, first: int, second: int) -> ExprArray[Item, Rank]:
         """The array with two axes exchanged."""
         return self._apply("swapaxes", first, second)
 
-    def squeeze(self) -> ExprArray:
+    def squeeze(self) -> ExprArray[Item]:
         """The array without axes of length 1."""
         return self._apply("squeeze")
 
-    def repeat(self, repeats: int | Sequence[int], axis: int | None = None) -> ExprArray:
+    def repeat(self, repeats: int | Sequence[int], axis: int | None = None) -> ExprArray[Item]:
         """The array with each element repeated."""
         return self._apply("repeat", repeats, axis)
 
-    def diagonal(self, offset: int = 0) -> ExprArray:
+    def diagonal(self, offset: int = 0) -> ExprArray[Item]:
         """The elements whose first two indices differ by an offset."""
         return self._apply("diagonal", offset)
 
-    def sum(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
-        """The sum of all elements, or along axes."""
-        return self._reduce("sum", axis, keepdims)
-
-    def prod(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
-        """The product of all elements, or along axes."""
-        return self._reduce("prod", axis, keepdims)
-
-    def min(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
-        """The least element, or along axes."""
-        return self._reduce("min", axis, keepdims)
-
-    def max(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
-        """The greatest element, or along axes."""
-        return self._reduce("max", axis, keepdims)
-
-    def any(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
-        """The condition that an element holds (a number: is not 0), or along axes."""
-        return self._reduce("any", axis, keepdims)
-
-    def all(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
-        """The condition that all elements hold (numbers: are not 0), or along axes."""
-        return self._reduce("all", axis, keepdims)
-
-    def cumsum(self, axis: int | None = None) -> ExprArray:
+    def cumsum(self, axis: int | None = None) -> ExprArray[IntExpr]:
         """The sums up to each element."""
         return self._apply("cumsum", axis)
 
@@ -196,24 +219,17 @@ class ExprArray(Elementwise):
         found = [result[element] for element in self.flat]
         return nested(found, self.shape)
 
-    def is_in(self, values: Iterable[int] | Domain) -> ExprArray:
+    def is_in(self, values: Iterable[int] | Domain) -> ExprArray[BoolExpr, Rank]:
         """The conditions that the elements are among some constants."""
         return made([element.is_in(values) for element in self.flat], self.shape)
 
-    def _apply(self, name: str, *arguments: Any) -> ExprArray:
+    def _apply(self, name: str, *arguments: Any) -> ExprArray[Any, Any]:
         """The result of a function of numpy on the array."""
         import numpy as np
 
         found = getattr(np, name)(self, *arguments)
         assert isinstance(found, ExprArray)
         return found
-
-    def _reduce(self, name: str, axis: Any, keepdims: bool) -> Any:
-        if axis is None and not keepdims:
-            return TOTALS[name](self.flat)
-        from constrint.expr.array_functions import reduced
-
-        return reduced(name, self, axis, keepdims)
 
     # ------------------------------------------------------------ numpy's protocols
 
@@ -249,14 +265,24 @@ class ExprArray(Elementwise):
         return array_html(self)
 
 
-def made(flat: Iterable[IntExpr], shape: tuple[int, ...]) -> ExprArray:
+def made(flat: Iterable[Any], shape: tuple[int, ...]) -> ExprArray[Any, Any]:
     """An array of elements that are known to fill a shape."""
-    array = ExprArray.__new__(ExprArray)
+    array: ExprArray[Any, Any] = ExprArray.__new__(ExprArray)
     array.flat, array.shape = tuple(flat), shape
     return array
 
 
-def array(values: object) -> ExprArray:
+@overload
+def array(values: ExprArray[Item, Rank]) -> ExprArray[Item, Rank]: ...
+@overload
+def array(values: Sequence[IntLike]) -> ExprArray[IntExpr, One]: ...
+@overload
+def array(values: Sequence[Sequence[IntLike]]) -> ExprArray[IntExpr, Two]: ...
+@overload
+def array(values: object) -> ExprArray[Any]: ...
+
+
+def array(values: object) -> ExprArray[Any, Any]:
     """An array of expressions and integers, from nested lists or a numpy array.
 
     It is needed for constants that an expression selects: ``array(costs)[i, j]``.

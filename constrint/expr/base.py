@@ -10,7 +10,18 @@ import operator
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from types import CodeType
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol, Self, SupportsIndex, TypeAlias, Union, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    NoReturn,
+    Protocol,
+    Self,
+    SupportsIndex,
+    TypeAlias,
+    Union,
+    overload,
+)
 
 from constrint.errors import ModelError, Position
 from constrint.expr.domain import Domain
@@ -19,6 +30,7 @@ from constrint.support.arguments import integer_list
 from constrint.support.record import public_names
 
 if TYPE_CHECKING:
+    from constrint.expr.arrays import ExprArray
     from constrint.expr.rational import Coefficient, Rational
 
 
@@ -29,9 +41,11 @@ class Assignment(Protocol):
 
 
 IntLike: TypeAlias = Union["IntExpr", SupportsIndex]
+Operands: TypeAlias = "Iterable[IntLike | ExprArray]"  # an array may have any number of axes
+Comparing: TypeAlias = "Callable[[IntExpr, IntLike | Coefficient], BoolExpr]"
 
 
-def _comparison(symbol: str) -> Callable[[IntExpr, IntLike | Coefficient], BoolExpr]:
+def _comparison(symbol: str) -> Comparing:
     def compare(self: IntExpr, other: IntLike | Coefficient) -> BoolExpr:
         if type(other) is int:
             other = CONSTANTS[other] if other in CONSTANTS else integers.Const(other)
@@ -49,7 +63,7 @@ class IntExpr:
 
     __slots__ = ("_is_light", "_weight", "_where")
     _where: Position | Span | tuple[CodeType, int] | None
-    _is_light: bool  # this and the next: see `evaluation`
+    _is_light: bool  # see `evaluation`
     _weight: tuple[int, int]
 
     @property
@@ -305,14 +319,13 @@ class IntExpr:
         )
 
     __rtruediv__ = __truediv__
-
     __lt__ = _comparison("<")
     __le__ = _comparison("<=")
     __gt__ = _comparison(">")
     __ge__ = _comparison(">=")
     # Comparisons build conditions, so these two methods cannot have object's signature.
-    __eq__ = _comparison("==")  # type: ignore[assignment]
-    __ne__ = _comparison("!=")  # type: ignore[assignment]
+    __eq__: ClassVar[Comparing] = _comparison("==")  # type: ignore[assignment]
+    __ne__: ClassVar[Comparing] = _comparison("!=")  # type: ignore[assignment]
 
     def is_in(self, values: Iterable[int] | Domain) -> BoolExpr:
         """The condition that the value is one of these."""

@@ -13,6 +13,7 @@ from constrint.expr import (
     Iff,
     IntExpr,
     IntLike,
+    Operands,
     Or,
     Table,
     as_bool,
@@ -33,7 +34,7 @@ Summand: TypeAlias = Union[IntLike, "Rational", "Coefficient"]
 
 
 @overload
-def sum_(*values: IntLike | Iterable[IntLike]) -> IntExpr: ...  # type: ignore[overload-overlap] # nothing at all is 0
+def sum_(*values: IntLike | Operands) -> IntExpr: ...  # type: ignore[overload-overlap] # nothing at all is 0
 
 
 @overload
@@ -63,7 +64,7 @@ def member(value: Valued, values: Iterable[Hashable] | Domain) -> BoolExpr:
     return as_expr(value).is_in(values)  # type: ignore[arg-type] # it refuses other values
 
 
-def table(values: Iterable[IntLike], rows: Iterable[Sequence[int]]) -> BoolExpr:
+def table(values: Operands, rows: Iterable[Sequence[int]]) -> BoolExpr:
     """The condition that the values, taken together, are one of the rows; write `~table(…)` for none."""
     args = tuple(as_expr(value) for value in flat(values))
     integers: Any = rows

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, Union
+from types import GenericAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, TypeAlias, TypeVar, Union
 
 from constrint.errors import ModelError
 from constrint.expr.arithmetic.arguments import flat
@@ -20,9 +21,19 @@ from constrint.expr.domain import Domain, EnumDomain, Label, labels_of_all
 from constrint.expr.integers import Const, IntVar
 from constrint.support.record import public_names
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar as TypeVarWithDefault
+
+    from constrint.expr.arrays import ExprArray
+
+    Value = TypeVarWithDefault("Value", bound=Hashable, default=Any, covariant=True)
+else:
+    Value = TypeVar("Value")
+
 MOST_LISTED = 12  # values that a message lists
-Valued: TypeAlias = Union[IntLike, "EnumExpr"]
-"""A number, or an enumeration variable: what constraints on values take."""
+Valued: TypeAlias = Union[IntLike, "EnumExpr", "ExprArray[Any]"]
+"""A number, or an enumeration variable, or an array of them: what constraints on values take."""
+Comparing: TypeAlias = "Callable[[EnumExpr, object], BoolExpr]"
 
 
 def listed_values(values: Iterable[object]) -> str:
@@ -45,11 +56,11 @@ def distinct(values: Iterable[Hashable], what: str) -> tuple[Any, ...]:
     return listed
 
 
-def _comparison(symbol: str) -> Callable[[EnumExpr, object], BoolExpr]:
+def _comparison(symbol: str) -> Comparing:
     return lambda self, other: self._compared(symbol, other)
 
 
-class EnumExpr:
+class EnumExpr(Generic[Value]):
     """An expression whose value is one of several values of the user's, such as strings.
 
     ``==`` and ``!=`` compare with a value or another enumeration, ``<`` and so on compare by the order of the
@@ -64,7 +75,10 @@ class EnumExpr:
     _internal: tuple[str, ...] = ("place", "text")
     __dir__ = public_names
 
-    def __init__(self, values: tuple[object, ...], index: IntExpr) -> None:
+    if not TYPE_CHECKING:
+        __class_getitem__ = classmethod(GenericAlias)  # the argument may be left out, as checkers allow
+
+    def __init__(self, values: tuple[Value, ...], index: IntExpr) -> None:
         self.values = values
         self.index = index
         self._places = {value: place for place, value in enumerate(values)}
@@ -74,7 +88,7 @@ class EnumExpr:
         """The expression in messages."""
         return f"'{getattr(self, 'name', None) or self.index}'"
 
-    def evaluate(self, assignment: Assignment) -> Any:
+    def evaluate(self, assignment: Assignment) -> Value:
         """The value under an assignment of the variables."""
         return self.values[self.index.evaluate(assignment)]
 
@@ -123,8 +137,8 @@ class EnumExpr:
     __le__ = _comparison("<=")
     __gt__ = _comparison(">")
     __ge__ = _comparison(">=")
-    __eq__ = _comparison("==")  # type: ignore[assignment] # it builds a condition
-    __ne__ = _comparison("!=")  # type: ignore[assignment] # it builds a condition
+    __eq__: ClassVar[Comparing] = _comparison("==")  # type: ignore[assignment] # it builds a condition
+    __ne__: ClassVar[Comparing] = _comparison("!=")  # type: ignore[assignment] # it builds a condition
     __hash__ = object.__hash__
 
     def _no_number(self, *others: object) -> NoReturn:

@@ -6,21 +6,21 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from constrint.errors import ModelError
-from constrint.expr import BoolExpr, Const, IntExpr, IntLike, as_expr, placed
+from constrint.expr import BoolExpr, Const, IntExpr, IntLike, Operands, as_expr, placed
 from constrint.expr.arithmetic.arguments import flat
 from constrint.expr.enumerated import coded
 from constrint.expr.global_expr import Definition, Function, Kind, Part, Relation
 from constrint.support.arguments import integer_list
 
 
-def listed(values: tuple[IntLike | Iterable[IntLike], ...], function: str) -> tuple[IntExpr, ...]:
+def listed(values: tuple[IntLike | Operands, ...], function: str) -> tuple[IntExpr, ...]:
     """The arguments; if there is a single iterable, its members."""
     if len(values) == 1 and not isinstance(values[0], IntExpr) and isinstance(values[0], Iterable):
         return expressions(values[0], f"the arguments of {function}")
     return expressions(values, f"the arguments of {function}")  # type: ignore[arg-type] # checked by as_expr
 
 
-def expressions(values: Iterable[IntLike], what: str) -> tuple[IntExpr, ...]:
+def expressions(values: Operands, what: str) -> tuple[IntExpr, ...]:
     """A list of expressions; raises `ModelError` for anything else."""
     if isinstance(values, str | IntExpr) or not isinstance(values, Iterable):
         raise ModelError(f"{what} must be a list of expressions, not {values!r}: write such as [x, y]")
@@ -39,9 +39,7 @@ def rows_of(rows: Iterable[Iterable[int]], what: str) -> tuple[tuple[int, ...], 
     return tuple([integers(row, f"each of {what}") for row in rows])
 
 
-def matrix_of(
-    rows: Iterable[Iterable[IntLike]], what: str
-) -> tuple[tuple[IntExpr, ...] | tuple[int, ...], ...]:
+def matrix_of(rows: Iterable[Operands], what: str) -> tuple[tuple[IntExpr, ...] | tuple[int, ...], ...]:
     """Lists of expressions; of integers where all entries are constants. Raises `ModelError` otherwise."""
     if isinstance(rows, str) or not isinstance(rows, Iterable):
         raise ModelError(f"{what} must be lists of expressions, not {rows!r}: write such as [[x, 1], [2, y]]")

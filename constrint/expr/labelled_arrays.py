@@ -8,7 +8,8 @@ from typing import Any, cast
 from constrint.errors import ModelError
 from constrint.expr import IntExpr
 from constrint.expr.array_shapes import Labels
-from constrint.expr.arrays import Axis, ExprArray, Index, ValueLookup
+from constrint.expr.array_totals import Axis
+from constrint.expr.arrays import ExprArray, Index, ValueLookup
 from constrint.expr.enumerated import EnumExpr, listed_values, position
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from decimal import Decimal
 from fractions import Fraction
 from math import isfinite, lcm
-from typing import Any, NoReturn, SupportsFloat, TypeAlias
+from typing import Any, ClassVar, NoReturn, SupportsFloat, TypeAlias
 
 from constrint.errors import ModelError
 from constrint.expr import build
@@ -21,6 +21,7 @@ from constrint.support.record import public_names
 
 Coefficient: TypeAlias = float | Fraction | Decimal
 Number: TypeAlias = int | float | Fraction
+Fractional: TypeAlias = "Rational | Coefficient"
 
 
 def is_fraction(value: object) -> bool:
@@ -43,7 +44,10 @@ def fraction_of(value: Any) -> Fraction:
     return Fraction(str(value) if isinstance(value, SupportsFloat) else value)
 
 
-def _comparison(symbol: str) -> Callable[[Rational, object], BoolExpr]:
+Comparing: TypeAlias = "Callable[[Rational, object], BoolExpr]"
+
+
+def _comparison(symbol: str) -> Comparing:
     return lambda self, other: compared(symbol, self, other)
 
 
@@ -130,8 +134,8 @@ class Rational:
     __le__ = _comparison("<=")
     __gt__ = _comparison(">")
     __ge__ = _comparison(">=")
-    __eq__ = _comparison("==")  # type: ignore[assignment] # it builds a condition
-    __ne__ = _comparison("!=")  # type: ignore[assignment] # it builds a condition
+    __eq__: ClassVar[Comparing] = _comparison("==")  # type: ignore[assignment] # it builds a condition
+    __ne__: ClassVar[Comparing] = _comparison("!=")  # type: ignore[assignment] # it builds a condition
     __hash__ = object.__hash__
 
     def __bool__(self) -> bool:

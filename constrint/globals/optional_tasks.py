@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from constrint.expr import (
@@ -15,6 +14,7 @@ from constrint.expr import (
     IntExpr,
     IntLike,
     Not,
+    Operands,
     Or,
 )
 from constrint.expr.build import product
@@ -119,9 +119,7 @@ CUMULATIVE_OPTIONAL = Definition(
 )
 
 
-def no_overlap_optional(
-    starts: Iterable[IntLike], durations: Iterable[IntLike], presences: Iterable[IntLike]
-) -> BoolExpr:
+def no_overlap_optional(starts: Operands, durations: Operands, presences: Operands) -> BoolExpr:
     """The condition that of any two present tasks one ends before the other starts.
 
     A task with duration 0 may lie between others, not inside one. Present tasks are propagated as by
@@ -137,11 +135,11 @@ def no_overlap_optional(
 
 
 def cumulative_optional(
-    starts: Iterable[IntLike],
-    durations: Iterable[IntLike],
-    demands: Iterable[IntLike],
+    starts: Operands,
+    durations: Operands,
+    demands: Operands,
     capacity: IntLike,
-    presences: Iterable[IntLike],
+    presences: Operands,
 ) -> BoolExpr:
     """The condition that present tasks under way never exceed the capacity.
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from constrint.expr import And, BoolExpr, Comparison, Const, IntExpr, IntLike, Or, linear
+from constrint.expr import And, BoolExpr, Comparison, Const, IntExpr, IntLike, Operands, Or, linear
 from constrint.expr.global_arguments import relation
 from constrint.expr.global_expr import Definition, Field
 from constrint.globals.posting import variables_of
@@ -137,7 +137,7 @@ DIFFN = Definition(
 )
 
 
-def no_overlap(starts: Iterable[IntLike], durations: Iterable[IntLike]) -> BoolExpr:
+def no_overlap(starts: Operands, durations: Operands) -> BoolExpr:
     """The condition that of any two tasks one ends before the other starts, and no duration is negative.
 
     A task with duration 0 may lie between others, not inside one. Edge finding and overload checks (Vilím
@@ -147,9 +147,7 @@ def no_overlap(starts: Iterable[IntLike], durations: Iterable[IntLike]) -> BoolE
     return relation(NO_OVERLAP, starts, durations)
 
 
-def cumulative(
-    starts: Iterable[IntLike], durations: Iterable[IntLike], demands: Iterable[IntLike], capacity: IntLike
-) -> BoolExpr:
+def cumulative(starts: Operands, durations: Operands, demands: Operands, capacity: IntLike) -> BoolExpr:
     """The condition that running tasks never exceed the capacity; durations and demands are non-negative.
 
     A task runs from its start until before start + duration. Time-table filtering (Le Pape 1994) and overload
@@ -159,9 +157,7 @@ def cumulative(
     return relation(CUMULATIVE, starts, durations, demands, capacity)
 
 
-def diffn(
-    xs: Iterable[IntLike], ys: Iterable[IntLike], widths: Iterable[IntLike], heights: Iterable[IntLike]
-) -> BoolExpr:
+def diffn(xs: Operands, ys: Operands, widths: Operands, heights: Operands) -> BoolExpr:
     """The condition that no two rectangles overlap: one lies left of, right of, above or below the other.
 
     A rectangle without area may not lie inside another; no side is negative. As strong as the disjunction for

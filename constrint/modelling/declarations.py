@@ -13,7 +13,7 @@ from constrint.expr.domain import BINARY, Domain, EnumDomain
 from constrint.expr.enumerated import EnumExpr
 from constrint.modelling import constraints as kept
 from constrint.modelling.blocking import blocking
-from constrint.modelling.bounds import array_axes, domain_of
+from constrint.modelling.bounds import domain_of
 from constrint.modelling.constraints import Constraint as Constraint
 from constrint.modelling.constraints import Handle, Held
 from constrint.modelling.constraints import constraints_of as constraints_of
@@ -23,14 +23,13 @@ from constrint.modelling.ownership import Checked, own_goals
 from constrint.modelling.scopes import COLLECTIONS, Snapshot, pop, scope
 from constrint.modelling.soft import Soft, Weight, soft, violation
 from constrint.modelling.threads import Shared, changed_by, of_copy
+from constrint.modelling.with_arrays import WithArrays
 from constrint.modelling.with_intervals import WithIntervals
 from constrint.modelling.with_symbols import WithSymbols
 from constrint.settings import Settings, of_new_models
 from constrint.support.record import public_names
 
 if TYPE_CHECKING:
-    from constrint.expr.array_shapes import LabelledShape
-    from constrint.expr.arrays import ExprArray
     from constrint.expr.rational import Rational
     from constrint.modelling.chosen import Chosen
     from constrint.modelling.result import Result
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
     *("enum_var", "enum_vars", "set_var", "interval", "let", "soften", "remove", "disable", "enable"),
     *("assume", "retract", "push", "pop", "block", "minimize", "maximize", "prefer", "hint"),
 )
-class Declarations(Shared, WithIntervals, WithSymbols):
+class Declarations(Shared, WithArrays, WithIntervals, WithSymbols):
     """The calls of `Model` that declare variables, add constraints and change them.
 
     Attributes:
@@ -125,36 +124,6 @@ class Declarations(Shared, WithIntervals, WithSymbols):
                 self.symbols[name] = EnumVar(name, domain.labels, variable)
         return variable
 
-    def int_vars(
-        self,
-        name: str,
-        shape: LabelledShape,
-        lo: int | None = None,
-        hi: int | None = None,
-        *,
-        step: int = 1,
-        values: Iterable[int] | None = None,
-    ) -> ExprArray:
-        """Declare an array of integer variables, name[0], name[1] … or name[ann], name[bob] …; see `int_var`.
-
-        Args:
-            name: Name of the array.
-            shape: A length, or labels: a list such as ["ann", "bob"], or an `Enum`; a tuple of such for
-                several axes. Labels are indices beside the numbers from 0: `w["ann"]`.
-            lo: Least value of each, or None for no bound.
-            hi: Greatest value, or None for no bound.
-            step: Distance between values, as for `int_var`.
-            values: The exact set of values, instead of bounds and step.
-        """
-        axes = array_axes(name, shape, lo, hi)
-        domain = domain_of(name, lo, hi, step, values)
-        return axes.array([self.variable(one, domain) for one in axes.names(name)])
-
-    def bool_vars(self, name: str, shape: LabelledShape) -> ExprArray:
-        """Declare an array of Boolean variables; see `bool_var`, and `int_vars` for the shape."""
-        axes = array_axes(name, shape)
-        return axes.array([self.bool_var(one) for one in axes.names(name)])
-
     def bool_var(self, name: str) -> BoolVar:
         """Declare a Boolean variable: a condition that counts as 0 or 1 in integer expressions."""
         variable = BoolVar(name, BINARY)
@@ -192,7 +161,10 @@ class Declarations(Shared, WithIntervals, WithSymbols):
             raise ModelError(f"'{name}' is declared twice: give each variable and let its own name")
 
     def add(
-        self, *conditions: BoolExpr | Iterable[object], name: str | None = None, weight: Weight | None = None
+        self,
+        *conditions: BoolExpr | bool | Iterable[object],
+        name: str | None = None,
+        weight: Weight | None = None,
     ) -> Handle:
         """Add constraints: all of them must hold.
 
@@ -253,7 +225,7 @@ class Declarations(Shared, WithIntervals, WithSymbols):
 
             raise AttributeError(unknown_attribute(type(self).__name__, name, dir(self)))
 
-    def __iadd__(self, conditions: BoolExpr | Iterable[object]) -> Self:
+    def __iadd__(self, conditions: BoolExpr | bool | Iterable[object]) -> Self:
         """``model += condition`` adds constraints, as `add` does."""
         self.add(conditions)
         return self

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from constrint.errors import ModelError
 from constrint.expr.domain import EnumDomain
@@ -15,22 +15,24 @@ from constrint.support.arguments import integer
 if TYPE_CHECKING:
     from constrint.expr.array_shapes import LabelledShape
     from constrint.expr.arrays import ExprArray
+    from constrint.expr.enumerated import Value
     from constrint.modelling.declarations import Declarations
 
 
-def declare_enum(model: Declarations, name: str, values: Iterable[Hashable]) -> EnumVar:
+def declare_enum(model: Declarations, name: str, values: Iterable[Value]) -> EnumVar[Value]:
     """Declare an enumeration variable; see `WithSymbols.enum_var`."""
     domain = EnumDomain.labelled(_values(name, values))
     return _declared(model, name, domain)
 
 
 def declare_enums(
-    model: Declarations, name: str, shape: LabelledShape, values: Iterable[Hashable]
-) -> ExprArray:
+    model: Declarations, name: str, shape: LabelledShape, values: Iterable[Value]
+) -> ExprArray[EnumVar[Value]]:
     """Declare an array of enumeration variables; see `WithSymbols.enum_vars`."""
     axes = array_axes(name, shape)
     domain = EnumDomain.labelled(_values(name, values))
-    return axes.array([_declared(model, one, domain) for one in axes.names(name)])
+    found: ExprArray[EnumVar[Value]] = axes.array([_declared(model, one, domain) for one in axes.names(name)])
+    return found
 
 
 def _values(name: str, values: Iterable[Hashable]) -> tuple[object, ...]:
@@ -40,14 +42,14 @@ def _values(name: str, values: Iterable[Hashable]) -> tuple[object, ...]:
     return listed
 
 
-def _declared(model: Declarations, name: str, domain: EnumDomain) -> EnumVar:
+def _declared(model: Declarations, name: str, domain: EnumDomain) -> EnumVar[Any]:
     model.variable(name, domain)
     return cast("EnumVar", model.symbols[name])
 
 
 def declare_set(
-    model: Declarations, name: str, members: Iterable[Hashable], min_size: int, max_size: int | None
-) -> SetVar:
+    model: Declarations, name: str, members: Iterable[Value], min_size: int, max_size: int | None
+) -> SetVar[Value]:
     """Declare a set variable; see `Declarations.set_var`."""
     listed = distinct(members, f"the members of '{name}'")
     least = integer(min_size, f"'{name}': min_size")

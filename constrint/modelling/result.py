@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
+from collections.abc import ItemsView, Iterator, KeysView, Mapping, Sequence, ValuesView
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Any, overload
+from types import GenericAlias
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from constrint.errors import ModelError, Undefined, printable, shown_number
 from constrint.expr import IntExpr
@@ -17,12 +18,20 @@ if TYPE_CHECKING:
 
     import numpy as np
     import pandas as pd  # type: ignore[import-untyped] # stubs are a package of their own
+    from typing_extensions import TypeVar as TypeVarWithDefault
 
-    from constrint.expr.rational import Rational
+    from constrint.expr.array_operators import Axes, One, Two
+    from constrint.expr.arrays import ExprArray
+    from constrint.expr.enumerated import EnumExpr, Value
+    from constrint.expr.rational import Number, Rational
     from constrint.modelling.conflict import Conflict
     from constrint.modelling.constraints import Constraint
     from constrint.modelling.intervals import Interval, Scheduled
     from constrint.modelling.symbols import SetExpr
+
+    Objective = TypeVarWithDefault("Objective", default="int | Any", covariant=True)
+else:
+    Objective = TypeVar("Objective")
 
 
 class Status(Enum):
@@ -122,11 +131,13 @@ class Values(dict[str, int]):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Result:
+class Result(Generic[Objective]):
     """The result of a search: a solution, or the reason why there is none. True if it has a solution.
 
     It is a mapping from the names of variables and lets to their values: `len`, `in`, `list` and `dict`. Its
     items may also be asked for by variables, by any expressions over them, and by arrays of expressions.
+
+    Type checkers know its objective: `Result[int]` is that of an integer objective.
 
     Attributes:
         status: How the search ended.
@@ -145,14 +156,17 @@ class Result:
 
     status: Status
     values: Mapping[str, Any] = field(default_factory=dict)
-    objective: Any = None
+    objective: Objective | Any = None  # None without a solution: who asks knows, as with the groups of `re`
     statistics: Statistics = field(default_factory=Statistics)
     conflict: Conflict | None = field(default=None, kw_only=True)
-    bound: Any = field(default=None, kw_only=True)
-    violation: Any = field(default=None, kw_only=True)
+    bound: Objective | Any = field(default=None, kw_only=True)
+    violation: Number | Any = field(default=None, kw_only=True)
     violated: tuple[Constraint, ...] = field(default=(), kw_only=True)
     _assignment: Mapping[IntExpr, int] = field(default_factory=dict, repr=False)
     _intervals: Mapping[str, Interval] = field(default_factory=dict, repr=False)
+
+    if not TYPE_CHECKING:
+        __class_getitem__ = classmethod(GenericAlias)  # the argument may be left out, as checkers allow
 
     def __bool__(self) -> bool:
         return self.status in (Status.OPTIMAL, Status.FEASIBLE)
@@ -192,7 +206,8 @@ class Result:
         """The gap of each objective, the most important first; None where it is unknown."""
         if not isinstance(self.objective, tuple):
             return () if self.objective is None else (self.gap,)
-        return tuple(map(gap_of, self.objective, self.bound or (None,) * len(self.objective)))
+        bounds: Any = self.bound or (None,) * len(self.objective)
+        return tuple(map(gap_of, self.objective, bounds))
 
     @property
     def intervals(self) -> dict[str, Scheduled | None]:
@@ -207,22 +222,26 @@ class Result:
 
     @overload
     def __getitem__(self, key: str) -> Any: ...
-
     @overload
     def __getitem__(self, key: IntExpr) -> int: ...
-
     @overload
     def __getitem__(self, key: Interval) -> Scheduled | None: ...
-
     @overload
     def __getitem__(self, key: Rational) -> float | Fraction: ...
-
     @overload
-    def __getitem__(self, key: SetExpr) -> frozenset[Any]: ...
-
+    def __getitem__(self, key: EnumExpr[Value]) -> Value: ...
     @overload
-    def __getitem__(self, key: Any) -> Any: ...
-
+    def __getitem__(self, key: SetExpr[Value]) -> frozenset[Value]: ...
+    @overload
+    def __getitem__(self, key: ExprArray[Any, Axes]) -> np.ndarray[Axes, np.dtype[np.int64]]: ...
+    @overload
+    def __getitem__(self, key: Sequence[IntExpr]) -> np.ndarray[One, np.dtype[np.int64]]: ...
+    @overload
+    def __getitem__(self, key: Sequence[Sequence[IntExpr]]) -> np.ndarray[Two, np.dtype[np.int64]]: ...
+    @overload
+    def __getitem__(self, key: Sequence[Any]) -> np.ndarray[Any, Any]: ...
+    @overload
+    def __getitem__(self, key: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]: ...
     def __getitem__(self, key: Any) -> Any:
         """A value, or the values of an array.
 
@@ -300,7 +319,8 @@ class Result:
 
     def get(self, key: object, default: object = None) -> Any:
         """The value of a name or expression; `default` for one that is not in the result."""
-        return self[key] if key in self else default  # noqa: SIM401 - this is `get`
+        name: Any = key
+        return self[name] if name in self else default  # noqa: SIM401 - this is `get`
 
     @property
     def numbers(self) -> dict[str, int]:

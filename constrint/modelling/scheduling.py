@@ -10,7 +10,21 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, TypeGuard, cast, overload
 
 from constrint.errors import ModelError
-from constrint.expr import And, BoolExpr, Comparison, Const, Iff, IntExpr, IntLike, Max, Min, Not, Or, linear
+from constrint.expr import (
+    And,
+    BoolExpr,
+    Comparison,
+    Const,
+    Iff,
+    IntExpr,
+    IntLike,
+    Max,
+    Min,
+    Not,
+    Operands,
+    Or,
+    linear,
+)
 from constrint.expr.arithmetic.arguments import flat
 from constrint.expr.build import placed, product
 from constrint.expr.global_arguments import expressions, rows_of
@@ -42,10 +56,10 @@ def no_overlap(
     starts: Iterable[Interval], *, transition: Rows | None = None, kinds: Iterable[int] | None = None
 ) -> BoolExpr: ...
 @overload
-def no_overlap(starts: Iterable[IntLike], durations: Iterable[IntLike]) -> BoolExpr: ...
+def no_overlap(starts: Operands, durations: Operands) -> BoolExpr: ...
 def no_overlap(
-    starts: Iterable[Interval] | Iterable[IntLike],
-    durations: Iterable[IntLike] | None = None,
+    starts: Iterable[Interval] | Operands,
+    durations: Operands | None = None,
     *,
     transition: Rows | None = None,
     kinds: Iterable[int] | None = None,
@@ -122,17 +136,15 @@ def _apart(a: Interval, b: Interval, after_a: int, after_b: int) -> BoolExpr:
 
 
 @overload
-def cumulative(starts: Iterable[Interval], durations: Iterable[IntLike], demands: IntLike) -> BoolExpr: ...
+def cumulative(starts: Iterable[Interval], durations: Operands, demands: IntLike) -> BoolExpr: ...
 @overload
-def cumulative(starts: Iterable[Interval], *, demands: Iterable[IntLike], capacity: IntLike) -> BoolExpr: ...
+def cumulative(starts: Iterable[Interval], *, demands: Operands, capacity: IntLike) -> BoolExpr: ...
 @overload
+def cumulative(starts: Operands, durations: Operands, demands: Operands, capacity: IntLike) -> BoolExpr: ...
 def cumulative(
-    starts: Iterable[IntLike], durations: Iterable[IntLike], demands: Iterable[IntLike], capacity: IntLike
-) -> BoolExpr: ...
-def cumulative(
-    starts: Iterable[Interval] | Iterable[IntLike],
-    durations: Iterable[IntLike] | None = None,
-    demands: Iterable[IntLike] | IntLike | None = None,
+    starts: Iterable[Interval] | Operands,
+    durations: Operands | None = None,
+    demands: Operands | IntLike | None = None,
     capacity: IntLike | None = None,
 ) -> BoolExpr:
     """The condition that running tasks never exceed the capacity: ``cumulative(tasks, demands, capacity)``.
@@ -155,7 +167,7 @@ def cumulative(
         if durations is not None or demands is None or capacity is None:
             raise ModelError("cumulative of intervals takes their demands and the capacity, nothing else")
         parts = [task.start for task in tasks], [task.length for task in tasks]
-        needs = expressions(cast("Iterable[IntLike]", demands), "demands")
+        needs = expressions(cast("Operands", demands), "demands")
         if not present(*tasks):
             return scheduling.cumulative(*parts, needs, capacity)
         presences = [task.presence for task in tasks]
@@ -164,7 +176,7 @@ def cumulative(
         raise ModelError(
             "cumulative takes intervals, demands, capacity; or starts, durations, demands, capacity"
         )
-    return scheduling.cumulative(tasks, durations, cast("Iterable[IntLike]", demands), capacity)
+    return scheduling.cumulative(tasks, durations, cast("Operands", demands), capacity)
 
 
 def alternative(interval: Interval, options: Iterable[Interval], count: int = 1) -> BoolExpr:

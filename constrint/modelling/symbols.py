@@ -8,7 +8,8 @@ back the user's values.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from typing import Any, TypeAlias
+from types import GenericAlias
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias
 
 from constrint.errors import ModelError, Undefined
 from constrint.expr import (
@@ -27,14 +28,14 @@ from constrint.expr import (
     as_expr,
     placed,
 )
-from constrint.expr.enumerated import EnumExpr, distinct, listed_values
+from constrint.expr.enumerated import EnumExpr, Value, distinct, listed_values
 from constrint.expr.functions import sum_
 from constrint.support.record import public_names
 
 Members: TypeAlias = "SetExpr | Iterable[Hashable]"
 
 
-class EnumVar(EnumExpr):
+class EnumVar(EnumExpr[Value]):
     """An enumeration variable; made by `Model.enum_var`.
 
     Attributes:
@@ -46,7 +47,7 @@ class EnumVar(EnumExpr):
     _internal: tuple[str, ...] = ("numbers",)
     index: IntVar
 
-    def __init__(self, name: str, values: tuple[object, ...], index: IntVar) -> None:
+    def __init__(self, name: str, values: tuple[Value, ...], index: IntVar) -> None:
         super().__init__(values, index)
         self.name = name
 
@@ -60,7 +61,7 @@ class EnumVar(EnumExpr):
         return {self.name: self.place(value)}
 
 
-class SetExpr:
+class SetExpr(Generic[Value]):
     """A set that depends on variables: `|`, `&`, `-`, `^` of sets, and set variables.
 
     ``==`` and ``!=`` compare sets, ``<=`` and ``>=`` are subset and superset, ``<`` and ``>`` the proper
@@ -73,10 +74,13 @@ class SetExpr:
     __slots__ = ("members",)
     __dir__ = public_names
 
+    if not TYPE_CHECKING:
+        __class_getitem__ = classmethod(GenericAlias)  # the argument may be left out, as checkers allow
+
     def __init__(self, members: Mapping[Any, BoolExpr]) -> None:
         self.members = dict(members)
 
-    def evaluate(self, assignment: Assignment) -> frozenset[Any]:
+    def evaluate(self, assignment: Assignment) -> frozenset[Value]:
         """The set under an assignment of the variables."""
         return frozenset(value for value, inside in self.members.items() if inside.evaluate(assignment))
 
@@ -108,7 +112,7 @@ class SetExpr:
         """The condition that no value is in both."""
         return placed(Not(Or(tuple((self & other).members.values()))))
 
-    def __and__(self, other: Members) -> SetExpr:
+    def __and__(self, other: Members) -> SetExpr[Value]:
         right = as_set(other).members
         both = {
             value: And((inside, right[value])) for value, inside in self.members.items() if value in right
@@ -117,17 +121,17 @@ class SetExpr:
 
     __rand__ = __and__
 
-    def __or__(self, other: Members) -> SetExpr:
+    def __or__(self, other: Members) -> SetExpr[Value]:
         return self._joined(other, lambda one, two: Or((one, two)))
 
     __ror__ = __or__
 
-    def __xor__(self, other: Members) -> SetExpr:
+    def __xor__(self, other: Members) -> SetExpr[Value]:
         return self._joined(other, lambda one, two: Not(Iff(one, two)))
 
     __rxor__ = __xor__
 
-    def __sub__(self, other: Members) -> SetExpr:
+    def __sub__(self, other: Members) -> SetExpr[Value]:
         right = as_set(other).members
         return SetExpr(
             {
@@ -136,11 +140,11 @@ class SetExpr:
             }
         )
 
-    def __rsub__(self, other: Members) -> SetExpr:
+    def __rsub__(self, other: Members) -> SetExpr[Value]:
         right = as_set(other)
         return SetExpr.__sub__(right, self)
 
-    def _joined(self, other: Members, join: Callable[[BoolExpr, BoolExpr], BoolExpr]) -> SetExpr:
+    def _joined(self, other: Members, join: Callable[[BoolExpr, BoolExpr], BoolExpr]) -> SetExpr[Value]:
         right = as_set(other).members
         none = BoolConst(False)
         values = dict.fromkeys([*self.members, *right])
@@ -190,7 +194,7 @@ def _subset(left: SetExpr, right: SetExpr) -> BoolExpr:
     return placed(And(tuple(ways)))
 
 
-class SetVar(SetExpr):
+class SetVar(SetExpr[Value]):
     """A set variable; made by `Model.set_var`.
 
     Attributes:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from constrint.expr.array_shapes import LabelledShape
     from constrint.expr.arrays import ExprArray
+    from constrint.expr.enumerated import Value
     from constrint.modelling.declarations import Declarations
     from constrint.modelling.symbols import EnumVar, SetVar, Symbol
 
@@ -17,7 +18,7 @@ class WithSymbols:
 
     symbols: dict[str, Symbol]
 
-    def enum_var(self, name: str, values: Iterable[Hashable]) -> EnumVar:
+    def enum_var(self, name: str, values: Iterable[Value]) -> EnumVar[Value]:
         """Declare an enumeration variable: its values are the user's, such as strings.
 
         It stands on an integer variable, `index`, which numbers the values from 0.
@@ -33,7 +34,9 @@ class WithSymbols:
 
         return declare_enum(cast("Declarations", self), name, values)
 
-    def enum_vars(self, name: str, shape: LabelledShape, values: Iterable[Hashable]) -> ExprArray:
+    def enum_vars(
+        self, name: str, shape: LabelledShape, values: Iterable[Value]
+    ) -> ExprArray[EnumVar[Value]]:
         """Declare an array of enumeration variables, name[0], name[1] … or name[ann] …; see `enum_var`.
 
         Args:
@@ -48,11 +51,11 @@ class WithSymbols:
     def set_var(
         self,
         name: str,
-        members: Iterable[Hashable],
+        members: Iterable[Value],
         *,
         min_size: int = 0,
         max_size: int | None = None,
-    ) -> SetVar:
+    ) -> SetVar[Value]:
         """Declare a set variable.
 
         It stands on a Boolean variable "name[member]" for each possible member.

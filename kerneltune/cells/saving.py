@@ -7,7 +7,7 @@ are computed again from exact numbers only: of rounded ones they could come out 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -134,7 +134,7 @@ class _Choice:
             raise InputError("the cell is too large: what its training saves is not found in 30 seconds")
         values = result.values
 
-        def chosen(variables: dict[Node, object]) -> tuple[Node, ...]:
+        def chosen(variables: Mapping[Node, Any]) -> tuple[Node, ...]:
             return tuple(node for node, one in variables.items() if result[one])
 
         hidden = 1 if values["after"] else 0 if values["before"] else -1

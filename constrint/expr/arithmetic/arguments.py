@@ -7,7 +7,7 @@ from types import GeneratorType
 from typing import Any
 
 from constrint.errors import ModelError, shown
-from constrint.expr.base import IntExpr, IntLike
+from constrint.expr.base import IntExpr, IntLike, Operands
 from constrint.expr.build import as_expr
 from constrint.expr.integers import IntVar, Mul
 
@@ -66,7 +66,7 @@ def _is_array(value: object) -> bool:
     return getattr(value, "shape", ()) != () or _is_own_array(value)
 
 
-def arguments(values: tuple[IntLike | Iterable[IntLike], ...], function: str) -> tuple[IntExpr, ...]:
+def arguments(values: tuple[IntLike | Operands, ...], function: str) -> tuple[IntExpr, ...]:
     """One or more operands."""
     values = listed(values)
     if not values:

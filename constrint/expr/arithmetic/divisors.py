@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from constrint.expr.arithmetic.arguments import arguments
 from constrint.expr.arithmetic.base import Bounds, Nary, function
-from constrint.expr.base import IntLike
+from constrint.expr.base import IntLike, Operands
 from constrint.expr.evaluation import bounded
 from constrint.expr.ranges import Known, between, fixed
 from constrint.expr.sums import Linear
@@ -114,11 +114,11 @@ class Lcm(_Divisors):
         return reduce(np.lcm, operands)
 
 
-def gcd_(*values: IntLike | Iterable[IntLike]) -> IntExpr:
+def gcd_(*values: IntLike | Operands) -> IntExpr:
     """The greatest common divisor of the arguments; never negative."""
     return Gcd(arguments(values, "gcd_"))
 
 
-def lcm_(*values: IntLike | Iterable[IntLike]) -> IntExpr:
+def lcm_(*values: IntLike | Operands) -> IntExpr:
     """The least common multiple of the arguments; never negative."""
     return Lcm(arguments(values, "lcm_"))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from constrint.expr.arithmetic.arguments import arguments
 from constrint.expr.arithmetic.base import Bounds, Nary, function
-from constrint.expr.base import IntLike
+from constrint.expr.base import IntLike, Operands
 from constrint.expr.ranges import Known, between, joined, total
 from constrint.expr.sums import Linear
 from constrint.propagators import Maximum, Minimum
@@ -103,11 +103,11 @@ def _least(values: Sequence[Known]) -> Known:
     return found
 
 
-def min_(*values: IntLike | Iterable[IntLike]) -> IntExpr:
+def min_(*values: IntLike | Operands) -> IntExpr:
     """The least of the arguments, or of one iterable."""
     return Min(arguments(values, "min_"))
 
 
-def max_(*values: IntLike | Iterable[IntLike]) -> IntExpr:
+def max_(*values: IntLike | Operands) -> IntExpr:
     """The greatest of the arguments, or of one iterable."""
     return Max(arguments(values, "max_"))

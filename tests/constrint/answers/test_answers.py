@@ -148,7 +148,7 @@ def test_scopes_nest_and_close_on_errors() -> None:
     with pytest.raises(ModelError, match="condition 1 is False"), m.scope():  # noqa: PT012 - the block is the point
         m.push()  # left open, and closed with the block
         m.add(v["y"] == 9)
-        m.add(False)  # type: ignore[arg-type]
+        m.add(False)
     assert len(m.constraints) == 2
     m.pop()
     assert len(m.constraints) == 1

@@ -163,7 +163,7 @@ def test_what_it_cannot_hold_is_an_error(
 
 def test_an_unknown_backend_is_named() -> None:
     with pytest.raises(ModelError, match="cp-sat"):
-        Model().solve(backend="gurobi")  # type: ignore[arg-type]
+        Model().solve(backend="gurobi")  # type: ignore[call-overload]
 
 
 def test_ctrl_c_is_handled_as_before() -> None:

@@ -71,7 +71,7 @@ def random_model(seed: int) -> Model:
     for a, b in pairwise(xs):
         c = draw.choice(xs)
         m.add((a * b + draw.randint(1, 5) * c) * scale % (7 * scale) != draw.randint(0, 6) * scale)
-    m.add(sum(draw.randint(-3, 3) * x for x in xs) <= draw.randint(0, 20))  # type: ignore[arg-type]
+    m.add(sum(draw.randint(-3, 3) * x for x in xs) <= draw.randint(0, 20))
     return m
 
 

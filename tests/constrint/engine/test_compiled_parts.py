@@ -78,7 +78,7 @@ def test_models_one_after_the_other_in_drawn_orders(filled: None, seed: int) -> 
     for name, way in calls:
         m = ASKED[name]()
         last = list(m.variables.values())[-1]
-        r = m.solve(**({"minimize": last} if name == "ruler" else {}), **way)  # type: ignore[arg-type]
+        r = m.solve(**({"minimize": last} if name == "ruler" else {}), **way)  # type: ignore[call-overload]
         assert is_right(name, r), (name, way, r)
 
 

@@ -255,7 +255,7 @@ def test_a_part_of_one_row_whose_columns_are_all_used_up_is_multiplied_again() -
 def test_equations_that_define_each_other_leave_free_variables() -> None:
     model = ci.Model()
     x = [[model.bool_var(f"x{i}_{j}") for j in range(12)] for i in range(3)]
-    model.add(*[sum(x[i][j] for i in range(3)) == 1 for j in range(12)])  # type: ignore[arg-type]
+    model.add(*[sum(x[i][j] for i in range(3)) == 1 for j in range(12)])
     prepared = Prepared(model, [], [])
     root = prepared.root
     assert root is not None

@@ -16,7 +16,7 @@ import constrint as ci
 def test_indexing_is_that_of_numpy(shape: Any) -> None:
     model = ci.Model()
     x = model.int_vars("x", shape, 0, 9)
-    names = np.array([v.name for v in x.flat], dtype=object).reshape(x.shape)  # type: ignore[attr-defined, type-var]
+    names = np.array([v.name for v in x.flat], dtype=object).reshape(x.shape)
     keys = [
         ...,
         0,
@@ -38,11 +38,11 @@ def test_indexing_is_that_of_numpy(shape: Any) -> None:
         found = x[key]
         if np.ndim(expected) == 0:
             (element,) = found.flat if isinstance(found, ci.ExprArray) else [found]
-            assert element.name == str(expected)  # type: ignore[union-attr]
+            assert element.name == str(expected)
         else:
             assert [v.name for v in found.flat] == list(expected.flat)
             assert found.shape == expected.shape
-    assert [v.name for v in x.T.flat] == list(names.T.flat)  # type: ignore[attr-defined]
+    assert [v.name for v in x.T.flat] == list(names.T.flat)
 
 
 def test_a_magic_square() -> None:

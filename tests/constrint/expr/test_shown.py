@@ -165,7 +165,7 @@ def large_expressions() -> dict[str, IntExpr]:
         "shared": shared,
         "wide and deep": wide,
         "conditions": condition,
-        "sum": sum(z),
+        "sum": ci.sum_(z),
         "product": ci.all_of(z <= 3),
         "all_different": ci.all_different(z),
         "table": ci.table([x, x], [(i, i) for i in range(5000)]),

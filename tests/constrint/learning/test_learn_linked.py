@@ -22,7 +22,7 @@ def wrong_answers(m: LinkedModel, **options: object) -> list[str]:
     solutions, complaints = m.solutions(), []
     for way in ("any", "minimize", "maximize"):
         goal = {} if way == "any" else {way: m.goal[0]}
-        r = m.model.solve(**goal, **options)  # type: ignore[arg-type]  # as they are drawn
+        r = m.model.solve(**goal, **options)  # type: ignore[call-overload]  # as they are drawn
         best = best_of(m, solutions, way) if goal else None
         is_there = best is not None if goal else bool(solutions)
         wanted = (Status.OPTIMAL if is_there else Status.INFEASIBLE, best)

@@ -72,7 +72,8 @@ def test_variables_are_chosen_alike_everywhere() -> None:
     x = m.int_vars("x", (2, 2), 0, 1)
     e, s = m.enum_var("e", [(1, 2), (3, 4)]), m.set_var("s", [1, 2])
     task = m.interval("task", (0, 2), 1)
-    for given, number in ((x, 16), ("e", 2), (e, 2), (s, 4), (x[0, 0], 2), ([x[0], [s], "e"], 32)):
+    choices: list[tuple[Any, int]] = [(x, 16), ("e", 2), (e, 2), (s, 4), (x[0, 0], 2), ([x[0], [s], "e"], 32)]
+    for given, number in choices:
         assert m.count(variables=given) == number
         assert len(list(m.iter_solutions(variables=given))) == number
         assert len(m.best_solutions(99, minimize=task.start, variables=given)) == number
@@ -118,7 +119,7 @@ def test_callbacks_are_checked_before_the_search() -> None:
     m, x, _ = _model()
     m.add(x == 5, weight=2)
     with pytest.raises(ModelError, match="on_solution"):
-        m.solve(on_solution=3)  # type: ignore[arg-type]
+        m.solve(on_solution=3)  # type: ignore[call-overload]
 
 
 def test_a_relaxation_of_nothing_violates_nothing() -> None:

@@ -133,7 +133,7 @@ def test_cp_sat_shows_each_better_solution(workers: int) -> None:
 def test_cp_sat_ends_where_the_caller_wants() -> None:
     m, x, y = small()
     seen = []
-    result = m.solve(backend="cp-sat", maximize=x * y - x, on_solution=lambda r: bool(seen.append(r)))  # type: ignore[func-returns-value]
+    result = m.solve(backend="cp-sat", maximize=x * y - x, on_solution=lambda r: bool(seen.append(r)))  # type: ignore[call-overload, func-returns-value]
     assert len(seen) == 1
     assert (result.status, result.values) == (Status.FEASIBLE, seen[0].values)
     assert m.solve(backend="cp-sat", on_solution=lambda r: False).status is Status.OPTIMAL

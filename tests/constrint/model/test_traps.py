@@ -179,9 +179,9 @@ def test_solutions_of_an_unbounded_model_are_listed_as_solve_finds_them() -> Non
 def test_comparisons_of_plain_numbers_that_hold_add_nothing(m: Model) -> None:
     x = m.variables["x"]
     before = len(m.constraints)
-    m.add(True, sum([]) <= 3, [np.bool_(True), x <= 3], name="few")  # type: ignore[arg-type]
+    m.add(True, sum([]) <= 3, [np.bool_(True), x <= 3], name="few")
     assert len(m.constraints) == before + 1
-    m += True  # type: ignore[arg-type]
+    m += True
     assert len(m.constraints) == before + 1
 
 
@@ -229,7 +229,7 @@ def test_misspelt_keywords_are_answered(m: Model, call: str) -> None:
 
 def test_british_spelling_is_answered(m: Model) -> None:
     with pytest.raises(TypeError, match="Did you mean 'minimize'"):
-        m.solve(minimise=m.variables["x"])  # type: ignore[call-arg]
+        m.solve(minimise=m.variables["x"])  # type: ignore[call-overload]
 
 
 def test_selectors_are_named_as_on_the_command_line(m: Model) -> None:

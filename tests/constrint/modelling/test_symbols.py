@@ -205,7 +205,7 @@ def test_what_is_no_value_or_member_says_why() -> None:
         (lambda: m.enum_var("e", []), "has no values"),
         (lambda: m.enum_var("e", ["a", "a"]), "'a' twice"),
         (lambda: m.enum_var("e", "abc"), "must be a list"),
-        (lambda: m.set_var("e", [[1]]), "are constants"),  # type: ignore[list-item]
+        (lambda: m.set_var("e", [[1]]), "are constants"),  # type: ignore[type-var]
         (lambda: m.set_var("e", [1, 2], min_size=3), "at least 3 and at most 2"),
         (lambda: 1 in team, "s.contains"),
         (lambda: len(team), "s.cardinality"),

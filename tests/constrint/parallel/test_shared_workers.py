@@ -42,9 +42,9 @@ def test_unbounded_variables_are_for_one_search(shares: list[object]) -> None:
             (18, 2),
             (36, 1),
         ]
-        assert m.solve(minimize=x + y, engine="interpreted", **how).objective == 13  # type: ignore[arg-type]
+        assert m.solve(minimize=x + y, engine="interpreted", **how).objective == 13  # type: ignore[call-overload]
         m.add(x * x - 2 * y * y == 1)
-        assert not m.solve(engine="interpreted", **how)  # type: ignore[arg-type]
+        assert not m.solve(engine="interpreted", **how)  # type: ignore[call-overload]
         free = ci.Model()
         z = free.int_var("z", 0, None)
         free.add(z % 7 == 3)
@@ -88,7 +88,7 @@ def test_ways_that_cannot_be_shared_say_so() -> None:
         with pytest.raises(ci.ModelError, match="number of workers"):
             m.solve(workers=wrong)  # type: ignore[arg-type]
     with pytest.raises(ci.ModelError, match=r"executor must be an executor of concurrent\.futures"):
-        m.solve(executor="threads")  # type: ignore[arg-type]
+        m.solve(executor="threads")  # type: ignore[call-overload]
 
 
 def test_assumptions_and_progress_go_with_workers(shares: list[object]) -> None:

@@ -143,7 +143,7 @@ def test_without_a_row_search_goes_on_where_it_was(
             minimize=marks[-1],
             engine=engine,
             learn=learn,
-            on_solution=lambda r, told=told: told.append(r.objective),  # type: ignore[misc]
+            on_solution=lambda r, told=told: told.append(r.objective),
         )
         assert (result.status, result.objective, told[-1]) == (Status.OPTIMAL, 25, 25)
         steps.append((result.statistics.nodes, result.statistics.solutions, told))

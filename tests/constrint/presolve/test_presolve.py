@@ -118,7 +118,7 @@ def test_equation_systems_against_brute_force(seed: int) -> None:
     model = Model()
     xs = [model.int_var(f"x{i}", -size, size, step=s) for i, s in enumerate(steps)]
     for row, bound in rows:
-        model.add(sum(a * x for a, x in zip(row, xs, strict=True)) == bound + 0 * xs[0])  # type: ignore[arg-type]
+        model.add(sum(a * x for a, x in zip(row, xs, strict=True)) == bound + 0 * xs[0])
     found = [tuple(r.values.values()) for r in model.iter_solutions()]
     assert sorted(found) == points
 
@@ -134,7 +134,7 @@ def test_equations_of_powers_against_brute_force(seed: int) -> None:
     bound = rng.randint(-40, 80)
     model = Model()
     xs = [model.int_var(f"x{i}", -6, 7, step=step) for i, step in enumerate(steps)]
-    model.add(sum(a * x**n for (a, n), x in zip(terms, xs, strict=True)) == bound + 0 * xs[0])  # type: ignore[arg-type]
+    model.add(sum(a * x**n for (a, n), x in zip(terms, xs, strict=True)) == bound + 0 * xs[0])
     expected = [
         p
         for p in itertools.product(*[range(-6, 8, step) for step in steps])

@@ -88,10 +88,10 @@ def test_each_better_solution_is_told_once(eager: None) -> None:
     for seed in range(DRAWN // 4):
         m, _, goal, way = drawn(seed, 4)
         told: list[Any] = []
-        r = m.solve(
+        r = m.solve(  # type: ignore[call-overload] # `append` gives None
             **towards(way, goal),
             engine="interpreted",
-            on_solution=lambda r, told=told: told.append(r.objective),  # type: ignore[misc]
+            on_solution=lambda r, told=told: told.append(r.objective),
         )
         assert told == sorted(set(told), reverse=way == "minimize"), seed
         assert told[-1:] == ([] if r.objective is None else [r.objective])

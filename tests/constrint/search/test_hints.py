@@ -71,7 +71,7 @@ def check(
         named = {"minimize": [(goal, direction)]}
         values = {tuple(one.items()): drawn.value(drawn.objective, one) for one in solutions}
         solutions = [one for one in solutions if values[tuple(one.items())] is not None]
-    result = model.solve(**named, **options, hint=hint, on_solution=seen.append)  # type: ignore[arg-type]
+    result = model.solve(**named, **options, hint=hint, on_solution=seen.append)  # type: ignore[call-overload]
     assert bool(result) == bool(solutions), where
     if not solutions:
         assert result.status is ci.Status.INFEASIBLE, where

@@ -101,7 +101,7 @@ def test_who_says_how_to_branch_has_his_way(hasty: None) -> None:
     for way in ({"branching": decide_first}, {"restarts": "luby"}, {"lns": True}, {"learn": False}):
         assert m.solve(**way, engine="interpreted").statistics.method == "branching"
     with pytest.raises(ModelError, match="learn is True, False"):
-        m.solve(learn="always")  # type: ignore[arg-type]
+        m.solve(learn="always")  # type: ignore[call-overload]
 
 
 @pytest.mark.timeout(900)  # the first use on a machine compiles
@@ -115,7 +115,7 @@ def test_the_path_depends_on_neither_engine_nor_clock(monkeypatch: pytest.Monkey
         monkeypatch.setattr(Pace, "adapt", lambda *_: None)
         with using(given):
             m = job_shop(draw_jobs(1, 6, 4))
-        s = (r := m.solve(engine=engine, learn="auto")).statistics  # type: ignore[arg-type]
+        s = (r := m.solve(engine=engine, learn="auto")).statistics  # type: ignore[call-overload]
         assert (s.engine, s.method) == (engine, "portfolio")
         walks.append((dict(r.values), s.nodes, s.failures, s.propagations, s.learned))
     assert walks[0] == walks[1] == walks[2]

@@ -121,7 +121,7 @@ def test_arrays_grow_in_both_engines(monkeypatch: pytest.MonkeyPatch) -> None:
         model = ci.Model()
         xs = [model.int_var(f"x{i}", 0, 1) for i in range(150)]
         model.add(ci.sum_(xs) >= 1)
-        assert model.solve(engine=engine)  # type: ignore[arg-type]
+        assert model.solve(engine=engine)  # type: ignore[call-overload]
     assert set(grown) == {"interpreted", "compiled"}
 
 

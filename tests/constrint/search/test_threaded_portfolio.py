@@ -99,7 +99,7 @@ def test_the_answer_depends_on_neither_speed_nor_engine(hasty: None, monkeypatch
         monkeypatch.setattr(Pace, "adapt", lambda *_: None)
         m = job_shop(draw_jobs(1, 6, 4))
         m.settings = hasty_settings(300, presolve={"least_tasks": 1 << 60})
-        s = (r := m.solve(engine=engine, workers=3)).statistics  # type: ignore[arg-type]
+        s = (r := m.solve(engine=engine, workers=3)).statistics  # type: ignore[call-overload]
         assert s.method == "portfolio"
         walks.append((dict(r.values), s.nodes, s.failures, s.propagations, s.learned))
     assert walks[0] == walks[1] == walks[2]

@@ -87,12 +87,12 @@ def test_all_ways_find_what_brute_force_finds(seed: int) -> None:
         assert sorted(found) == every
         for way in WAYS:
             improved: list[int] = []
-            r = m.solve(
+            r = m.solve(  # type: ignore[call-overload] # `append` gives None
                 minimize=goal,
                 engine="interpreted",
                 branching=brancher,
                 seed=turn,
-                on_solution=lambda s, improved=improved: improved.append(s.objective),  # type: ignore[misc]
+                on_solution=lambda s, improved=improved: improved.append(s.objective),
                 **way,
             )
             assert (r.objective, bool(r)) == (best, bool(every))
@@ -111,7 +111,8 @@ def test_engines_and_numbers_walk_the_same_tree(variables: Any) -> None:
             xs = [m.int_var(f"x{i}", offset, offset + 5) for i in range(6)]
             m.add(ci.all_different(xs), ci.all_different([x + 2 * i for i, x in enumerate(xs)]))
             goal = ci.sum_((-1) ** i * (i + 1) * x for i, x in enumerate(xs))
-            r = m.solve(maximize=goal, engine=engine, branching=ci.Brancher(variables, values), seed=7, **way)
+            brancher = ci.Brancher(variables, values)
+            r = m.solve(maximize=goal, engine=engine, branching=brancher, seed=7, **way)  # type: ignore[call-overload]
             s = r.statistics
             assert s.arithmetic == ("exact" if offset else "int64")
             assert s.engine == engine

@@ -22,7 +22,7 @@ def wide(values: int) -> Model:
     xs = [m.int_var(f"x{i}", 1, values) for i in range(5)]
     for (a, b), c in zip(pairwise(xs), xs[2:], strict=False):
         m.add((a * b + b * c + a * c) % 7 == 3)
-    m.add(sum(x * x for x in xs) <= values * values)  # type: ignore[arg-type]
+    m.add(sum(x * x for x in xs) <= values * values)
     return m
 
 
