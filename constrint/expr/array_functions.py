@@ -9,13 +9,13 @@ from typing import Any, NoReturn
 import numpy as np
 
 from constrint.errors import ModelError
-from constrint.expr import Const, IntExpr, as_bool, as_expr
+from constrint.expr import Const, IntExpr, as_expr
 from constrint.expr.arithmetic.choices import if_then_else
 from constrint.expr.arithmetic.divisors import gcd_, lcm_
 from constrint.expr.arithmetic.extremes import max_, min_
 from constrint.expr.arithmetic.truncation import truncmod
 from constrint.expr.array_indices import broadcast, numbers_of, taken
-from constrint.expr.array_operators import both, either, elements_of, elementwise, one_of
+from constrint.expr.array_operators import bitwise, elements_of, elementwise
 from constrint.expr.array_totals import TOTALS, truth
 from constrint.expr.arrays import ExprArray, array, made
 from constrint.expr.build import NotWhole, lifted
@@ -80,9 +80,11 @@ _BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "minimum": lambda a, b: min_(a, b),
     "gcd": lambda a, b: gcd_(a, b),
     "lcm": lambda a, b: lcm_(a, b),
-    "bitwise_and": both,
-    "bitwise_or": either,
-    "bitwise_xor": one_of,
+    "bitwise_and": bitwise(operator.and_),
+    "bitwise_or": bitwise(operator.or_),
+    "bitwise_xor": bitwise(operator.xor),
+    "left_shift": operator.lshift,
+    "right_shift": operator.rshift,
     "logical_and": lambda a, b: truth(a) & truth(b),
     "logical_or": lambda a, b: truth(a) | truth(b),
     "logical_xor": lambda a, b: truth(a) ^ truth(b),
@@ -91,7 +93,7 @@ _UNARY: dict[str, Callable[[Any], Any]] = {
     "negative": operator.neg,
     "positive": operator.pos,
     "absolute": abs,
-    "invert": lambda a: ~as_bool(a),
+    "invert": operator.invert,
     "logical_not": lambda a: ~truth(a),
     "square": lambda a: a**2,
     "sign": lambda a: (a > 0) - (a < 0),

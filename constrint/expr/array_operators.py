@@ -52,19 +52,17 @@ def condition(value: Any) -> BoolExpr:
     return as_bool(value)
 
 
-def both(left: Any, right: Any) -> BoolExpr:
-    """Both conditions."""
-    return condition(left) & condition(right)
+def bitwise(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """`&`, `|` or `^` of elements; beside a condition, 0 and 1 are conditions."""
 
+    def of_elements(left: Any, right: Any) -> Any:
+        if isinstance(left, BoolExpr) and isinstance(right, int):
+            right = as_bool(right)
+        elif isinstance(right, BoolExpr) and isinstance(left, int):
+            left = as_bool(left)
+        return function(left, right)
 
-def either(left: object, right: object) -> BoolExpr:
-    """One condition or both."""
-    return condition(left) | condition(right)
-
-
-def one_of(left: Any, right: Any) -> BoolExpr:
-    """One condition, and not the other."""
-    return condition(left) ^ condition(right)
+    return of_elements
 
 
 def _binary(function: Callable[[Any, Any], Any]) -> tuple[Any, Any]:
@@ -104,6 +102,10 @@ class Elementwise(Generic[Item, Rank]):
     __rfloordiv__: Operator[IntExpr, Rank]
     __mod__: Operator[IntExpr, Rank]
     __rmod__: Operator[IntExpr, Rank]
+    __lshift__: Operator[IntExpr, Rank]
+    __rlshift__: Operator[IntExpr, Rank]
+    __rshift__: Operator[IntExpr, Rank]
+    __rrshift__: Operator[IntExpr, Rank]
     __pow__: Operator[IntExpr, Rank]
     __rpow__: Operator[IntExpr, Rank]
     __truediv__: Operator[Any, Rank]
@@ -115,9 +117,11 @@ class Elementwise(Generic[Item, Rank]):
     __mod__, __rmod__ = _binary(operator.mod)
     __pow__, __rpow__ = _binary(operator.pow)
     __truediv__, __rtruediv__ = _binary(operator.truediv)
-    __and__, __rand__ = _binary(both)
-    __or__, __ror__ = _binary(either)
-    __xor__, __rxor__ = _binary(one_of)
+    __and__, __rand__ = _binary(bitwise(operator.and_))
+    __or__, __ror__ = _binary(bitwise(operator.or_))
+    __xor__, __rxor__ = _binary(bitwise(operator.xor))
+    __lshift__, __rlshift__ = _binary(operator.lshift)
+    __rshift__, __rrshift__ = _binary(operator.rshift)
     __lt__: Operator[BoolExpr, Rank] = _binary(operator.lt)[0]
     __le__: Operator[BoolExpr, Rank] = _binary(operator.le)[0]
     __gt__: Operator[BoolExpr, Rank] = _binary(operator.gt)[0]
@@ -137,8 +141,19 @@ class Elementwise(Generic[Item, Rank]):
 
         return matrix_product(other, self)
 
-    def __invert__(self) -> ExprArray[BoolExpr, Rank]:
-        found: ExprArray[BoolExpr, Rank] = self._each(lambda element: ~condition(element))
+    if TYPE_CHECKING:  # of conditions, conditions; of numbers, numbers
+
+        @overload
+        def __invert__(self: Elementwise[BoolExpr, Axes]) -> ExprArray[BoolExpr, Axes]: ...
+        @overload
+        def __invert__(self) -> ExprArray[IntExpr, Rank]: ...
+
+    def __invert__(self) -> Any:
+        return self._each(operator.invert)
+
+    def bits(self, count: int) -> ExprArray[IntExpr, Rank]:
+        """The last `count` bits of each element, as numbers that are at least 0."""
+        found: ExprArray[IntExpr, Rank] = self._each(lambda element: element.bits(count))
         return found
 
     def implies(self, other: object) -> ExprArray[BoolExpr]:

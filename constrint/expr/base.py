@@ -43,6 +43,7 @@ class Assignment(Protocol):
 IntLike: TypeAlias = Union["IntExpr", SupportsIndex]
 Operands: TypeAlias = "Iterable[IntLike | ExprArray]"  # an array may have any number of axes
 Comparing: TypeAlias = "Callable[[IntExpr, IntLike | Coefficient], BoolExpr]"
+Bitwise: TypeAlias = "Callable[[IntExpr, IntLike], IntExpr]"
 
 
 def _comparison(symbol: str) -> Comparing:
@@ -56,6 +57,18 @@ def _comparison(symbol: str) -> Comparing:
         return node
 
     return compare
+
+
+def _bitwise(symbol: str, name: str) -> tuple[Bitwise, Bitwise]:
+    """An operator on bits, and the same with exchanged operands."""
+
+    def forward(self: IntExpr, other: IntLike) -> IntExpr:
+        return NotImplemented if build.is_array(other) else getattr(bits, name)(symbol, self, other)
+
+    def backward(self: IntExpr, other: IntLike) -> IntExpr:
+        return NotImplemented if build.is_array(other) else getattr(bits, name)(symbol, other, self)
+
+    return forward, backward
 
 
 class IntExpr:
@@ -79,7 +92,7 @@ class IntExpr:
         return self
 
     __getstate__, __setstate__ = kept_place, at  # what copies and pickles keep beside the fields
-    _offered: tuple[str, ...] = ("children", "evaluate", "is_in", "position", "variables")
+    _offered: tuple[str, ...] = ("bits", "children", "evaluate", "is_in", "position", "variables")
     __dir__ = public_names
 
     @property
@@ -132,40 +145,18 @@ class IntExpr:
 
     __int__ = __float__ = __round__ = __trunc__ = __floor__ = __ceil__ = __index__
 
-    def _no_condition(self, other: object = None) -> NoReturn:
-        raise ModelError(
-            f"`{self}` is a number, and `&`, `|`, `^`, `~` take conditions. They bind more tightly than "
-            "comparisons: write `(x == 1) & (y == 2)`, with brackets"
-        )
+    def bits(self, count: int) -> IntExpr:
+        """The last `count` bits as a number that is at least 0: the remainder by ``2**count``."""
+        return bits.last_bits(self, count)
 
-    def __and__(self, other: object) -> BoolExpr:
-        if not build.is_array(other):
-            self._no_condition()
-        return NotImplemented
+    def __invert__(self) -> IntExpr:
+        return build.linear([(-1, self)], -1)
 
-    __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __and__
-
-    def __invert__(self) -> BoolExpr:
-        self._no_condition()
-
-    def __rshift__(self, other: object) -> NoReturn:
-        raise ModelError(
-            f"`>>` takes no expressions: instead of `{self} >> n` write `{self} // 2**n`; that a condition "
-            "a has b as a consequence, write `a.implies(b)`"
-        )
-
-    def __lshift__(self, other: object) -> NoReturn:
-        raise ModelError(f"`<<` takes no expressions: instead of `{self} << n` write `{self} * 2**n`")
-
-    def __rrshift__(self, other: object) -> NoReturn:
-        raise ModelError(
-            f"`>>` takes no expressions: instead of `{other} >> {self}` write `{other} // 2**{self}`"
-        )
-
-    def __rlshift__(self, other: object) -> NoReturn:
-        raise ModelError(
-            f"`<<` takes no expressions: instead of `{other} << {self}` write `{other} * 2**{self}`"
-        )
+    __and__, __rand__ = _bitwise("&", "joined")
+    __or__, __ror__ = _bitwise("|", "joined")
+    __xor__, __rxor__ = _bitwise("^", "joined")
+    __lshift__, __rlshift__ = _bitwise("<<", "shifted")
+    __rshift__, __rrshift__ = _bitwise(">>", "shifted")
 
     def __divmod__(self, other: IntLike) -> tuple[IntExpr, IntExpr]:
         return self // other, self % other
@@ -395,6 +386,6 @@ note_place = IntExpr.__dict__["_where"].__set__  # sets the place of an immutabl
 
 # At the end, because these modules import the classes above.
 from constrint.expr import build, conditions, evaluation, integers  # noqa: E402
-from constrint.expr.arithmetic import absolute, division, power  # noqa: E402
+from constrint.expr.arithmetic import absolute, bits, division, power  # noqa: E402
 
 CONSTANTS = {value: integers.Const(value) for value in range(-16, 257)}  # shared; nothing is noted on them

@@ -5,6 +5,9 @@ JSON, sympy, the lowering and the planner use the registry `constrint.expr.FUNCT
 """
 
 from constrint.expr.arithmetic.absolute import abs_ as abs_
+from constrint.expr.arithmetic.bits import bit_and as bit_and
+from constrint.expr.arithmetic.bits import bit_or as bit_or
+from constrint.expr.arithmetic.bits import bit_xor as bit_xor
 from constrint.expr.arithmetic.choices import element as element
 from constrint.expr.arithmetic.choices import if_then_else as if_then_else
 from constrint.expr.arithmetic.division import ceildiv as ceildiv

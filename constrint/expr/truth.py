@@ -13,6 +13,7 @@ from types import FrameType
 
 MOST_SOURCE = 2_000_000  # characters of a file that are parsed for a message
 _FUNCTIONS = {"max": "max_", "min": "min_", "any": "any_of", "all": "all_of", "sum": "sum_"}
+_BITS = {ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^"}
 _SIMPLE = (ast.Name, ast.Call, ast.Attribute, ast.Subscript, ast.Constant)
 _GENERAL = (
     ". Instead of `a <= x <= b` write `(a <= x) & (x <= b)`; instead of `and`, `or`, `not` write `&`, `|`, "
@@ -45,6 +46,11 @@ def _instead(frame: FrameType) -> str | None:
         return _told(node, f"~{_in_brackets(node.operand)}")
     if isinstance(node, ast.Compare) and len(node.ops) > 1:
         sides = [node.left, *node.comparators]
+        bit = _BITS.get(type(sides[1].op)) if len(sides) == 3 and isinstance(sides[1], ast.BinOp) else None
+        if bit is not None:  # `x == 1 & y == 2`: the operator binds more tightly than the comparisons
+            left = ast.Compare(sides[0], node.ops[:1], [sides[1].left])  # type: ignore[attr-defined] # seen above
+            right = ast.Compare(sides[1].right, node.ops[1:], sides[2:])  # type: ignore[attr-defined]
+            return _told(node, f"{_in_brackets(left)} {bit} {_in_brackets(right)}")
         parts = [
             ast.Compare(left, [sign], [right])
             for left, sign, right in zip(sides, node.ops, sides[1:], strict=False)

@@ -33,11 +33,11 @@ OPERAND_START = frozenset(
 )
 
 _CHARACTER_HINTS = {
-    "&": "write 'and'",
-    "|": "write 'or' (or 'divides', if that is meant)",
-    "~": "write 'not'",
+    "&": "write 'and', or of the bits of numbers bit_and(a, b)",
+    "|": "write 'or', or of the bits of numbers bit_or(a, b); of divisors 'divides'",
+    "~": "write 'not', or of the bits of a number -x - 1",
     "!": "write 'not', or != for 'differs from'",
-    "^": "a power is written **",
+    "^": "a power is written **, one or the other of the bits of numbers bit_xor(a, b)",
     ".": "numbers are integers; a range is written 1..8",
     '"': "there are no strings; an unusual name is written in backquotes: `x[0]`",
     "'": "there are no strings; an unusual name is written in backquotes: `x[0]`",

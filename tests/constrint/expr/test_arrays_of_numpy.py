@@ -102,6 +102,9 @@ BINARY = {
     "lcm": np.lcm,
     "np.add": np.add,
     "np.less": np.less,
+    "bits &": operator.and_,
+    "bits |": operator.or_,
+    "bits ^": np.bitwise_xor,
     "logical_and": np.logical_and,
     "logical_or": np.logical_or,
     "logical_xor": np.logical_xor,
@@ -112,6 +115,8 @@ POSITIVE = {
     "**": operator.pow,
     "fmod": np.fmod,
     "divmod": np.divmod,
+    "<<": operator.lshift,
+    ">>": np.right_shift,
 }
 LOGICAL: dict[Any, Callable[..., Any]] = {
     "&": operator.and_,
@@ -345,8 +350,7 @@ def test_values_beyond_int64_are_python_integers() -> None:
         (lambda x: np.linalg.norm(x), "linalg.norm is not defined"),
         (lambda x: x / 2, "does not give an integer"),
         (lambda x: np.arange(3) / x, "does not give an integer"),
-        (lambda x: x & 3, "condition"),
-        (lambda x: ~x, "a number is not a condition"),
+        (lambda x: x & (x == 3), "two conditions or two numbers"),
         (lambda x: x + np.arange(4), "shapes (3,) and (4,) do not match"),
         (lambda x: x @ np.arange(4), "mismatch"),
         (lambda x: x[x > 1], "mask of conditions"),
