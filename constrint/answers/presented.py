@@ -81,7 +81,7 @@ class PresentedGoals:
 
         amounts = {one: found[soft.violated] for one, soft in self.weights.items()}
         violated = [one for one, amount in amounts.items() if amount]
-        total = plain_sum(times(self.weights[one].weight, int(amounts[one])) for one in violated)
+        total = plain_sum(times(self.weights[one].weight, int(amount)) for one, amount in amounts.items())
         return replace(found, violation=total, violated=tuple(violated))
 
     def in_user_terms(self, on_solution: OnSolution | None) -> OnSolution | None:

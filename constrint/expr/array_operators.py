@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar, ov
 
 from constrint.errors import ModelError
 from constrint.expr import BoolExpr, IntExpr, IntLike, as_bool
+from constrint.expr.arithmetic.arguments import of_frame
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar as TypeVarWithDefault
@@ -81,6 +82,7 @@ class Elementwise(Generic[Item, Rank]):
     """The operators of `ExprArray`."""
 
     __slots__ = ("flat", "shape")
+    __pandas_priority__ = 10_000  # above a data frame's 4000: pandas leaves operators to this class
     flat: tuple[Item, ...]
     shape: Rank
 
@@ -174,7 +176,7 @@ class Elementwise(Generic[Item, Rank]):
 
 
 def elements_of(value: Any) -> tuple[Sequence[Any], tuple[int, ...]] | None:
-    """The elements and the shape of an array, or of nested lists; None for anything else."""
+    """The elements and the shape of an array, series, range or nested lists; None for anything else."""
     if isinstance(value, Elementwise):
         return value.flat, value.shape
     if isinstance(value, list | tuple):
@@ -186,9 +188,14 @@ def elements_of(value: Any) -> tuple[Sequence[Any], tuple[int, ...]] | None:
             raise ModelError(f"the rows of an array have one shape, not {' and '.join(map(str, shapes))}")
         flat = [element for part in parts if part is not None for element in part[0]]
         return flat, (len(value), *shapes.pop())
+    if isinstance(value, int | IntExpr):
+        return None
     if hasattr(value, "__array_interface__") and hasattr(value, "tolist") and hasattr(value, "ravel"):
         return value.ravel().tolist(), tuple(value.shape)
-    return None
+    if isinstance(value, range):
+        return value, (len(value),)
+    inner = of_frame(value)
+    return None if inner is value else elements_of(inner)
 
 
 def elementwise(function: Callable[[Any, Any], Any], left: Any, right: Any) -> ExprArray[Any]:

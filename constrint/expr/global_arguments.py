@@ -7,7 +7,7 @@ from typing import Any
 
 from constrint.errors import ModelError
 from constrint.expr import BoolExpr, Const, IntExpr, IntLike, Operands, as_expr, placed
-from constrint.expr.arithmetic.arguments import flat
+from constrint.expr.arithmetic.arguments import flat, of_frame
 from constrint.expr.enumerated import coded
 from constrint.expr.global_expr import Definition, Function, Kind, Part, Relation
 from constrint.support.arguments import integer_list
@@ -36,14 +36,14 @@ def rows_of(rows: Iterable[Iterable[int]], what: str) -> tuple[tuple[int, ...], 
     """A list of lists of constants, or a two-dimensional numpy array; raises `ModelError` otherwise."""
     if isinstance(rows, str) or not isinstance(rows, Iterable):
         raise ModelError(f"{what} must be lists of integers, not {rows!r}: write such as [[1, 2], [3, 4]]")
-    return tuple([integers(row, f"each of {what}") for row in rows])
+    return tuple([integers(row, f"each of {what}") for row in of_frame(rows)])
 
 
 def matrix_of(rows: Iterable[Operands], what: str) -> tuple[tuple[IntExpr, ...] | tuple[int, ...], ...]:
     """Lists of expressions; of integers where all entries are constants. Raises `ModelError` otherwise."""
     if isinstance(rows, str) or not isinstance(rows, Iterable):
         raise ModelError(f"{what} must be lists of expressions, not {rows!r}: write such as [[x, 1], [2, y]]")
-    return plain_matrix(tuple([expressions(row, f"each of {what}") for row in rows]))
+    return plain_matrix(tuple([expressions(row, f"each of {what}") for row in of_frame(rows)]))
 
 
 def plain_matrix(rows: tuple[tuple[IntExpr, ...], ...]) -> tuple[tuple[IntExpr, ...] | tuple[int, ...], ...]:

@@ -21,6 +21,7 @@ from constrint.expr import (
     linear,
     placed,
 )
+from constrint.expr.arithmetic.arguments import of_frame
 from constrint.expr.domain import Domain
 from constrint.expr.enumerated import EnumExpr, Valued, coded_rows, position
 from constrint.expr.global_arguments import expressions, function
@@ -170,9 +171,9 @@ def table(values: Iterable[Valued], rows: Iterable[Sequence[Hashable]]) -> BoolE
     Args:
         values: The expressions.
         rows: Constants, one for each expression, labels for enumerations; None or "*" stands for any value.
-            A numpy array is one too.
+            A numpy array or a data frame is one too.
     """
-    values, rows = coded_rows(values, rows)
+    values, rows = coded_rows(values, of_frame(rows))
     if getattr(getattr(rows, "dtype", None), "kind", "") in ("i", "u"):
         return builders.table(values, rows)  # type: ignore[arg-type]  # an array of integers
     listed = [row if isinstance(row, str) else list(row) for row in rows]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias, overload
 
 from constrint.errors import ModelError, Position
 from constrint.expr import BoolExpr, IntExpr
+from constrint.expr.arithmetic.arguments import of_frame
 from constrint.expr.arrays import ExprArray
 from constrint.support.record import record
 
@@ -130,7 +131,7 @@ def _flat(conditions: Iterable[object]) -> Iterator[object]:
         if isinstance(one, ExprArray):
             yield from _flat(one.flat)
         elif isinstance(one, Iterable) and not isinstance(one, str | bytes | IntExpr | Mapping):
-            yield from _flat(one)
+            yield from _flat(of_frame(one))
         else:
             yield one
 

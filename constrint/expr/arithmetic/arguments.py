@@ -35,6 +35,7 @@ def flat(values: Any) -> Iterable[Any]:
     if type(values) not in _PLAIN:
         if _is_own_array(values):
             return tuple(values.flat)
+        values = of_frame(values)
         if isinstance(values, IntExpr) or not isinstance(values, Iterable):
             raise ModelError(f"a list of expressions is needed here, not {values!r}: write such as [x, y]")
     elements = list(values)
@@ -54,6 +55,11 @@ def flat(values: Any) -> Iterable[Any]:
         else:
             found.append(value)
     return found
+
+
+def of_frame(value: Any) -> Any:
+    """The numpy array of a series or a data frame, which iterates over names; other values as they are."""
+    return value.to_numpy() if hasattr(value, "to_numpy") and hasattr(value, "shape") else value
 
 
 def _is_own_array(value: object) -> bool:
