@@ -17,8 +17,7 @@ from constrint.expr.arithmetic.truncation import truncmod
 from constrint.expr.array_indices import broadcast, numbers_of, taken
 from constrint.expr.array_operators import bitwise, elements_of, elementwise
 from constrint.expr.array_totals import TOTALS, truth
-from constrint.expr.arrays import ExprArray, array, made
-from constrint.expr.build import NotWhole, lifted
+from constrint.expr.arrays import ExprArray, array, element_like, made
 
 
 def refused(name: str) -> NoReturn:
@@ -191,16 +190,8 @@ def _by_objects(function: Any, args: tuple[Any, ...], options: dict[str, Any]) -
     except ValueError as error:
         raise ModelError(f"np.{function.__name__}: {error}") from None
     if isinstance(found, np.ndarray):
-        return made([_element(one) for one in found.flat], found.shape)
-    return _element(found)
-
-
-def _element(value: object) -> Any:
-    """An element of an array: an expression, or one with fractional coefficients."""
-    try:
-        return as_expr(value)
-    except NotWhole:
-        return lifted(value)
+        return made([element_like(one) for one in found.flat], found.shape)
+    return element_like(found)
 
 
 def _has_arrays(value: object) -> bool:

@@ -11,6 +11,7 @@ from constrint.expr import BoolExpr, IntExpr, IntLike, as_expr
 from constrint.expr.array_operators import Item, One, Rank, Three, Two, elements_of
 from constrint.expr.array_shapes import Shape, nested, shape_of
 from constrint.expr.array_totals import Reducible
+from constrint.expr.build import NotWhole, lifted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -292,4 +293,12 @@ def array(values: object) -> ExprArray[Any, Any]:
     found = elements_of(values)
     if found is None:
         found = [values], ()
-    return ExprArray([as_expr(one) for one in found[0]], found[1])
+    return ExprArray([element_like(one) for one in found[0]], found[1])
+
+
+def element_like(value: object) -> Any:
+    """An element of an array: an expression, or one with fractional coefficients."""
+    try:
+        return as_expr(value)
+    except NotWhole:
+        return lifted(value)

@@ -42,6 +42,7 @@ class Assignment(Protocol):
 
 IntLike: TypeAlias = Union["IntExpr", SupportsIndex]
 Operands: TypeAlias = "Iterable[IntLike | ExprArray]"  # an array may have any number of axes
+Summand: TypeAlias = Union[IntLike, "Rational", "Coefficient"]
 Comparing: TypeAlias = "Callable[[IntExpr, IntLike | Coefficient], BoolExpr]"
 Bitwise: TypeAlias = "Callable[[IntExpr, IntLike], IntExpr]"
 

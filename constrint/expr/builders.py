@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, Union, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from constrint.errors import ModelError
 from constrint.expr import (
@@ -22,15 +22,14 @@ from constrint.expr import (
     placed,
 )
 from constrint.expr.arithmetic.arguments import flat, listed
+from constrint.expr.base import Summand
 from constrint.expr.build import NotWhole
 from constrint.expr.domain import Domain
 from constrint.expr.enumerated import EnumExpr, Valued
 from constrint.support.arguments import integer_list
 
 if TYPE_CHECKING:
-    from constrint.expr.rational import Coefficient, Rational
-
-Summand: TypeAlias = Union[IntLike, "Rational", "Coefficient"]
+    from constrint.expr.rational import Rational
 
 
 @overload

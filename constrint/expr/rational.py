@@ -184,6 +184,15 @@ def compared(operator: str, left: object, right: object) -> BoolExpr:
     return build.compare(operator, *scaled)
 
 
+def common(values: Iterable[object]) -> tuple[list[IntExpr], Callable[[IntExpr], Rational]]:
+    """Numbers and expressions with one denominator: their numerators, and what makes a fraction of one."""
+    parts = [lifted(value) for value in values]
+    whole = lcm(*[part.denominator for part in parts])
+    numerators = [build.linear([(whole // part.denominator, part.numerator)]) for part in parts]
+    is_float = any(part.is_float for part in parts)
+    return numerators, lambda numerator: Rational(numerator, whole, is_float)
+
+
 def total(values: Iterable[object]) -> Rational:
     """The sum of numbers and expressions."""
     parts = [lifted(value) for value in values]

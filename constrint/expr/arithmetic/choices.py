@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast, overload
 from constrint.errors import ModelError, Undefined
 from constrint.expr.arithmetic.arguments import flat
 from constrint.expr.arithmetic.base import IntFunction, domain_of, function
-from constrint.expr.base import Assignment, BoolExpr, IntExpr, IntLike
-from constrint.expr.build import as_bool, as_expr
+from constrint.expr.base import Assignment, BoolExpr, IntExpr, IntLike, Operands, Summand
+from constrint.expr.build import NotWhole, as_bool, as_expr
 from constrint.expr.conditions import Comparison, Member
 from constrint.expr.domain import Domain
 from constrint.expr.integers import Const, Sum
@@ -20,6 +20,7 @@ from constrint.support.record import record
 if TYPE_CHECKING:
     from constrint.expr.arithmetic.protocols import LoweringProtocol
     from constrint.expr.enumerated import EnumExpr
+    from constrint.expr.rational import Rational
 
 TRUE, FALSE = 0, 1  # literals
 
@@ -159,16 +160,12 @@ class IfThenElse(IntFunction):
 
 
 @overload
-def element(values: Iterable[IntLike], index: IntLike | EnumExpr) -> IntExpr: ...
-
-
+def element(values: Operands, index: IntLike | EnumExpr) -> IntExpr: ...  # type: ignore[overload-overlap] # whole numbers are both
 @overload
 def element(values: Iterable[EnumExpr | str], index: IntLike | EnumExpr) -> EnumExpr: ...
-
-
-def element(
-    values: Iterable[IntLike] | Iterable[EnumExpr | str], index: IntLike | EnumExpr
-) -> IntExpr | EnumExpr:
+@overload
+def element(values: Iterable[Summand], index: IntLike | EnumExpr) -> Rational: ...
+def element(values: Iterable[Any], index: IntLike | EnumExpr) -> IntExpr | EnumExpr | Rational:
     """``values[index]``, counted from 0; undefined for an index outside.
 
     The values may be expressions; where one of them is undefined, the element is, whichever is chosen. They
@@ -187,7 +184,7 @@ def element(
         kept: Any = values if hasattr(values, "__len__") else list(values)
         (index,) = positions([index], kept)
         values = kept
-    found: IntExpr | EnumExpr = element_of(flat(values), as_expr(index))
+    found: IntExpr | EnumExpr | Rational = element_of(flat(values), as_expr(index))
     return found
 
 
@@ -196,13 +193,18 @@ def element_of(values: Iterable[Any], index: IntExpr) -> Any:
     values = values if isinstance(values, tuple | list) else list(values)
     try:
         entries = tuple([as_expr(value) for value in values])
-    except ModelError:
+    except ModelError as problem:
         from constrint.expr.enumerated import chosen_label
 
         chosen = chosen_label(values, index)
-        if chosen is None:
+        if chosen is not None:
+            return chosen
+        if not isinstance(problem, NotWhole):
             raise
-        return chosen
+        from constrint.expr.rational import common
+
+        numerators, divided = common(values)
+        return divided(element_of(numerators, index))
     if not entries:
         raise ModelError("element needs at least one value: write element([a, b], index)")
     constants = [entry.value for entry in entries if isinstance(entry, Const)]
@@ -212,16 +214,12 @@ def element_of(values: Iterable[Any], index: IntExpr) -> Any:
 
 
 @overload
-def if_then_else(condition: object, then: IntLike, otherwise: IntLike) -> IntExpr: ...
-
-
+def if_then_else(condition: object, then: IntLike, otherwise: IntLike) -> IntExpr: ...  # type: ignore[overload-overlap] # whole numbers are both
 @overload
 def if_then_else(condition: object, then: EnumExpr | str, otherwise: EnumExpr | str) -> EnumExpr: ...
-
-
-def if_then_else(
-    condition: object, then: IntLike | EnumExpr | str, otherwise: IntLike | EnumExpr | str
-) -> IntExpr | EnumExpr:
+@overload
+def if_then_else(condition: object, then: Summand, otherwise: Summand) -> Rational: ...
+def if_then_else(condition: object, then: Any, otherwise: Any) -> IntExpr | EnumExpr | Rational:
     """`then` where the condition holds, else `otherwise`; the one that is not chosen need not be defined.
 
     They are numbers, or enumerations and their labels.
@@ -229,11 +227,16 @@ def if_then_else(
     test = as_bool(condition)
     try:
         return IfThenElse(test, as_expr(then), as_expr(otherwise))
-    except ModelError:
+    except ModelError as problem:
         from constrint.expr.enumerated import EnumExpr, common_numbers
 
         numbers = common_numbers([then, otherwise])
-        if numbers is None:
+        if numbers is not None:
+            codes = [as_expr(numbers.of(one)) for one in (then, otherwise)]
+            return EnumExpr(numbers.values, IfThenElse(test, *codes))
+        if not isinstance(problem, NotWhole):
             raise
-        codes = [as_expr(numbers.of(one)) for one in (then, otherwise)]
-        return EnumExpr(numbers.values, IfThenElse(test, *codes))
+        from constrint.expr.rational import common
+
+        (first, second), divided = common((then, otherwise))
+        return divided(IfThenElse(test, first, second))

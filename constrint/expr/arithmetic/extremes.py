@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import reduce
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
-from constrint.expr.arithmetic.arguments import arguments
+from constrint.expr.arithmetic.arguments import arguments, listed
 from constrint.expr.arithmetic.base import Bounds, Nary, function
-from constrint.expr.base import IntLike, Operands
+from constrint.expr.base import IntLike, Operands, Summand
+from constrint.expr.build import NotWhole
 from constrint.expr.ranges import Known, between, joined, total
 from constrint.expr.sums import Linear
 from constrint.propagators import Maximum, Minimum
@@ -16,6 +17,7 @@ from constrint.propagators import Maximum, Minimum
 if TYPE_CHECKING:
     from constrint.expr.arithmetic.protocols import LoweringProtocol, RangesProtocol
     from constrint.expr.base import IntExpr
+    from constrint.expr.rational import Rational
 
 
 class _Extreme(Nary):
@@ -103,11 +105,30 @@ def _least(values: Sequence[Known]) -> Known:
     return found
 
 
-def min_(*values: IntLike | Operands) -> IntExpr:
+@overload
+def min_(*values: IntLike | Operands) -> IntExpr: ...  # type: ignore[overload-overlap] # whole numbers are both
+@overload
+def min_(*values: Summand | Iterable[Summand]) -> Rational: ...
+def min_(*values: Any) -> IntExpr | Rational:
     """The least of the arguments, or of one iterable."""
-    return Min(arguments(values, "min_"))
+    return _extreme(Min, values, "min_")
 
 
-def max_(*values: IntLike | Operands) -> IntExpr:
+@overload
+def max_(*values: IntLike | Operands) -> IntExpr: ...  # type: ignore[overload-overlap] # whole numbers are both
+@overload
+def max_(*values: Summand | Iterable[Summand]) -> Rational: ...
+def max_(*values: Any) -> IntExpr | Rational:
     """The greatest of the arguments, or of one iterable."""
-    return Max(arguments(values, "max_"))
+    return _extreme(Max, values, "max_")
+
+
+def _extreme(kind: type[Min | Max], values: tuple[Any, ...], name: str) -> IntExpr | Rational:
+    parts = listed(values)
+    try:
+        return kind(arguments(parts, name))
+    except NotWhole:
+        from constrint.expr.rational import common
+
+        numerators, divided = common(parts)
+        return divided(kind(tuple(numerators)))

@@ -34,6 +34,8 @@ from constrint.support.limits import Budget, LimitExceeded
 if TYPE_CHECKING:
     from lark import Token, Tree
 
+    from constrint.frontends.text.expressions import ExpressionReader
+
     Node: TypeAlias = Tree[Token]
 
 
@@ -55,6 +57,8 @@ class CallReader(IndexReader):
         found = self.found(word)
         if isinstance(found, Template):
             return self._applied(tree, found, arguments)
+        if word in _OF_FRACTIONS:
+            return self._maybe_of_fractions(tree, word, arguments)
         if word in AGGREGATES:
             return AGGREGATES[word].read(self, tree, arguments)
         if word in global_calls.NAMES:
@@ -62,6 +66,20 @@ class CallReader(IndexReader):
         if word not in CALLED:
             raise self.no_function(name)
         return self._function(tree, word, arguments)
+
+    def _maybe_of_fractions(self, tree: Node, word: str, arguments: list[Node]) -> Value:
+        met, depth = self.fractions_met, self._depth
+        try:
+            if word in AGGREGATES:
+                return AGGREGATES[word].read(self, tree, arguments)
+            return self._function(tree, word, arguments)
+        except ParseError:
+            if self.fractions_met == met:
+                raise
+            self._depth = depth
+            from constrint.frontends.text.fractions import call
+
+            return call(cast("ExpressionReader", self), tree, word, arguments)
 
     def _function(self, tree: Node, name: str, arguments: list[Node]) -> IntExpr:
         function = CALLED[name]
@@ -114,6 +132,10 @@ class CallReader(IndexReader):
         found = self.in_one_list(tree, value)
         if found is None:
             text = self.position(tree).text
+            if _has_fractions(value):
+                self.fractions_met += 1
+                message = f"'{text}' has fractions, and integers are needed here"
+                raise self.error(tree, message, "multiply them by their denominator")
             raise self.error(tree, f"'{text}' is {kind_of(value)}, not a list of numbers")
         return found
 
@@ -189,6 +211,7 @@ class CallReader(IndexReader):
 
     def _levels(self, tree: Node, value: Value) -> int:
         """How deep lists stand in each other by what their names stand for; each list is visited once."""
+        value = getattr(value, "numerator", value)  # of a fraction
         if isinstance(value, IntExpr):
             if value.children:
                 self.note_depth(tree, value)
@@ -307,6 +330,14 @@ CALLED: dict[str, type[IntFunction]] = {
     "ceildiv": _CeilDiv,
 }
 """The registered functions that are called by name."""
+
+_OF_FRACTIONS = frozenset(["abs", "if_then_else", "max", "min", "sum"])
+"""Functions that take fractions, too."""
+
+
+def _has_fractions(value: Value) -> bool:
+    return any(hasattr(one, "numerator") for one in (value.items if isinstance(value, Items) else (value,)))
+
 
 _COLLECTIONS = frozenset(["list", "name", "index", "call", "range", "braces", "group", "comprehension"])
 """Trees that may stand for a list."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from constrint.errors import ParseError, Undefined
 from constrint.expr import (
@@ -42,8 +42,12 @@ from constrint.support.limits import Budget
 if TYPE_CHECKING:
     from lark import Token, Tree
 
+    from constrint.expr.rational import Rational
+
     Node: TypeAlias = Tree[Token]
 
+_WHOLE = (IntExpr, Domain, str)
+Rule: TypeAlias = "Callable[[ExpressionReader, Place, list[Part]], IntExpr]"
 Part: TypeAlias = "IntExpr | Domain | str"
 """An operand, the set after `in`, or a token between them."""
 
@@ -68,13 +72,22 @@ class ExpressionReader(CallReader):
         if nests:
             self.budget.depth(self._depth, partial(self.where, tree))
         rule = RULES.get(tree.data)
-        found = _VALUES[tree.data](self, tree) if rule is None else rule(self, tree, self._parts(tree))
+        found = _VALUES[tree.data](self, tree) if rule is None else self._operation(tree, rule)
         self._depth -= nests
         return found.at(self.span(tree)) if isinstance(found, IntExpr) else found
 
+    def _operation(self, tree: Node, rule: Rule) -> Value:
+        parts = self._parts(tree)
+        divides = tree.data == "product" and "/" in parts[1::2]
+        if not divides and all(isinstance(part, _WHOLE) for part in parts):
+            return rule(self, tree, parts)
+        from constrint.frontends.text.fractions import operation
+
+        return operation(self, tree, parts)
+
     def _parts(self, tree: Node) -> list[Part]:
         """The operands of an operator, with its tokens between them."""
-        read = self.boolean if tree.data in LOGICAL else self.integer
+        read: Callable[[Node], Any] = self.boolean if tree.data in LOGICAL else self.operand
         parts: list[Part] = []
         for child in tree.children:
             if not hasattr(child, "data"):
@@ -91,6 +104,13 @@ class ExpressionReader(CallReader):
         if not isinstance(found, IntExpr):
             raise unusable(self, tree, found)
         return found
+
+    def operand(self, tree: Node) -> IntExpr | Rational:
+        """An integer, a condition or a fraction."""
+        found = self.value(tree)
+        if isinstance(found, IntExpr) or hasattr(found, "numerator"):
+            return cast("IntExpr | Rational", found)
+        raise unusable(self, tree, found)
 
     def integer(self, tree: Node) -> IntExpr:
         """An operand of arithmetic; a condition counts as 0 or 1."""
@@ -132,9 +152,10 @@ class ExpressionReader(CallReader):
     def _number(self, tree: Node) -> IntExpr:
         return Const(self.number(as_token(tree.children[0])))
 
-    def _decimal(self, tree: Node) -> IntExpr:
-        message = f"{as_token(tree.children[0])} is not an integer: decimals stand in objectives only"
-        raise self.error(tree, message, "multiply both sides so that all numbers are integers")
+    def _decimal(self, tree: Node) -> Value:
+        from constrint.frontends.text.fractions import decimal
+
+        return decimal(self, tree)
 
     def _truth(self, tree: Node) -> IntExpr:
         return BoolConst(tree.children[0] == "true")
@@ -164,7 +185,7 @@ def _product(reader: ExpressionReader, place: Place, parts: list[Part]) -> IntEx
         operator, factor = parts[i], cast("IntExpr", parts[i + 1])
         if operator == "/":
             hint = "integers have no '/': write a // b (rounds down) or ceildiv(a, b) (rounds up)"
-            raise reader.error(_operator(place, i), "'/' stands in objectives only", hint)
+            raise reader.error(_operator(place, i), "'/' stands beside fractions only", hint)
         if operator == "*":
             if remainder:
                 raise _ambiguous_remainder(reader, place, i)
@@ -231,17 +252,6 @@ def _chain(reader: ExpressionReader, place: Place, parts: list[Part]) -> IntExpr
     return links[0] if len(links) == 1 else And(tuple(links))
 
 
-def is_fractional(tree: Node) -> bool:
-    """Whether a decimal number or a `/` stands in an expression."""
-    stack: list[object] = [tree]
-    while stack:
-        part = stack.pop()
-        if part == "/" or getattr(part, "data", "") == "decimal":
-            return True
-        stack.extend(getattr(part, "children", ()))
-    return False
-
-
 def compare(operator: str, left: IntExpr, right: IntExpr) -> BoolExpr:
     """A comparison; of two conditions, equality is that both hold or neither."""
     if operator == "divides":
@@ -262,7 +272,7 @@ def _conditions(parts: list[Part]) -> tuple[BoolExpr, ...]:
 LOGICAL = frozenset(["iff", "implies", "or_", "and_", "not_"])
 """Operators whose operands are conditions."""
 
-RULES: dict[str, Callable[[ExpressionReader, Place, list[Part]], IntExpr]] = {
+RULES: dict[str, Rule] = {
     "iff": lambda reader, place, parts: Iff(*_conditions(parts)),
     "implies": lambda reader, place, parts: Implies(*_conditions(parts)),
     "or_": lambda reader, place, parts: Or(_conditions(parts)),

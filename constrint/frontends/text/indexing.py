@@ -14,7 +14,7 @@ from constrint.expr import BoolExpr, Comparison, Const, Element, IntExpr, linear
 from constrint.expr.arithmetic.choices import element_of, inside
 from constrint.frontends.constants import name_of, subtrees
 from constrint.frontends.text.labels import check_index
-from constrint.frontends.text.meanings import Array, Axis, Value, kind_of
+from constrint.frontends.text.meanings import Array, Axis, Items, Value, kind_of
 from constrint.frontends.text.sequences import SequenceReader, unusable
 
 if TYPE_CHECKING:
@@ -41,6 +41,12 @@ class IndexReader(SequenceReader):
             return self._of_constants(base, value, indices[0])
         array = self.array_of(value)
         if array is None:
+            if isinstance(value, Items):
+                from constrint.frontends.text.fractions import entry
+
+                found = entry(value, indices)
+                if found is not None:
+                    return found
             raise self._no_array(base, value)
         if len(subscripts) > len(array.axes):
             message = f"{len(subscripts)} indices for {self._text(base)}, which has {len(array.axes)}"

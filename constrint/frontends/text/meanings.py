@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from lark import Token, Tree
 
     from constrint.expr.position import Source
+    from constrint.expr.rational import Rational
 
     Node: TypeAlias = Tree[Token]
 
@@ -160,7 +161,9 @@ class Template:
     source: Source
 
 
-Value: TypeAlias = IntExpr | tuple[int, ...] | Domain | Array | Items | EnumerationType | Template
+Value: TypeAlias = (
+    "IntExpr | tuple[int, ...] | Domain | Array | Items | EnumerationType | Template | Rational"
+)
 """The meaning of a name or argument; a tuple is a list or set of constants, a Domain a range."""
 
 KINDS: dict[type, str] = {

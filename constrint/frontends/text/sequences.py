@@ -380,6 +380,11 @@ def _listed(items: list[Value]) -> Value:
 def unusable(reader: NameReader, tree: Node, value: Value) -> ParseError:
     """The error for a value where a number or condition is needed."""
     text = reader.position(tree).text
+    if hasattr(value, "numerator") and not isinstance(value, IntExpr):
+        reader.fractions_met += 1
+        message = f"'{text}' is not an integer: fractions stand in sums, products, comparisons and objectives"
+        hint = "integers have no '/': write a // b (rounds down) or ceildiv(a, b) (rounds up)"
+        return reader.error(tree, message, hint if "/" in text else "multiply by the denominator")
     if tree.data == "list":
         hint = "take an element, [3, 5, 7][k], or write x in [3, 5, 7]"
         return reader.error(tree, "a list is not a number", hint)

@@ -18,7 +18,6 @@ from constrint.frontends.constants import as_tree, name_of, subtrees
 from constrint.frontends.formats import reader_of
 from constrint.frontends.text.declared_names import declared_by
 from constrint.frontends.text.declaring import is_binding, is_membership
-from constrint.frontends.text.expressions import is_fractional
 from constrint.frontends.text.includes import Folders
 from constrint.frontends.text.meanings import Value
 from constrint.frontends.text.names import shown_value
@@ -324,11 +323,7 @@ class TextReader(ParameterReader):
 
     def _target(self, tree: Node) -> Target:
         """The target of an objective; it may have fractional coefficients."""
-        if not is_fractional(tree):
-            return self.integer(tree)
-        from constrint.frontends.text.fractions import target_of
-
-        return target_of(self, tree)
+        return self.operand(tree)
 
     def _preferences(self, tree: Node) -> None:
         for preference in tree.children:

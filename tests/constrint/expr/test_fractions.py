@@ -157,7 +157,7 @@ def test_what_is_no_fraction_is_an_error_that_says_why() -> None:
         (lambda: half / y, "divides by a constant"),
         (lambda: 1 / half, "divides by a constant"),
         (lambda: half / 0, "division by 0"),
-        (lambda: ci.max_(half, y), "stand in sums, multiples, comparisons and objectives"),
+        (lambda: ci.gcd_(half, y), "stand in sums, multiples, comparisons and objectives"),
         (lambda: ci.all_different([half, y]), "stand in sums, multiples, comparisons and objectives"),  # type: ignore[list-item]
         (lambda: m.let("name", half), "stand in sums, multiples, comparisons and objectives"),  # type: ignore[call-overload]
         (lambda: m.add(half), "must be a condition"),
@@ -186,6 +186,36 @@ def test_arrays_take_fractions() -> None:
     assert result[xs].tolist() == [2, 0, 2]
     assert result[0.25 * xs].tolist() == [0.5, 0.0, 0.5]
     assert "/ 2" in repr(0.5 * xs)
-    for wrong in (lambda: (0.5 * xs).max(), lambda: (0.5 * xs)[xs[0]], lambda: (0.5 * xs) // 2):
-        with pytest.raises(ci.ModelError):
-            wrong()
+    with pytest.raises(ci.ModelError):
+        (0.5 * xs) // 2
+
+
+def test_functions_of_fractions_are_exact() -> None:
+    m = ci.Model()
+    x, y, k = m.int_var("x", 0, 5), m.int_var("y", -2, 4), m.int_var("k", -1, 3)
+    prices = [0.5, Fraction(1, 3), 2]
+    third = Fraction(1, 3)
+    pairs: list[tuple[Any, Any]] = [
+        (ci.max_(0.5 * x, y), lambda x, y, k: max(Fraction(x, 2), y)),
+        (ci.min_([third * x, y, 0.25]), lambda x, y, k: min(third * x, y, Fraction(1, 4))),
+        (ci.max_(0.5 * one for one in (x, y)), lambda x, y, k: Fraction(max(x, y), 2)),
+        (ci.element(prices, k) * x, lambda x, y, k: [Fraction(1, 2), third, 2][k] * x),
+        (ci.array(prices)[k], lambda x, y, k: [Fraction(1, 2), third, 2][k]),
+        (ci.element([0.5 * x, y], k), lambda x, y, k: [Fraction(x, 2), y][k]),
+        (ci.if_then_else(x > y, 0.5 * x, third), lambda x, y, k: Fraction(x, 2) if x > y else third),
+        ((ci.array([x, y]) * [0.5, 2]).min(), lambda x, y, k: min(Fraction(x, 2), 2 * y)),
+        (abs(0.5 * x - y) * y, lambda x, y, k: abs(Fraction(x, 2) - y) * y),
+    ]
+    points = [(a, b, c) for a in range(6) for b in range(-2, 5) for c in range(-1, 4)]
+    for expr, meaning in pairs:
+        is_indexed = "k" in repr(expr)
+        length = 2 if "[x, 2 * y]" in repr(expr) else 3
+        where = [one for one in points if not is_indexed or 0 <= one[2] < length]
+        for bound in (0.5, third, 1):
+            again = m.copy()
+            again.add(expr <= bound)
+            fraction = Fraction(str(bound)) if isinstance(bound, float) else Fraction(bound)
+            assert again.count() == sum(meaning(*one) <= fraction for one in where), repr(expr)
+        for a, b, c in where:
+            exact = expr.numerator.evaluate({x: a, y: b, k: c})
+            assert Fraction(exact, expr.denominator) == meaning(a, b, c)

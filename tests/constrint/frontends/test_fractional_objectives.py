@@ -110,13 +110,18 @@ def test_objectives_in_text(objective: str, value: Fraction | float) -> None:
 @pytest.mark.parametrize(
     ("text", "place", "message"),
     [
-        ("x in 0..3\n0.5 * x <= 1", "2:1", "0.5 is not an integer"),
-        ("x in 0..3\nc := x / 2", "2:8", "'/' stands in objectives only"),
-        ("x in 0..3\nmaximize abs(0.5 * x)", "2:14", "0.5 is not an integer"),
+        ("x in 0..3\n0.5 * x in {1}", "2:1", "'in' takes integers"),
+        ("x in 0..3\n0.5 * x", "2:1", "'0.5 * x' is not an integer: fractions stand in"),
+        ("x in 0..3\nall_different([0.5, x])", "2:15", "has fractions, and integers are needed here"),
+        ("x in 0..3\nx in 0..x / 2", "2:9", "'x / 2' is not an integer"),
+        ("x in 0..3\n2 ** 0.5 <= x", "2:1", "'2 ** 0.5' is an operation on integers"),
+        ("x in 0..3\nmax(0.5 * x, [1, 2]) <= 2", "2:14", "a list is not a number"),
+        ("x in 0..3\nabs(0.5 * x, 1) <= 2", "2:1", "abs takes 1 arguments"),
+        ("x in 0..3\nx / x <= 2", "2:1", "divides by a constant"),
         ("x in 0..3\nmaximize 0.5 * x // 2", "2:18", "'//' is an operator of integers"),
         ("x in 0..3\nmaximize x / 0", "2:10", "division by 0"),
         ("x in 0..3\nmaximize 0.5 / x", "2:10", "divides by a constant"),
-        ("x in 0..1.5", "1:9", "1.5 is not an integer"),
+        ("x in 0..1.5", "1:9", "'1.5' is not an integer"),
     ],
 )
 def test_fractions_elsewhere_are_refused(text: str, place: str, message: str) -> None:
@@ -136,3 +141,54 @@ def test_cp_sat_scales_the_objective() -> None:
         expected = made(lambda x, y: 0.5 * x + 0.25 * y, direction).solve().objective
         assert solver.objective_value == expected
         assert direction == "max" or expected == value
+
+
+CONDITIONS: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "0.5 * x + 1.25 <= y": lambda x, y, k: Fraction(x, 2) + Fraction(5, 4) <= y,
+    "max(0.5 * x, y) <= 2.5": lambda x, y, k: max(Fraction(x, 2), y) <= 2.5,
+    "min([0.5 * x, y, 3]) == 1.5": lambda x, y, k: min(Fraction(x, 2), y, 3) == 1.5,
+    "abs(0.5 * x - 1.25) < 1": lambda x, y, k: abs(Fraction(x, 2) - Fraction(5, 4)) < 1,
+    "[0.5, 1.25, 4][k] * x >= 3.5": lambda x, y, k: 0 <= k <= 2 and [0.5, 1.25, 4][k] * x >= 3.5,
+    "[0.5 * x, y, 1.5][k] != 1.5": lambda x, y, k: 0 <= k <= 2 and [0.5 * x, y, 1.5][k] != 1.5,
+    "x / 2 <= 1.5 and not (y / 4 > x / 2)": lambda x, y, k: x <= 3 and y <= 2 * x,
+    "sum(0.5 * v for v in [x, y]) == 3.5": lambda x, y, k: x + y == 7,
+    "sum(0.5 * x, y, 1.5) <= 4": lambda x, y, k: x + 2 * y <= 5,
+    "0.25 <= 0.5 * x < 1.75": lambda x, y, k: 1 <= 2 * x < 7,
+    "0.5 * x * y <= 3.25 or k == 2": lambda x, y, k: 2 * x * y <= 13 or k == 2,
+    "if_then_else(x > 2, 0.5, 1) * y == 2": lambda x, y, k: (0.5 if x > 2 else 1) * y == 2,
+    "2 * (x > 1) + 0.5 * y <= 3.5 -> k == 1": lambda x, y, k: not 4 * (x > 1) + y <= 7 or k == 1,
+    "(x % 2) / 2 + 6 // k == 2.5": lambda x, y, k: k != 0 and Fraction(x % 2, 2) + 6 // k == 2.5,
+    "forall(0.5 * i <= x for i in 1..3)": lambda x, y, k: x >= 1.5,
+    "price := 2.5; price * x <= 10": lambda x, y, k: x <= 4,
+    "prices := [0.5, 2]; prices[k] * x <= 1": lambda x, y, k: 0 <= k <= 1 and [0.5, 2][k] * x <= 1,
+    "half := x / 2; both := half + y; both <= 2.5": lambda x, y, k: x + 2 * y <= 5,
+    "0.1 + 0.2 == 0.3": lambda x, y, k: True,
+}
+
+
+@pytest.mark.parametrize("text", CONDITIONS)
+def test_conditions_with_fractions_are_exact(text: str) -> None:
+    model = Model.from_text(f"x in 0..7\ny in 0..5\nk in -1..3\n{text}")
+    expected = [
+        (x, y, k) for x in range(8) for y in range(6) for k in range(-1, 4) if CONDITIONS[text](x, y, k)
+    ]
+    found = [(one["x"], one["y"], one["k"]) for one in model.iter_solutions(engine="interpreted")]
+    assert sorted(found) == expected
+    assert model.count() == len(expected)
+    for again in (Model.from_text(model.to_text()), Model.from_json(model.to_json())):
+        assert again.count() == len(expected)
+
+
+def test_goals_of_functions_with_fractions() -> None:
+    x, y = "x in 0..3", "y in 0..8"
+    for objective, value in (
+        ("min(0.5 * x, y)", 1.5),
+        ("[0.5, 1.25, 7][x] + y", 15.0),
+        ("max(x, y) / 3", Fraction(8, 3)),
+        ("abs(0.25 * x - y)", 8.0),
+        ("if_then_else(x == 2, 0.5, y / 16)", 0.5),
+    ):
+        model = Model.from_text(f"{x}; {y}; maximize {objective}")
+        assert model.solve().objective == value
+        assert Model.from_text(model.to_text()).solve().objective == value
+        assert Model.from_json(model.to_json()).solve().objective == value
