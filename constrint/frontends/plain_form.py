@@ -55,6 +55,7 @@ class PlainForm:
         propagators: The constraints.
         goal: The variable to optimise, and the direction.
         denominator: The number by which the values of the goal are divided.
+        is_float: Whether they are floats then.
 
     Raises:
         ModelError: The model has several goals, or something that has no plain form; says what.
@@ -63,9 +64,11 @@ class PlainForm:
     def __init__(self, model: Declarations, what: str, *, has_fractions: bool = False) -> None:
         """Make it; `has_fractions` says whether objectives may have fractional coefficients."""
         self._what = what
-        self.denominator = 1
+        self.denominator, self.is_float = 1, False
         if has_fractions:
-            self._target, self.denominator = sole_goal(model, what)
+            self._target, unit = sole_goal(model, what)
+            if unit is not None:
+                self.denominator, self.is_float = unit.denominator, unit.is_float
         else:
             self._target = whole_goal(model, what)
         self.propagators: list[c.Propagator] = []

@@ -64,20 +64,20 @@ def whole_goal(model: Declarations, what: str) -> Goal | None:
     Raises:
         ModelError: There are several, or the one has fractional coefficients.
     """
-    goal, denominator = sole_goal(model, what)
-    if denominator != 1:
+    goal, unit = sole_goal(model, what)
+    if unit is not None and unit.denominator != 1:
         raise ModelError(
             f"{what} has integer objectives only, and the model's has fractional coefficients: multiply it "
-            f"by {denominator}"
+            f"by {unit.denominator}"
         )
     return goal
 
 
-def sole_goal(model: Declarations, what: str) -> tuple[Goal | None, int]:
+def sole_goal(model: Declarations, what: str) -> tuple[Goal | None, Rational | None]:
     """The goal of a model for a format or tool that has room for one; soft constraints make a goal, too.
 
     Returns:
-        The goal, and the number by which its values are divided, which is 1 without fractional coefficients.
+        The goal, and, where it has fractional coefficients, the goal as it was written, with its denominator.
 
     Raises:
         ModelError: There are several.
@@ -90,9 +90,8 @@ def sole_goal(model: Declarations, what: str) -> tuple[Goal | None, int]:
             "constraints: keep one, such as a weighted sum"
         )
     if not goals:
-        return None, 1
-    unit = units.get(goals[0][0])
-    return goals[0], 1 if unit is None else unit.denominator
+        return None, None
+    return goals[0], units.get(goals[0][0])
 
 
 def goals_with_violation(model: Declarations) -> tuple[list[Goal], Units]:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from constrint.expr import BoolExpr, BoolVar, Const, IntExpr, IntVar
 from constrint.expr.domain import Domain
 from constrint.frontends.flatzinc.flat_model import FlatModel, Output
 from constrint.frontends.flatzinc.items import Call, Declaration, Name, Value, shortened
 from constrint.frontends.flatzinc.typed_arguments import Builder
 from constrint.modelling.symbols import SetExpr
+
+if TYPE_CHECKING:
+    from constrint.expr.rational import Rational
+
+DIVISOR = "objective_divided_by"
+"""The annotation that says by what the values of the objective are divided."""
 
 
 def read_outputs(builder: Builder, flat: FlatModel) -> None:
@@ -67,10 +75,24 @@ def read_solve_item(builder: Builder, flat: FlatModel) -> None:
     """Add the objective and the annotations of the search."""
     document = builder.document
     if document.objective is not None:
-        goal = builder.number(document.objective, document.solve_line)
+        goal: IntExpr | Rational = builder.number(document.objective, document.solve_line)
+        for annotation in document.search:
+            if isinstance(annotation, Call) and annotation.name == DIVISOR:
+                goal = _divided(builder, goal, annotation)
         (flat.model.minimize if document.goal == "minimize" else flat.model.maximize)(goal)
     for annotation in document.search:
         _search(builder, flat, annotation)
+
+
+def _divided(builder: Builder, goal: IntExpr | Rational, annotation: Call) -> Rational:
+    """A goal whose values are divided by an integer, as `divided_by(4, true)` says: as floats."""
+    from constrint.expr.rational import Rational
+
+    divisor, is_float = annotation.args if len(annotation.args) == 2 else (0, None)
+    if not isinstance(goal, IntExpr) or not isinstance(divisor, int) or divisor < 1:
+        message = f"{DIVISOR} takes a divisor of at least 1, and whether values are floats, and stands once"
+        raise builder.document.error(builder.document.solve_line, message)
+    return Rational(goal, divisor, is_float is True)
 
 
 def _search(builder: Builder, flat: FlatModel, annotation: Value) -> None:

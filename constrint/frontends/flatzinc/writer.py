@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from constrint import propagators as c
+from constrint.frontends.flatzinc.solve_item import DIVISOR
 from constrint.frontends.plain_form import PlainForm
 from constrint.frontends.unique_names import each_once
 from constrint.modelling.declarations import Declarations
@@ -40,7 +41,7 @@ def write_flatzinc(model: Declarations) -> str:
     Raises:
         ModelError: The model has several goals, or something without a counterpart.
     """
-    return _FlatZincWriter(PlainForm(model, "FlatZinc")).text()
+    return _FlatZincWriter(PlainForm(model, "FlatZinc", has_fractions=True)).text()
 
 
 class _FlatZincWriter:
@@ -63,6 +64,8 @@ class _FlatZincWriter:
         if form.goal is not None:
             v, direction = form.goal
             goal = f"{'minimize' if direction == 'min' else 'maximize'} {self.number(v)}"
+            if form.denominator != 1 or form.is_float:  # FlatZinc's objectives are integers
+                goal = f":: {DIVISOR}({form.denominator}, {str(form.is_float).lower()}) {goal}"
         predicates = [_PREDICATE] if any("fzn_all_different" in line for line in self.constraints) else []
         return "\n".join([*predicates, *heads, *self.declared, *self.constraints, f"solve {goal};", ""])
 

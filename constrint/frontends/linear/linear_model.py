@@ -118,7 +118,8 @@ class LinearModel:
         )
 
     def _aim(self, model: Declarations) -> None:
-        goal, self.denominator = sole_goal(model, self._what)
+        goal, unit = sole_goal(model, self._what)
+        self.denominator = 1 if unit is None else unit.denominator
         if goal is not None:
             expr, direction = goal
             try:

@@ -1,6 +1,7 @@
 """The parts and attributes of XCSP3 that are read; others would change the meaning, and are refused.
 
-What only describes is ignored: `id`, `class` and `note`, and the part <annotations>, which advises solvers.
+What only describes is ignored: `id`, `class` and `note`, but for the note of an objective that says its
+divisor, and the part <annotations>, which advises solvers.
 """
 
 from __future__ import annotations

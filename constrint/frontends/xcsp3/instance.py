@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element
 
 from constrint.errors import ModelError, ParseError
@@ -19,6 +20,9 @@ from constrint.frontends.xcsp3.variables import XcspVariables, text_of
 from constrint.globals import nvalue
 from constrint.modelling.declarations import Declarations
 from constrint.support.limits import Budget, LimitExceeded
+
+if TYPE_CHECKING:
+    from constrint.expr.rational import Rational
 
 _PLACES = re.compile(r"%([0-9]+|\.\.\.)")
 
@@ -134,7 +138,7 @@ class _Instance:
         set_goal = self.model.minimize if element.tag == "minimize" else self.model.maximize
         kind = element.get("type") or "expression"
         if kind == "expression":
-            set_goal(self.reader.term(text_of(element)))
+            set_goal(_divided(self.reader.term(text_of(element)), element.get("note") or ""))
             return
         args = self.reader.listed(element)
         part = element.find("coeffs")
@@ -147,6 +151,16 @@ class _Instance:
             set_goal(*args)
         else:
             set_goal(_total(kind, args, self._budget))
+
+
+def _divided(goal: IntExpr, note: str) -> IntExpr | Rational:
+    """A goal, divided as its note says: "divided by 4", or "divided by 4, as a float"."""
+    found = re.fullmatch(r"divided by ([1-9][0-9]{0,999})(, as a float)?", note)
+    if found is None:
+        return goal
+    from constrint.expr.rational import Rational
+
+    return Rational(goal, int(found[1]), found[2] is not None)
 
 
 def _total(kind: str, args: Sequence[IntExpr], budget: Budget) -> IntExpr:

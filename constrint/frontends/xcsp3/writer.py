@@ -20,7 +20,7 @@ def write_xcsp3(model: Declarations) -> str:
     Raises:
         ModelError: The model has several goals, unbounded variables, or something without a counterpart.
     """
-    return _XcspWriter(PlainForm(model, "XCSP3")).text()
+    return _XcspWriter(PlainForm(model, "XCSP3", has_fractions=True)).text()
 
 
 class _XcspWriter:
@@ -41,8 +41,15 @@ class _XcspWriter:
         if form.goal is not None:
             v, direction = form.goal
             tag = "minimize" if direction == "min" else "maximize"
-            lines.append(f"  <objectives> <{tag}> {self.of(v)} </{tag}> </objectives>")
+            lines.append(f"  <objectives> <{tag}{self._divided()}> {self.of(v)} </{tag}> </objectives>")
         return "\n".join([*lines, "</instance>", ""])
+
+    def _divided(self) -> str:
+        """The note about fractional coefficients: XCSP3's objectives are integers."""
+        form = self.form
+        if form.denominator == 1 and not form.is_float:
+            return ""
+        return f' note="divided by {form.denominator}{", as a float" if form.is_float else ""}"'
 
     def _domain(self, v: int) -> str:
         values = self.form.values(v)
