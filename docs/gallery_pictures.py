@@ -198,6 +198,19 @@ def van(v: Any) -> Picture:
     return found
 
 
+def fleet(v: Any) -> Picture:
+    """The tours of the vans on the plane."""
+    places = [(30 + 34 * x, 350 - 34 * y) for x, y in v["places"]]
+    found = Picture(370, 360)
+    for van, stops in enumerate(v["fleet"]):
+        for i, j in zip([0, *stops], stops, strict=False):
+            found.line(*places[i], *places[j], COLOURS[van], 3)
+    for i, (x, y) in enumerate(places):
+        found.circle(x, y, 12, INK if i else COLOURS[3])
+        found.text(x, y, i, 12, "#fff")
+    return found
+
+
 def knapsack(v: Any) -> Picture:
     """Profit by weight; the front is marked."""
     found = Picture(420, 300)
