@@ -240,6 +240,46 @@ def test_every_public_name_is_in_the_reference(manual: Any) -> None:
                 assert any(f"{prefix}{name}" in known for prefix in names), f"{type(one)}: {name}"
 
 
+ENDS = """
+[...document.querySelectorAll('.gallery')].flatMap((one) => {
+  const right = one.getBoundingClientRect().right;
+  const rows = Map.groupBy([...one.children], (card) => Math.round(card.getBoundingClientRect().top));
+  return [...rows.values()].map((row) => right - row.at(-1).getBoundingClientRect().right);
+})
+"""
+
+
+@needs_chromium
+@pytest.mark.parametrize("width", [NARROW, 800, 1400, 1900])
+def test_rows_of_the_gallery_are_full(manual: Any, width: int) -> None:
+    with chromium() as browser:
+        browser.open(manual / "gallery" / "index.html", width=width)
+        ends = browser.value(ENDS)
+    assert len(ends) >= 4
+    assert max(map(abs, ends)) < 2
+
+
+@needs_chromium
+def test_headings_have_two_sizes_and_pictures_suit_the_night(manual: Any) -> None:
+    with chromium() as browser:
+        browser.open(manual / "index.html", dark=True)
+        sizes = [
+            browser.value(f"parseFloat(getComputedStyle(document.querySelector('article {tag}')).fontSize)")
+            for tag in ("h1", "h2", "p")
+        ]
+        look = "getComputedStyle(document.querySelector('.cards img')).filter"
+        assert browser.value(look).startswith("invert")
+        browser.open(manual / "index.html")
+        assert browser.value(look) == "none"
+    assert sizes[0] > 1.25 * sizes[1] > 1.5 * sizes[2]
+
+
+def test_numbers_in_tables_stay_whole(manual: Any) -> None:
+    page = (manual / "benchmarks.html").read_text(encoding="utf-8")
+    assert 'class="number"' in page
+    assert re.search(r"<td>[^<]*\d (s|ms|GB)\b", page) is None
+
+
 @needs_chromium
 def test_pages_at_400_pixels(manual: Any) -> None:
     pages = sorted(manual.rglob("*.html"))
