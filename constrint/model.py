@@ -75,7 +75,6 @@ class Model(ImportExport, Alternatives):
         *,
         minimize: Targets | None = None,
         maximize: Targets | None = None,
-        prefer: Sequence[tuple[Target, Direction]] | None = None,
         **options: Unpack[SolveArguments],
     ) -> Result: ...
     @of_copy

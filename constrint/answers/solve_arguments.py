@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias, TypedDict
 
 from constrint.expr import BoolExpr
 from constrint.modelling.hints import Hint
+from constrint.modelling.objectives import Direction, Target
 from constrint.preparing.branching import Branching
 from constrint.preparing.options import Engine, Learning, OnSolution
 from constrint.preparing.restart_rules import RestartRule, Restarts
@@ -20,6 +21,7 @@ Backend: TypeAlias = Literal["constrint", "cp-sat"]
 class SolveArguments(TypedDict, total=False):
     """The arguments of `Model.solve` that leave the type of its result alone."""
 
+    prefer: Sequence[tuple[Target, Direction]] | None
     assumptions: Sequence[BoolExpr]
     time_limit: float | None
     seed: int

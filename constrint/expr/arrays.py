@@ -283,7 +283,7 @@ def array(values: Sequence[Sequence[IntLike]]) -> ExprArray[IntExpr, Two]: ...
 def array(values: object) -> ExprArray[Any]: ...
 
 
-def array(values: object) -> ExprArray[Any, Any]:
+def array(values: object) -> ExprArray:  # type: ignore[misc] # of elements that the overloads name
     """An array of expressions and integers, from nested lists or a numpy array.
 
     It is needed for constants that an expression selects: ``array(costs)[i, j]``.

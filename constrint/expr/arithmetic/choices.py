@@ -165,7 +165,7 @@ def element(values: Operands, index: IntLike | EnumExpr) -> IntExpr: ...  # type
 def element(values: Iterable[EnumExpr | str], index: IntLike | EnumExpr) -> EnumExpr: ...
 @overload
 def element(values: Iterable[Summand], index: IntLike | EnumExpr) -> Rational: ...
-def element(values: Iterable[Any], index: IntLike | EnumExpr) -> IntExpr | EnumExpr | Rational:
+def element(values: Iterable[object], index: IntLike | EnumExpr) -> IntExpr | EnumExpr | Rational:
     """``values[index]``, counted from 0; undefined for an index outside.
 
     The values may be expressions; where one of them is undefined, the element is, whichever is chosen. They
@@ -219,7 +219,7 @@ def if_then_else(condition: object, then: IntLike, otherwise: IntLike) -> IntExp
 def if_then_else(condition: object, then: EnumExpr | str, otherwise: EnumExpr | str) -> EnumExpr: ...
 @overload
 def if_then_else(condition: object, then: Summand, otherwise: Summand) -> Rational: ...
-def if_then_else(condition: object, then: Any, otherwise: Any) -> IntExpr | EnumExpr | Rational:
+def if_then_else(condition: object, then: object, otherwise: object) -> IntExpr | EnumExpr | Rational:
     """`then` where the condition holds, else `otherwise`; the one that is not chosen need not be defined.
 
     They are numbers, or enumerations and their labels.

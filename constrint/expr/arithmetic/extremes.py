@@ -109,7 +109,7 @@ def _least(values: Sequence[Known]) -> Known:
 def min_(*values: IntLike | Operands) -> IntExpr: ...  # type: ignore[overload-overlap] # whole numbers are both
 @overload
 def min_(*values: Summand | Iterable[Summand]) -> Rational: ...
-def min_(*values: Any) -> IntExpr | Rational:
+def min_(*values: object) -> IntExpr | Rational:
     """The least of the arguments, or of one iterable."""
     return _extreme(Min, values, "min_")
 
@@ -118,7 +118,7 @@ def min_(*values: Any) -> IntExpr | Rational:
 def max_(*values: IntLike | Operands) -> IntExpr: ...  # type: ignore[overload-overlap] # whole numbers are both
 @overload
 def max_(*values: Summand | Iterable[Summand]) -> Rational: ...
-def max_(*values: Any) -> IntExpr | Rational:
+def max_(*values: object) -> IntExpr | Rational:
     """The greatest of the arguments, or of one iterable."""
     return _extreme(Max, values, "max_")
 

@@ -96,7 +96,7 @@ WRONG: dict[str, tuple[Callable[[ci.Model, Any], object], str]] = {
     "one text": (lambda m, w: m.bool_vars("x", ["None", None]), "the text 'None' twice"),
     "a string": (lambda m, w: m.bool_vars("x", "ann"), r"a shape is a length or labels.*\['ann'\]"),
     "a generator": (lambda m, w: m.bool_vars("x", (one for one in PEOPLE)), r"write list\(…\)"),
-    "several names": (lambda m, w: m.int_vars(PEOPLE, 0, 3), "an array has one name"),  # type: ignore[arg-type]
+    "several names": (lambda m, w: m.int_vars(PEOPLE, 0, 3), "an array has one name"),  # type: ignore[call-overload]
 }
 
 

@@ -78,7 +78,7 @@ def test_pyright_finds_each_mistake_and_nothing_else() -> None:
 
 
 def test_overloads_of_solve_take_its_arguments() -> None:
-    own = set(inspect.signature(ci.Model.solve).parameters) - {"self", "minimize", "maximize", "prefer"}
+    own = set(inspect.signature(ci.Model.solve).parameters) - {"self", "minimize", "maximize"}
     assert set(SolveArguments.__annotations__) == own
 
 

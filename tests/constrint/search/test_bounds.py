@@ -89,7 +89,7 @@ def test_each_bound_of_several_goals_holds_under_the_goals_before_it(preferred: 
             if not r:
                 continue
             assert isinstance(r.objective, tuple)
-            bounds = r.bound or (None, None, None)
+            bounds: Any = r.bound or (None, None, None)
             assert r.gap is None
             assert len(bounds) == len(r.gaps) == 3
             for place, (bound, (_, direction)) in enumerate(zip(bounds, goals, strict=True)):
