@@ -90,7 +90,7 @@ def test_completion_leaves_internals_out() -> None:
     assert not {"lock", "owned", "units", "declare_name", "settings"} & {*dir(m)}
     assert {"int_var", "solve", "count", "from_text", "constraints"} <= {*dir(m)}
     assert [name for name in dir(x + 1) if not name.startswith("_")] == [
-        *("children", "evaluate", "is_in", "position", "variables"),
+        *("bits", "children", "evaluate", "is_in", "position", "variables"),
     ]
 
 

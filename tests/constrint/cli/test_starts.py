@@ -65,7 +65,7 @@ def test_import_of_the_package() -> None:
     ("text", "name", "call", "ceiling"),
     [
         (FOUR_LINES, "four.constrint", CONSTRINT, 168),
-        (FLATZINC, "one.fzn", "from constrint.cli.flatzinc import main; main()", 148),
+        (FLATZINC, "one.fzn", "from constrint.cli.flatzinc import main; main()", 150),
     ],
 )
 def test_solving_a_small_file(tmp_path: Path, text: str, name: str, call: str, ceiling: int) -> None:
