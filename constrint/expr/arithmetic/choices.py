@@ -181,7 +181,7 @@ def element(values: Iterable[object], index: IntLike | EnumExpr) -> IntExpr | En
     if type(index) is not int and not isinstance(index, IntExpr):
         from constrint.expr.enumerated import positions
 
-        kept: Any = values if hasattr(values, "__len__") else list(values)
+        kept: Any = values if hasattr(values, "__len__") else list(flat(values))
         (index,) = positions([index], kept)
         values = kept
     found: IntExpr | EnumExpr | Rational = element_of(flat(values), as_expr(index))
