@@ -310,7 +310,7 @@ def test_pages_at_400_pixels(manual: Any) -> None:
             "document.querySelectorAll('.gallery img').forEach((one) => (one.loading = 'eager')); 0"
         )
         browser.until(f"{pictures}.every((width) => width > 0)")
-        assert len(browser.value(pictures)) == 20
+        assert len(browser.value(pictures)) == 21
         anchors = browser.value(
             "[...document.querySelectorAll('.gallery a')].map((one) => one.getAttribute('href'))"
         )
