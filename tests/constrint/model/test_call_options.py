@@ -31,6 +31,7 @@ WRONG = {
     "proof": 5,
     "on_solution": "print",
     "progress": "much",
+    "log": "log.txt",
     "engine": "steam",
     "backend": "gurobi",
     "workers": 0,
@@ -49,6 +50,7 @@ CP_SAT_TAKES = {
     "seed",
     "on_solution",
     "progress",
+    "log",
     "backend",
     "workers",
 }
