@@ -85,7 +85,7 @@ def read_solve_item(builder: Builder, flat: FlatModel) -> None:
 
 
 def _divided(builder: Builder, goal: IntExpr | Rational, annotation: Call) -> Rational:
-    """A goal whose values are divided by an integer, as its annotation says, as floats where that says true."""
+    """A goal whose values are divided by an integer, as its annotation says; as floats where that is true."""
     from constrint.expr.rational import Rational
 
     divisor, is_float = annotation.args if len(annotation.args) == 2 else (0, None)
