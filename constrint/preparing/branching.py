@@ -99,7 +99,7 @@ class Group:
         values: The value selector; see `Brancher`.
     """
 
-    over: Sequence[IntExpr | EnumExpr | ExprArray[Any, Any] | int]
+    over: Sequence[IntExpr | EnumExpr | ExprArray | int]
     variables: VariableSelector = "input_order"
     values: ValueSelector = "auto"
 

@@ -282,7 +282,7 @@ def test_enumerations_in_lets_groups_and_costs() -> None:
     home = m.let("home", w[who])
     m.let("far", ci.if_then_else(c == "E", "yes", "no"))
     m.add(home == "S", who == "bob", c > "S")
-    result = m.solve(branching=ci.Brancher(groups=(ci.Group([w, c], values="max"),)))
+    result = m.solve(branching=ci.Brancher(groups=(ci.Group([*w, c], values="max"),)))
     assert (result["home"], result[home], result["far"], result["where[bob]"]) == ("S", "S", "yes", "S")
     assert result["where[ann]"] == "E"
     s = m.solutions()
