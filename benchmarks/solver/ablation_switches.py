@@ -207,7 +207,7 @@ SWITCHES: dict[str, Switch] = {
     "presolve: machines in disjunctions": Switch({"constrint.presolve.root:add_machines": _no}),
     "presolve: symmetries": Switch({"constrint.search.admission:without_symmetries": _unbroken}),
     "presolve: joint bounds": Switch({"constrint.presolve.root:joint_bounds": lambda *_: {}}),
-    "presolve: drop what is decided": Switch({"constrint.presolve.root:_is_decided": _no}),
+    "presolve: drop what is decided": Switch({"constrint.presolve.root:is_decided": _no}),
     # Lowering
     "lowering: sums of products without variables": Switch(
         {"constrint.lowering.conditions:Lowering._require_pairs": _no}),

@@ -14,4 +14,4 @@ print([sorted(c.name for c in correction.constraints) for correction in m.correc
 
 # > ['enough', 'few x']
 # > [['enough', 'few x']]
-# > [['few x'], ['enough']]
+# > [['enough'], ['few x']]

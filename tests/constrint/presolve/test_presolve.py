@@ -264,7 +264,7 @@ def test_open_models_against_their_solutions_near_zero(block: int) -> None:
         answered += 1
         assert best.status is (Status.OPTIMAL if best else Status.INFEASIBLE), f"seed {seed}"
         assert not near or best.objective <= min(goal.evaluate(p) for p in near), f"seed {seed}"
-    assert answered >= 30
+    assert answered >= 15
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from constrint.modelling.objectives import Direction
 from constrint.verification.checker import NotTheModelError, RejectedAtError, verify
 from constrint.verification.settings import CheckerSettings
 
-MODELS = int(os.environ.get("CONSTRINT_PROOFS", "12"))
+MODELS = int(os.environ.get("CONSTRINT_PROOFS", "20"))
 FIRST = int(os.environ.get("CONSTRINT_PROOFS_FIRST", "0"))
 UNLISTED = CheckerSettings(most_assignments=0)  # every step by rules alone
 

@@ -82,7 +82,8 @@ def test_drawn_cells_agree_with_the_reference(number: int) -> None:
 def test_a_peephole_lstm_passes_gradcheck() -> None:
     cell = peephole()
     given = tensors(cell)
-    assert torch.autograd.gradcheck(lambda *parts: run(cell, list(parts)), given)
+    # By one random direction of each side in place of every entry: 5,000 runs of a cell in Python otherwise.
+    assert torch.autograd.gradcheck(lambda *parts: run(cell, list(parts)), given, fast_mode=True)
 
 
 def test_kernels_and_torch_give_the_same_gradients() -> None:
