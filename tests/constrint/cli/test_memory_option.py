@@ -16,7 +16,7 @@ def peak(): return int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").
 atexit.register(lambda: sys.stderr.write(f"peak {peak()} MB"))
 main()
 """
-# MB; the second is what a start takes, and what is built between two looks: lists of domains, and their arrays.
+# MB; the second is a start, and what is built between two looks: lists of domains, and their arrays.
 LIMIT, OWN = 100, 125
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the peak is read from /proc")
 
