@@ -36,6 +36,8 @@ class Ranking(Front):
         complete: Whether the list is proven to be what was asked for; False where time ran out.
     """
 
+    _kind = "solutions"
+
     def __repr__(self) -> str:
         return f"Ranking({len(self)} solutions{'' if self.complete else ', incomplete'})"
 

@@ -79,6 +79,7 @@ class Front(Sequence[Result]):
 
     _internal = ("in_units",)
     __dir__ = public_names
+    _kind = "Pareto optima"
 
     def __init__(self, goals: Sequence[Goal], results: Sequence[Result], complete: bool) -> None:
         self.goals = tuple(goals)
@@ -107,7 +108,7 @@ class Front(Sequence[Result]):
     def _repr_html_(self) -> str:
         from constrint.modelling.notebook import front_html
 
-        return front_html(self.goals, self._results, self.complete)
+        return front_html(self.goals, self._results, self.complete, self._kind)
 
     def in_units(self, units: Units) -> Front:
         """The same optima, with the values of goals that have fractional coefficients as fractions."""

@@ -15,7 +15,7 @@ from constrint.expr.arithmetic.divisors import gcd_, lcm_
 from constrint.expr.arithmetic.extremes import max_, min_
 from constrint.expr.arithmetic.truncation import truncmod
 from constrint.expr.array_indices import broadcast, numbers_of, taken
-from constrint.expr.array_operators import bitwise, elements_of, elementwise
+from constrint.expr.array_operators import bitwise, elements_of, elementwise, plain_numbers
 from constrint.expr.array_totals import TOTALS, truth
 from constrint.expr.arrays import ExprArray, array, element_like, made
 
@@ -138,9 +138,9 @@ def ufunc_of(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str
 
 def _binary(function: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
     if np.ndim(left) == 0 and not isinstance(left, IntExpr | ExprArray):
-        left = np.asarray(left).tolist()  # the number of numpy's scalar
+        left = plain_numbers(np.asarray(left))  # the number of numpy's scalar
     if np.ndim(right) == 0 and not isinstance(right, IntExpr | ExprArray):
-        right = np.asarray(right).tolist()
+        right = plain_numbers(np.asarray(right))
     if elements_of(left) is None and elements_of(right) is None:
         return function(left, right)
     return elementwise(function, left, right)

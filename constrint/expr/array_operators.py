@@ -175,6 +175,13 @@ class Elementwise(Generic[Item, Rank]):
         return found
 
 
+def plain_numbers(values: Any) -> Any:
+    """Python's numbers of a numpy array; floats of fewer than 64 bits are the decimals that numpy prints."""
+    if values.dtype.kind == "f" and values.dtype.itemsize < 8:
+        values = values.astype(str).astype(float)
+    return values.tolist()
+
+
 def elements_of(value: Any) -> tuple[Sequence[Any], tuple[int, ...]] | None:
     """The elements and the shape of an array, series, range or nested lists; None for anything else."""
     if isinstance(value, Elementwise):
@@ -191,7 +198,7 @@ def elements_of(value: Any) -> tuple[Sequence[Any], tuple[int, ...]] | None:
     if isinstance(value, int | IntExpr):
         return None
     if hasattr(value, "__array_interface__") and hasattr(value, "tolist") and hasattr(value, "ravel"):
-        return value.ravel().tolist(), tuple(value.shape)
+        return plain_numbers(value.ravel()), tuple(value.shape)
     if isinstance(value, range):
         return value, (len(value),)
     inner = of_frame(value)

@@ -99,8 +99,8 @@ def interval_html(interval: Interval) -> str:
     return _titled(f"interval {interval.name}", _table(("part", ""), rows, len(rows)))
 
 
-def front_html(goals: Sequence[Goal], results: Sequence[Result], complete: bool) -> str:
-    """HTML of Pareto optima: a row for each, first the goals, then the values."""
+def front_html(goals: Sequence[Goal], results: Sequence[Result], complete: bool, kind: str) -> str:
+    """HTML of Pareto optima, or another kind of solutions: a row for each, the goals before the values."""
     names = list(results[0].values) if results else []
     head = [f"{way} {show(expr)}" for expr, way in goals] + names
     rows = []
@@ -108,7 +108,7 @@ def front_html(goals: Sequence[Goal], results: Sequence[Result], complete: bool)
         objective = result.objective if isinstance(result.objective, tuple) else (result.objective,)
         numbers = [*objective, *[result.values.get(name) for name in names]]
         rows.append(["" if number is None else shown_number(number) for number in numbers])
-    title = f"{len(results)} Pareto optima" + ("" if complete else ", incomplete")
+    title = f"{len(results)} {kind}" + ("" if complete else ", incomplete")
     return _titled(title, _table(head, rows, len(results)))
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast, overload
 
 from constrint.expr.arithmetic.base import Bounds, Unary, function
 from constrint.expr.base import IntLike
-from constrint.expr.build import as_expr
+from constrint.expr.build import NotWhole, as_expr
 from constrint.expr.ranges import Known, between, joined, total
 from constrint.expr.sums import Linear
 from constrint.propagators import Absolute
@@ -15,6 +15,7 @@ from constrint.propagators import Absolute
 if TYPE_CHECKING:
     from constrint.expr.arithmetic.protocols import LoweringProtocol, RangesProtocol
     from constrint.expr.base import IntExpr
+    from constrint.expr.rational import Coefficient, Rational
 
 
 @function
@@ -67,6 +68,15 @@ class Abs(Unary):
         return between(0, max(-value.lo, value.hi), known.modulus, known.residue)
 
 
-def abs_(value: IntLike) -> IntExpr:
+@overload
+def abs_(value: IntLike) -> IntExpr: ...
+@overload
+def abs_(value: Rational | Coefficient) -> Rational: ...
+def abs_(value: IntLike | Rational | Coefficient) -> IntExpr | Rational:
     """The absolute value."""
-    return Abs(as_expr(value))
+    try:
+        return Abs(as_expr(cast(IntLike, value)))
+    except NotWhole:
+        from constrint.expr.rational import lifted
+
+        return abs(lifted(value))

@@ -379,3 +379,19 @@ def test_arrays_are_shown_as_nested_lists() -> None:
     assert repr(m.int_vars("y", 1000, 0, 9)).endswith("y[7], …, y[999]])")
     assert "<td>x[1,0]</td>" in x._repr_html_()
     assert len(repr(m.int_vars("z", (40, 40, 40), 0, 9))) < 3_000
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
+def test_short_floats_are_the_decimals_that_numpy_prints(kind: Any) -> None:
+    m = ci.Model()
+    x = m.int_vars("x", 2, 0, 5)
+    weights = np.array([0.1, 0.2], dtype=kind)
+    m.add((x * weights).sum() == 0.3, weights[0] * x[0] <= 0.3, weights[1] * x[1] <= 1)
+    assert m.count() == 2
+
+
+def test_the_absolute_value_of_a_fraction() -> None:
+    m = ci.Model()
+    x = m.int_var("x", -4, 5)
+    m.add(ci.abs_(x - 0.5) <= 2.5, ci.abs_(-1.5) <= 2)
+    assert m.count() == 6
