@@ -24,6 +24,7 @@ LARGE = Problem("lstm", 1, 768, 256, "bf16", 512, "backward")
 GRU = Problem("gru", 12, 64, 16, "bf16", 512, "backward")
 
 
+@pytest.mark.slow
 def test_variants_fit_or_say_that_they_do_not() -> None:
     rows = [*backward_variants.compiled(LARGE, "h100_sxm"), *backward_variants.compiled(GRU, "h100_sxm")]
     found = {(row.problem, row.variant): row for row in rows}

@@ -190,6 +190,7 @@ def test_a_pass_that_failed_is_a_dash() -> None:
     assert "ours 2.000 -;" in peers.table(results.data["units"], HEAD["gpu"])
 
 
+@pytest.mark.slow
 def test_figures_are_drawn_from_the_json_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "peers.json"
     peers.run(peers.Results(path, HEAD), units(["heads", "batch", "steps", "large"]), pretended, 1e9)

@@ -28,6 +28,7 @@ for request in map(json.loads, sys.stdin):
 """
 
 
+@pytest.mark.slow
 def test_requests_are_tuned_kept_and_gone_on_with(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log, store, out = tmp_path / "log", tmp_path / "trials.sqlite", tmp_path / "tuned.json"
     child = (sys.executable, "-c", CHILD.format(log=str(log)))

@@ -37,6 +37,7 @@ SETTINGS = (
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.slow
 def test_precisions_are_read_however_they_were_set() -> None:
     newer = hasattr(torch.backends, "fp32_precision")
     settings = {setting: takes for setting, takes in SETTINGS if newer or "fp32_precision" not in setting}
