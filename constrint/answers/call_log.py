@@ -18,6 +18,7 @@ from constrint.modelling.result import Result, Statistics, Status, gap_of, shown
 from constrint.search.choose import Case, choose
 from constrint.search.portfolio import Portfolio
 from constrint.search.progress import bound_of
+from constrint.support.long_numbers import counted
 
 if TYPE_CHECKING:
     from constrint.answers.presented import PresentedGoals
@@ -89,7 +90,7 @@ class CallLog:
             for expr, direction in goals
         ]
         sizes = {"variable": len(model.variables), "constraint": len(model.constraints)}
-        size = ", ".join([_counted(count, name) for name, count in sizes.items()])
+        size = ", ".join([counted(count, name) for name, count in sizes.items()])
         name = f"{printable(shown(model.name, LONGEST_GOAL))}: " if model.name else ""
         self._line("model", "; ".join([f"{name}{size}", *texts, f"constrint {version()}"]))
 
@@ -255,7 +256,7 @@ class CallLog:
 
     def end_of_all(self, found: int, is_complete: bool, work: Statistics) -> None:
         """Write the summary of a call that asks for all solutions."""
-        self._line("end", f"{_counted(found, 'solution')}, {'' if is_complete else 'not '}all of them")
+        self._line("end", f"{counted(found, 'solution')}, {'' if is_complete else 'not '}all of them")
         if work.method == "diagrams":
             self._line("end", "counted by diagrams, without a search")
         else:
@@ -280,11 +281,7 @@ class CallLog:
 def _work_text(work: Statistics) -> str:
     """The work of searches."""
     counts = {"node": work.nodes, "failure": work.failures, "propagation": work.propagations}
-    parts = [_counted(count, name) for name, count in counts.items()]
+    parts = [counted(count, name) for name, count in counts.items()]
     if work.learned:
         parts.append(f"{work.learned:,} clauses learned")
     return ", ".join(parts)
-
-
-def _counted(count: int, name: str) -> str:
-    return f"{count:,} {name}{'' if count == 1 else 's'}"

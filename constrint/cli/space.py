@@ -17,6 +17,7 @@ from constrint.cli.given import chosen_values, named_in
 from constrint.cli.solve import UNDECIDED, infeasible, value_text, written
 from constrint.errors import LimitError, ModelError, printable
 from constrint.support.deadline import Deadline
+from constrint.support.long_numbers import counted
 
 if TYPE_CHECKING:
     from constrint.model import Model
@@ -298,7 +299,7 @@ def _show_summary(built: Built, name: str, request: SpaceRequest) -> None:
             }
         )
         return
-    _write(f"{name}: {solutions.size:,} solution{'' if solutions.size == 1 else 's'}")
+    _write(f"{name}: {counted(solutions.size, 'solution')}")
     for line in solutions.facts():
         _write(f"  {line}")
     _write(f"  built in {built.seconds:.3f} s")

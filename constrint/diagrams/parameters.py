@@ -31,12 +31,14 @@ def checked(tune_params: Mapping[str, Iterable[object]]) -> dict[str, list[Any]]
         values = list(given)
         if not values:
             raise ModelError(f"'{name}' has no values")
-        if any(issubclass(kind, np.generic) for kind in _types(values)):
+        kinds = _types(values)
+        if any(issubclass(kind, np.generic) for kind in kinds):
             values = [value.item() if isinstance(value, np.generic) else value for value in values]
-        if any(issubclass(kind, np.ndarray) for kind in _types(values)):
+            kinds = _types(values)
+        if any(issubclass(kind, np.ndarray) for kind in kinds):
             raise ModelError(f"'{name}' has arrays as values, which have no equality: write tuples")
-        _check_distinct(name, values)
-        _check_numbers(name, values)
+        _check_distinct(name, values, kinds)
+        _check_numbers(name, values, kinds)
         found[name] = values
     return found
 
@@ -52,8 +54,8 @@ def _short(value: Any) -> str:
     return text if len(text) <= 200 else f"{text[:200]}…"
 
 
-def _check_distinct(name: str, values: list[object]) -> None:
-    hashable = all(issubclass(kind, bool | int | float | str) for kind in _types(values))
+def _check_distinct(name: str, values: list[object], kinds: set[type]) -> None:
+    hashable = all(issubclass(kind, bool | int | float | str) for kind in kinds)
     if len(set(values) if hashable else {_key(value) for value in values}) == len(values):
         return
     seen: list[object] = []
@@ -73,8 +75,7 @@ def _key(value: object) -> object:
     return value
 
 
-def _check_numbers(name: str, values: list[object]) -> None:
-    kinds = _types(values)
+def _check_numbers(name: str, values: list[object], kinds: set[type]) -> None:
     floats = any(issubclass(kind, float) for kind in kinds)
     if not floats:
         return

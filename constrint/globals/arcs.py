@@ -24,6 +24,7 @@ from constrint.expr.build import as_bool, as_expr
 from constrint.expr.builders import all_of, implies
 from constrint.expr.global_expr import Definition, Field, Relation
 from constrint.globals.posting import require_all
+from constrint.globals.truths import conditions_of
 from constrint.propagators import Arcs
 from constrint.propagators.arcs import NO_DEPOT, are_routes
 from constrint.support.arguments import integer
@@ -49,7 +50,7 @@ def _nodes(arcs: Pairs) -> list[int]:
 
 def _conditions(name: str, literals: Exprs) -> tuple[BoolExpr, ...]:
     try:
-        return tuple([as_bool(one.value if isinstance(one, Const) else one) for one in literals])
+        return conditions_of(literals)
     except ModelError as error:
         raise ModelError(f"{name}: the literals of arcs are conditions: {error}") from None
 
@@ -97,7 +98,7 @@ def _after(arcs: Pairs, literals: Sequence[BoolExpr], node: int, place: Mapping[
     return linear([(place[head], literal) for (tail, head), literal in entered if tail == node])
 
 
-def _at(entries: Sequence[IntExpr], index: IntExpr) -> IntExpr:
+def entry_at(entries: Sequence[IntExpr], index: IntExpr) -> IntExpr:
     """The entry at an index, which is one of the places."""
     found = entries[-1]
     for i in range(len(entries) - 2, -1, -1):
@@ -105,13 +106,13 @@ def _at(entries: Sequence[IntExpr], index: IntExpr) -> IntExpr:
     return found
 
 
-def _lead_back(arcs: Pairs, literals: Exprs, depot: int | None, name: str) -> BoolExpr:
+def _lead_back(arcs: Pairs, literals: Exprs, depot: int | None) -> BoolExpr:
     """Degrees, and where the walk from each node is after as many steps as there are nodes, or more.
 
     With a depot, every node that is not left out leads to it. Without one, it takes the first node that is
     not left out in its place.
     """
-    conditions = _conditions(name, literals)
+    conditions = conditions_of(literals)
     nodes = _nodes(arcs)
     place = {node: i for i, node in enumerate(nodes)}
     count = len(nodes)
@@ -130,14 +131,14 @@ def _lead_back(arcs: Pairs, literals: Exprs, depot: int | None, name: str) -> Bo
         after = [IfThenElse(Comparison("==", goal, Const(i)), goal, one) for i, one in enumerate(after)]
     steps = 1
     while steps < count:
-        after = [_at(after, one) for one in watched(after)]
+        after = [entry_at(after, one) for one in watched(after)]
         steps *= 2
     reached = [Or((is_out[i], Comparison("==", after[i], goal))) for i in range(count)]
     return And((*_degrees(arcs, conditions, depot), *reached))
 
 
-def _post(lowering: Lowering, arcs: Pairs, literals: Exprs, depot: int | None, name: str) -> None:
-    conditions = _conditions(name, literals)
+def _post(lowering: Lowering, arcs: Pairs, literals: Exprs, depot: int | None) -> None:
+    conditions = conditions_of(literals)
     require_all(lowering, _degrees(arcs, conditions, depot))
     place = {node: i for i, node in enumerate(_nodes(arcs))}
     joined: dict[tuple[int, int], list[BoolExpr]] = {}
@@ -157,8 +158,8 @@ ARC_CIRCUIT = Definition(
     "arc_circuit",
     (Field("arcs", "rows"), Field("literals", "exprs")),
     lambda arcs, literals: are_routes(_taken(arcs, literals), _nodes(arcs)),
-    lambda arcs, literals: _lead_back(arcs, literals, None, "arc_circuit"),
-    lambda lowering, arcs, literals: _post(lowering, arcs, literals, None, "arc_circuit"),
+    lambda arcs, literals: _lead_back(arcs, literals, None),
+    lambda lowering, arcs, literals: _post(lowering, arcs, literals, None),
     lambda arcs, literals: _check("arc_circuit", arcs, literals),
     equal="arcs literals",
 )
@@ -167,8 +168,8 @@ ROUTES = Definition(
     "routes",
     (Field("arcs", "rows"), Field("literals", "exprs"), Field("depot", "int")),
     lambda arcs, literals, depot: are_routes(_taken(arcs, literals), _nodes(arcs), depot),
-    lambda arcs, literals, depot: _lead_back(arcs, literals, depot, "routes"),
-    lambda lowering, arcs, literals, depot: _post(lowering, arcs, literals, depot, "routes"),
+    lambda arcs, literals, depot: _lead_back(arcs, literals, depot),
+    lambda lowering, arcs, literals, depot: _post(lowering, arcs, literals, depot),
     lambda arcs, literals, depot: _check("routes", arcs, literals, depot),
     equal="arcs literals",
 )

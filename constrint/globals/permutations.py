@@ -24,7 +24,7 @@ from constrint.expr.domain import Domain
 from constrint.expr.enumerated import Valued, positions
 from constrint.expr.global_arguments import expressions, relation
 from constrint.expr.global_expr import Definition, Field
-from constrint.globals.arcs import GivenArcs, arc_circuit, are_arcs
+from constrint.globals.arcs import GivenArcs, arc_circuit, are_arcs, entry_at
 from constrint.globals.different import pairwise
 from constrint.globals.posting import keep_in_range, need, variables_of
 from constrint.propagators import AllDifferent, AllDifferentBounds, Circuit, Inverse, Subcircuit
@@ -88,17 +88,9 @@ def _circuit_decomposed(successors: tuple[IntExpr, ...]) -> BoolExpr:
     at = successors[0]
     for _ in watched(range(1, len(successors))):
         parts.append(Comparison("!=", at, Const(0)))
-        at = _follow(successors, Min((Max((at, Const(0))), Const(last))))
+        at = entry_at(successors, Min((Max((at, Const(0))), Const(last))))
     parts.append(Comparison("==", at, Const(0)))
     return And(tuple(parts))
-
-
-def _follow(successors: tuple[IntExpr, ...], node: IntExpr) -> IntExpr:
-    """The successor of a node that is an expression."""
-    following = successors[-1]
-    for i in range(len(successors) - 2, -1, -1):
-        following = IfThenElse(Comparison("==", node, Const(i)), successors[i], following)
-    return following
 
 
 def _post(cycle: type[Circuit | Subcircuit]) -> Callable[[Lowering, tuple[IntExpr, ...]], None]:
@@ -129,7 +121,7 @@ def _subcircuit_decomposed(successors: tuple[IntExpr, ...]) -> BoolExpr:
     parts = [*_in_range(successors), pairwise(successors)]
     at: IntExpr = first
     for k in watched(range(1, len(successors))):
-        at = _follow(successors, Min((Max((at, Const(0))), Const(last))))
+        at = entry_at(successors, Min((Max((at, Const(0))), Const(last))))
         parts.append(Or((Comparison("!=", at, first), Comparison("<=", length, Const(k)))))
     return And(tuple(parts))
 

@@ -15,19 +15,19 @@ __all__ = ["at_least_one", "at_most_one", "exactly_one"]
 Exprs = tuple[IntExpr, ...]
 
 
-def _conditions(args: Exprs) -> tuple[BoolExpr, ...]:
+def conditions_of(args: Exprs) -> tuple[BoolExpr, ...]:
     """The arguments as conditions; raises `ModelError` for a number other than 0 and 1."""
     return tuple([as_bool(arg.value if isinstance(arg, Const) else arg) for arg in args])
 
 
 def _held(args: Exprs) -> IntExpr:
-    return linear([(1, condition) for condition in _conditions(args)])
+    return linear([(1, condition) for condition in conditions_of(args)])
 
 
 def _checked(name: str) -> Definition:
     def check(args: Exprs) -> None:
         try:
-            _conditions(args)
+            conditions_of(args)
         except ModelError as error:
             raise ModelError(f"{name}: {error}") from None
 
@@ -45,7 +45,7 @@ _RULES = {
         lambda values: sum(map(bool, values)) <= 1,
         lambda args: Comparison("<=", _held(args), Const(1)),
     ),
-    "at_least_one": (any, lambda args: Or(_conditions(args))),
+    "at_least_one": (any, lambda args: Or(conditions_of(args))),
 }
 
 EXACTLY_ONE, AT_MOST_ONE, AT_LEAST_ONE = map(_checked, _RULES)

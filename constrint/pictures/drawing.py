@@ -9,6 +9,7 @@ from math import log10
 import numpy as np
 
 from constrint.pictures.facts import Facts, Histogram, LayerFacts, Pair
+from constrint.support.long_numbers import counted
 
 MARGIN, GAP = 16, 20
 HEADING = 30  # height of a section's heading
@@ -194,7 +195,7 @@ def _add_layers(found: Drawing, layers: Sequence[LayerFacts]) -> None:
             group = layer.group
             found.height += 6
         top = found.height
-        words = f"{_many(layer.nodes, 'node')}, {_many(layer.edges, 'edge')}"
+        words = f"{counted(layer.nodes, 'node')}, {counted(layer.edges, 'edge')}"
         found.texts.append(Text(MARGIN + LABELS - 6, top + 13, _short(layer.name, 30), "tick", "end"))
         for number, kind in ((layer.edges, "edges"), (layer.nodes, "bar")):
             length = round(LONGEST_BAR * log10(number + 1) / longest, 1)
@@ -203,10 +204,6 @@ def _add_layers(found: Drawing, layers: Sequence[LayerFacts]) -> None:
             )
         found.texts.append(Text(MARGIN + LABELS + LONGEST_BAR + 8, top + 13, words, "tick"))
         found.height += ROW
-
-
-def _many(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _short(text: str, most: int) -> str:

@@ -7,6 +7,7 @@ from operator import eq
 from typing import TYPE_CHECKING
 
 from constrint.presolve.root import Root, is_decided
+from constrint.support.long_numbers import counted
 
 if TYPE_CHECKING:
     from constrint.lowering.problem import Problem
@@ -29,7 +30,7 @@ def summary(problem: Problem, lowered: int, steps: Sequence[tuple[str, int]], ro
         steps: The rules that may have changed it, in order, each with the number of constraints after it.
         root: What is left; None where presolve proved that there is no solution.
     """
-    lines = [f"the normal form has {_count(len(problem.lo), 'variable')}, {_count(lowered, 'constraint')}"]
+    lines = [f"the normal form has {counted(len(problem.lo), 'variable')}, {counted(lowered, 'constraint')}"]
     before = lowered
     for rule, after in steps:
         if after != before and rule in RULES:
@@ -50,9 +51,5 @@ def summary(problem: Problem, lowered: int, steps: Sequence[tuple[str, int]], ro
     if len(removed) > decided:
         lines.append(f"dominated: {len(removed) - decided:,} fewer: other sums imply them")
     fixed = sum(map(eq, root.box.lo, root.box.hi))
-    left = f"{_count(len(problem.lo) - fixed, 'variable')}, {_count(len(root.propagators), 'constraint')}"
-    return [*lines, f"left: {left}; {_count(fixed, 'variable')} fixed"]
-
-
-def _count(number: int, name: str) -> str:
-    return f"{number:,} {name}{'' if number == 1 else 's'}"
+    left = f"{counted(len(problem.lo) - fixed, 'variable')}, {counted(len(root.propagators), 'constraint')}"
+    return [*lines, f"left: {left}; {counted(fixed, 'variable')} fixed"]

@@ -10,3 +10,8 @@ def written(number: int) -> str:
     if number.bit_length() <= LONGEST:
         return f"{number:,}"
     return f"{'-' if number < 0 else ''}2^{number.bit_length() - 1} and more"
+
+
+def counted(number: int, what: str) -> str:
+    """A number of things, such as `1 node` and `1,200 nodes`."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
