@@ -10,6 +10,7 @@ import io
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NoReturn
@@ -25,6 +26,7 @@ def run_command(main: Callable[[], int]) -> NoReturn:
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         with suppress(ValueError):  # in another thread
             signal.signal(signal.SIGINT, signal.default_int_handler)
+    sys.unraisablehook = _again_if_interrupted
     try:
         code = _called(main)
     except KeyboardInterrupt:
@@ -51,6 +53,22 @@ def _called(main: Callable[[], int]) -> int:
         if sys.stdout is before:
             raise
         return _silenced(PIPE_CLOSED)  # click has replaced it, since its reader has gone
+
+
+def _again_if_interrupted(lost: sys.UnraisableHookArgs) -> None:
+    """Repeat Ctrl-C that came where nothing can be raised, as in `__del__` or while a module is imported."""
+    if lost.exc_type is KeyboardInterrupt:
+        # Later, in another place: this one still belongs to the code that cannot raise.
+        threading.Timer(0.01, _interrupt_main).start()
+    else:
+        sys.__unraisablehook__(lost)
+
+
+def _interrupt_main() -> None:
+    if hasattr(signal, "pthread_kill"):  # it also ends a system call that waits
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+    else:
+        signal.raise_signal(signal.SIGINT)
 
 
 def interrupted() -> int:

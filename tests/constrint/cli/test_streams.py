@@ -141,6 +141,36 @@ def test_ctrl_c_at_any_moment_leaves_no_traceback(name: str) -> None:
     assert 130 in codes
 
 
+@pytest.mark.parametrize("place", ["weakref.ref(thing, lost)", "vars(thing).update(__del__=lost)"])
+def test_ctrl_c_where_nothing_can_be_raised_is_not_lost(place: str) -> None:
+    """Python calls such code between any two steps: when a module is imported or an object freed."""
+    program = f"""
+import signal, time, weakref
+from constrint.support.command import run_command
+
+class Thing:
+    def __del__(self):
+        self.__dict__.get("__del__", int)()
+
+def lost(*_):
+    signal.raise_signal(signal.SIGINT)
+    return len("the signal is handled here")
+
+def main():
+    thing = Thing()
+    kept = {place}
+    del thing
+    time.sleep(30)
+    return 0
+
+run_command(main)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=20, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
+
+
 def test_ignored_ctrl_c_stays_ignored() -> None:
     """As a shell starts commands in the background."""
     command, text, code = started("solve")
