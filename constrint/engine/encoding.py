@@ -23,6 +23,7 @@ class Encoding:
         start: Where the arguments of each constraint begin.
         args: The arguments.
         trailed: (place in the arguments, number) of the words that constraints keep.
+        blocks: The terms of further variables, each of which is their sum; see `long_sums`.
     """
 
     watches: tuple[Cells, Cells, Cells]
@@ -32,11 +33,14 @@ class Encoding:
     start: Cells
     args: Cells
     trailed: list[tuple[int, int]]
+    blocks: Sequence[tuple[tuple[int, int], ...]] = ()
 
 
-def encoded(count: int, propagators: Sequence[Propagator]) -> Encoding:
-    """The encoding of constraints over a number of variables."""
-    watches = _watches(count, propagators)
+def encoded(
+    count: int, propagators: Sequence[Propagator], blocks: Sequence[tuple[tuple[int, int], ...]] = ()
+) -> Encoding:
+    """The encoding of constraints over a number of variables, and over those of blocks."""
+    watches = _watches(count + len(blocks), propagators)
     start = [0]
     args: Cells = []
     trailed: list[tuple[int, int]] = []
@@ -55,6 +59,7 @@ def encoded(count: int, propagators: Sequence[Propagator]) -> Encoding:
         start,
         args,
         trailed,
+        blocks,
     )
 
 

@@ -133,6 +133,8 @@ def build(
         encoding: The encoding of the propagators, if it is known.
     """
     known = encoded(len(box.lo), propagators) if encoding is None else encoding
+    if known.blocks:
+        box = with_blocks(box, known.blocks)
     words: Cells = []
     hole = [
         _bitset(values, lo, hi, step, words) if lo < hi else -1
@@ -151,11 +153,21 @@ def build(
         priority=known.priority,
         idempotent=known.idempotent,
         args=args,
-        **_fresh(box, hole, words, len(propagators)),
-        **_decisions(len(box.lo), len(propagators), branch, huge),
+        **_fresh(box, hole, words, len(known.kind)),
+        **_decisions(len(box.lo), len(known.kind), branch, huge),
     )
     queue_all(state)
     return state
+
+
+def with_blocks(box: Box, blocks: Sequence[tuple[tuple[int, int], ...]]) -> Box:
+    """The box with a variable for each block of terms, their sum."""
+    lo, hi = list(box.lo), list(box.hi)
+    for terms in blocks:
+        lo.append(sum([a * (box.lo[v] if a > 0 else box.hi[v]) for a, v in terms]))
+        hi.append(sum([a * (box.hi[v] if a > 0 else box.lo[v]) for a, v in terms]))
+    count = len(blocks)
+    return Box(lo, hi, [*box.step, *[1] * count], [*box.values, *[None] * count])
 
 
 def decided(state: State, branch: Branch, huge: int) -> dict[str, Cells]:
@@ -261,6 +273,9 @@ def _decisions(n: int, propagators: int, branch: Branch, huge: int) -> dict[str,
     if not VARIABLE_RULES.issuperset([rule for _, rule in groups]):
         raise InternalError(f"select_between knows no variable rule {groups}")
     ranked = _ranking(branch, [end for end, _ in groups])
+    credit_start = [0, *accumulate(map(len, branch.credits))]
+    if branch.credits:  # those of blocks of long sums raise none
+        credit_start += [credit_start[-1]] * (propagators - len(branch.credits))
     return {
         **ranked,
         "scalar": _scalars(propagators, branch, huge, len(ranked["rank_tree"]) // 2),
@@ -271,7 +286,7 @@ def _decisions(n: int, propagators: int, branch: Branch, huge: int) -> dict[str,
         "group_rule": [rule for _, rule in groups],
         "score": list(degree) if branch.weighing else [],
         "entry": _entries(n, branch) if branch.weighing or ranked["rank_tree"] else [],
-        "credit_start": [0, *accumulate(map(len, branch.credits))],
+        "credit_start": credit_start,
         "credit_entry": [place for places in branch.credits for place in places],
         "phase": [0] * decided,
         "keep": [0] * decided,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from constrint.engine.encoding import Encoding, encoded
 from constrint.preparing.branching import Inputs, reached_by
+from constrint.preparing.long_sums import in_blocks
 
 if TYPE_CHECKING:
     from constrint.presolve import Root
@@ -30,7 +31,7 @@ class Structure:
     def __init__(self, inputs: Inputs) -> None:
         self._inputs = inputs
         self._reached: list[tuple[Sequence[Propagator], list[Sequence[int]]]] = []
-        self._encoded: list[tuple[Sequence[Propagator], Encoding]] = []
+        self._encoded: list[tuple[Sequence[Propagator], bool, Encoding]] = []
 
     def reached(self, root: Root) -> list[Sequence[int]]:
         """`reached_by` of the root's constraints; not to be changed."""
@@ -45,15 +46,17 @@ class Structure:
             ]
         return made
 
-    def encoding(self, root: Root) -> Encoding:
-        """The root's constraints as the engine reads them."""
-        for nodes, known in self._encoded:
-            if nodes is root.propagators:
+    def encoding(self, root: Root, has_blocks: bool = False) -> Encoding:
+        """The root's constraints as the engine reads them, with long sums in blocks if wanted."""
+        for nodes, divided, known in self._encoded:
+            if nodes is root.propagators and divided == has_blocks:
                 return known
-        made = encoded(len(root.box.lo), root.propagators)
+        most = root.settings.search.longest_sum
+        nodes, blocks = in_blocks(root.box, root.propagators, most) if has_blocks else (root.propagators, ())
+        made = encoded(len(root.box.lo), nodes, blocks)
         if not root.postponed:
             self._encoded = [
-                (root.propagators, made),
+                (root.propagators, has_blocks, made),
                 *self._encoded[: root.settings.search.most_structures - 1],
             ]
         return made

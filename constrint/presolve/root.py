@@ -83,26 +83,27 @@ class Root:
     settings: Settings = DEFAULT
 
     def begin(
-        self, branch: Branch, may_compile: bool, encoding: Callable[[Root], Encoding] | None = None
+        self, branch: Branch, may_compile: bool, encoding: Callable[[Root], Encoding], *, may_resume: bool
     ) -> tuple[State, CompiledSearch | None]:
         """The state of a search, and its session if it runs in the compiled engine already.
 
         Args:
             branch: The decisions.
             may_compile: Whether it may run there.
-            encoding: Gives the encoding of the constraints, if it may be known.
+            encoding: Gives the encoding of the constraints.
+            may_resume: Whether the state of presolve may go on.
         """
         settled = self.settled
         # A root that was narrowed since has other domains than the state.
         if (
             settled is None
             or settled.is_taken
+            or not may_resume
             or (settled.session is not None and not may_compile)
             or settled.box is not self.box
             or settled.propagators is not self.propagators
         ):
-            known = None if encoding is None else encoding(self)
-            return build(self.box, self.propagators, branch, self.huge, known), None
+            return build(self.box, self.propagators, branch, self.huge, encoding(self)), None
         settled.is_taken = True
         fields = decided(settled.state, branch, self.huge)
         if settled.session is not None:

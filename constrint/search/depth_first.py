@@ -10,6 +10,7 @@ from constrint.engine.dfs import is_unbounded
 from constrint.engine.select import AS_BEST, AS_BEST_OR_GREATEST, GREATEST
 from constrint.preparing.callbacks import ask
 from constrint.preparing.checks import Assignment, check
+from constrint.preparing.long_sums import is_long
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
 from constrint.preparing.search_protocol import Outcome, SearchStep, SearchTask, Stoppable
@@ -57,8 +58,15 @@ class DepthFirstRun(Stoppable, Stepper):
         if options.lns or options.restarts is not None:
             self.finder = "neighbourhoods" if options.lns else "restarts"
         branch = prepared.branch(root, options, goal)
+        # What is shared with other searches is told by states that have no variables of their own.
+        is_alone = options.sharing is None and most_work is None
+        longest = root.settings.search.longest_sum
+        has_blocks = is_alone and any(is_long(node, longest) for node in root.propagators)
         state, session = root.begin(
-            branch, not root.exact and options.engine != "interpreted", prepared.structure.encoding
+            branch,
+            not root.exact and options.engine != "interpreted",
+            lambda root: prepared.structure.encoding(root, has_blocks),
+            may_resume=not has_blocks,
         )
         if most_work is not None and any(is_unbounded(state, v) for v in state.branch):
             most_work = None  # interruptions are handled by the whole search, not a share of it

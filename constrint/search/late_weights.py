@@ -44,9 +44,8 @@ class LateWeights:
 
     def cut(self, state: State) -> State:
         """Turn failure weighting on."""
-        propagators = self._root.propagators
         reached = self._structure.reached(self._root)
-        credits = credits_of(self._variables, reached, len(propagators))
+        credits = credits_of(self._variables, reached, len(state.kind))
         for group in self._groups:
             state.group_rule[group] = BY_SCORE
         state.scalar[WEIGHING] = COUNT_FAILURES

@@ -103,6 +103,7 @@ LOWERED = hasty(least_turn=20).with_fields(
         "slice": (5, 200),
         "compiled_slice": (5, 200),
         "first_check": 1,
+        "longest_sum": 2,
     },
     portfolio={
         "half_of_learning": 1000,
