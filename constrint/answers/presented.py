@@ -13,6 +13,7 @@ from constrint.modelling.soft import is_weighed
 if TYPE_CHECKING:
     from constrint.answers.call_log import CallLog
     from constrint.expr import IntExpr
+    from constrint.expr.rational import Rational
     from constrint.modelling.constraints import Constraint
     from constrint.modelling.declarations import Declarations
     from constrint.modelling.soft import Soft
@@ -27,23 +28,28 @@ class PresentedGoals:
         goals: What is optimised, the most important first.
         units: The goals with fractional coefficients, by the integer expressions in their place.
         weights: The soft constraints.
+        cost: Their violation.
         hides_first: Whether the first goal is the violation of the soft constraints beside the user's goals.
     """
 
     goals: list[Goal]
     units: Units
     weights: Mapping[Constraint, Soft]
+    cost: IntExpr | Rational | None = None
     hides_first: bool = False
 
     @staticmethod
     def of(model: Declarations, goals: list[Goal], units: Units) -> PresentedGoals:
         """The goals of a call on a model; the violation of soft constraints comes first, or in a goal."""
         known = {**model.units, **units} if units else model.units
-        if not model.weights or is_weighed(model, [expr for expr, _ in goals]):
+        if not model.weights:
             return PresentedGoals(goals, known, model.weights)
+        cost = model.violation
+        if is_weighed(model, [expr for expr, _ in goals]):
+            return PresentedGoals(goals, known, model.weights, cost)
         known = dict(known)
-        first = as_goals([(model.violation, "min")], known)
-        return PresentedGoals(first + goals, known, dict(model.weights), bool(goals))
+        first = as_goals([(cost, "min")], known)
+        return PresentedGoals(first + goals, known, dict(model.weights), cost, bool(goals))
 
     def result(self, found: Result, told: CallLog | None = None) -> Result:
         """A result of these goals as the user sees it, which ends the log of its call."""
@@ -77,12 +83,9 @@ class PresentedGoals:
         return value if unit is None or value is None else unit.in_units(value)
 
     def _with_violation(self, found: Result) -> Result:
-        from constrint.expr.rational import plain_sum, times
-
-        amounts = {one: found[soft.violated] for one, soft in self.weights.items()}
-        violated = [one for one, amount in amounts.items() if amount]
-        total = plain_sum(times(self.weights[one].weight, int(amount)) for one, amount in amounts.items())
-        return replace(found, violation=total, violated=tuple(violated))
+        violated = [one for one, soft in self.weights.items() if found[soft.violated]]
+        cost: Any = self.cost
+        return replace(found, violation=found[cost], violated=tuple(violated))
 
     def in_user_terms(self, on_solution: OnSolution | None) -> OnSolution | None:
         """The callback, called with results as the user sees them."""

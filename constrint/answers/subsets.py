@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Generic, Literal, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar, overload
 
 from constrint.answers.conflict import linear_part
 from constrint.answers.search_arguments import options_of
@@ -25,6 +25,9 @@ from constrint.modelling.objectives import Direction
 from constrint.modelling.result import Status
 from constrint.search.solver import Solver
 from constrint.support.deadline import Deadline
+
+if TYPE_CHECKING:
+    from constrint.expr.rational import Rational
 
 Item = TypeVar("Item")
 Measure: TypeAlias = Literal["weight", "amount"]
@@ -237,14 +240,25 @@ class _Marco:
         return None if status is Status.UNKNOWN else status is not Status.INFEASIBLE
 
 
-def amount_of(constraint: Constraint) -> IntExpr:
-    """By how much a constraint is violated: the distance of an inequality or equation, else 1."""
+def amount_of(constraint: Constraint) -> IntExpr | Rational:
+    """By how much a constraint is violated: the distance of an inequality or equation, else 1.
+
+    The distance is that of the sides as they were written, before fractions were multiplied out.
+    """
     expr = constraint.expr
-    if not isinstance(expr, Comparison) or definedness(expr.left) or definedness(expr.right):
+    if not isinstance(expr, Comparison) or expr.operator == "!=":
         return Sum(((1, Not(expr)),), 0)
     left, right = expr.left, expr.right
+    if definedness(left) or definedness(right):
+        return Sum(((1, Not(expr)),), 0)
     if expr.operator in ("<", "<="):
-        return max_(0, left - right + (expr.operator == "<"))
-    if expr.operator in (">", ">="):
-        return max_(0, right - left + (expr.operator == ">"))
-    return abs(left - right) if expr.operator == "==" else Sum(((1, Not(expr)),), 0)
+        amount = max_(0, left - right + (expr.operator == "<"))
+    elif expr.operator in (">", ">="):
+        amount = max_(0, right - left + (expr.operator == ">"))
+    else:
+        amount = abs(left - right)
+    if expr.scale is None:
+        return amount
+    from constrint.expr.rational import Rational
+
+    return Rational(amount, expr.scale.denominator, expr.scale.is_float)

@@ -58,13 +58,34 @@ _COMPARE = {
 }
 
 
+@record()
+class Scale:
+    """The number by which both sides of a comparison of fractions were multiplied to become integers.
+
+    Attributes:
+        denominator: The number, at least 2.
+        is_float: Whether the values of the sides are floats; else they are Fractions.
+    """
+
+    denominator: int
+    is_float: bool
+
+
 @record(eq=False)
 class Comparison(BoolExpr):
-    """``left operator right`` with one of == != < <= > >=."""
+    """``left operator right`` with one of == != < <= > >=.
+
+    Attributes:
+        operator: The operator.
+        left: The left side.
+        right: The right side.
+        scale: The scale of the sides, if these were fractions.
+    """
 
     operator: str
     left: IntExpr
     right: IntExpr
+    scale: Scale | None = None
 
     @property
     def children(self) -> tuple[IntExpr, ...]:

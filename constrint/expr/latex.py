@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from math import gcd
 from typing import Any
 
 from constrint.errors import shown
@@ -32,6 +33,7 @@ from constrint.expr import (
     Table,
 )
 from constrint.expr.arithmetic.absolute import Abs
+from constrint.expr.conditions import Scale
 from constrint.expr.global_expr import Function, Relation
 from constrint.expr.shown import LONGEST, Cut, shortened, show_domain
 from constrint.expr.strengths import AND, ATOM, COMPARE, IFF, IMPLIES, NOT, OR, POWER, PRODUCT, SIGN, SUM
@@ -126,10 +128,27 @@ def _junction(word: str, level: int) -> Callable[[Any], Written]:
 def _pair(word: str, level: int, left: int, right: int) -> Callable[[Any], Written]:
     def write(expr: Any) -> Written:
         first, second = expr.children
-        relation = word or _RELATIONS[expr.operator]
-        return f"{_text(first, left)} {relation} {_text(second, right)}", level
+        return f"{_text(first, left)} {word} {_text(second, right)}", level
 
     return write
+
+
+def _comparison(expr: Comparison) -> Written:
+    left, right = [_side(side, expr.scale) for side in expr.children]
+    return f"{left} {_RELATIONS[expr.operator]} {right}", COMPARE
+
+
+def _side(expr: IntExpr, scale: Scale | None) -> str:
+    """One side of a comparison, as the fraction that it was."""
+    if scale is None:
+        return _text(expr, SUM)
+    from constrint.expr.rational import content, divided
+
+    common = gcd(scale.denominator, content(expr))
+    rest = divided(expr, common)
+    if common == scale.denominator:
+        return _text(rest, SUM)
+    return rf"\frac{{{_text(rest)}}}{{{scale.denominator // common}}}"
 
 
 def _member(expr: Member, relation: str = r"\in") -> Written:
@@ -171,7 +190,7 @@ _WRITERS: dict[type[IntExpr], Callable[[Any], Written]] = {
     Element: lambda expr: (f"[{_joined(expr.values)}]_{{{_text(expr.index)}}}", ATOM),
     Selection: lambda expr: (f"[{_joined(expr.entries)}]_{{{_text(expr.index)}}}", ATOM),
     IfThenElse: _choice,
-    Comparison: _pair("", COMPARE, SUM, SUM),
+    Comparison: _comparison,
     Divides: _pair(r"\mid", COMPARE, SUM, SUM),
     Member: _member,
     Table: _table,

@@ -1,7 +1,8 @@
 """Sums with fractional coefficients: what `0.5 * x` builds.
 
 A float is read as the decimal number that Python prints for it: 0.1 is 1/10, as it is written, and not the
-binary fraction beside it. Everything is exact: comparisons become conditions on integers.
+binary fraction beside it. Everything is exact: comparisons become conditions on integers, which know their
+denominator.
 """
 
 from __future__ import annotations
@@ -9,14 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 from fractions import Fraction
-from math import isfinite, lcm
+from math import gcd, isfinite, lcm
 from typing import Any, ClassVar, NoReturn, SupportsFloat, TypeAlias
 
 from constrint.errors import ModelError
 from constrint.expr import build
 from constrint.expr.base import Assignment, BoolExpr, IntExpr
 from constrint.expr.build import as_expr
-from constrint.expr.integers import Const
+from constrint.expr.conditions import Comparison, Scale
+from constrint.expr.integers import Const, Sum
 from constrint.support.record import public_names
 
 Coefficient: TypeAlias = float | Fraction | Decimal
@@ -172,16 +174,40 @@ def _times(value: Rational, factor: Fraction, is_float: bool = False) -> Rationa
 
 
 def compared(operator: str, left: object, right: object) -> BoolExpr:
-    """A comparison of fractions, as one of integers."""
+    """A comparison of fractions, as one of integers that knows by what its sides were multiplied."""
     one, other = lifted(left), lifted(right)
     whole = lcm(one.denominator, other.denominator)
-    scaled = [
+    sides = [
         side.numerator
         if side.denominator == whole
         else build.linear([(whole // side.denominator, side.numerator)])
         for side in (one, other)
     ]
-    return build.compare(operator, *scaled)
+    common = gcd(whole, *[content(side) for side in sides])
+    first, second = [divided(side, common) for side in sides]
+    if common == whole:
+        return build.compare(operator, first, second)
+    return build.placed(Comparison(operator, first, second, Scale(whole // common, _has_float(one, other))))
+
+
+def _has_float(*values: Rational) -> bool:
+    return any(value.is_float for value in values)
+
+
+def content(expr: IntExpr) -> int:
+    """An integer by which an expression can be divided: the common divisor of its coefficients."""
+    if type(expr) is Const:
+        return abs(expr.value)
+    return gcd(expr.constant, *[factor for factor, _ in expr.terms]) if type(expr) is Sum else 1
+
+
+def divided(expr: IntExpr, divisor: int) -> IntExpr:
+    """An expression divided by a divisor of its `content`."""
+    if divisor == 1:
+        return expr
+    if type(expr) is Sum:
+        return build.linear([(a // divisor, part) for a, part in expr.terms], expr.constant // divisor)
+    return Const(expr.value // divisor) if type(expr) is Const else expr
 
 
 def common(values: Iterable[object]) -> tuple[list[IntExpr], Callable[[IntExpr], Rational]]:
@@ -199,20 +225,3 @@ def total(values: Iterable[object]) -> Rational:
     whole = lcm(*[part.denominator for part in parts])
     terms = [(whole // part.denominator, part.numerator) for part in parts]
     return Rational(build.linear(terms), whole, any(part.is_float for part in parts))
-
-
-def plain_sum(numbers: Iterable[Any]) -> Number:
-    """The exact sum of numbers: an integer if all are, a float if there is one, else a Fraction."""
-    listed = list(numbers)
-    if not any(is_fraction(one) for one in listed):
-        whole: int = sum(listed)
-        return whole
-    exact = sum((fraction_of(one) if is_fraction(one) else Fraction(one) for one in listed), Fraction(0))
-    return exact if not any(isinstance(one, float) for one in listed) else float(exact)
-
-
-def times(weight: Number, amount: int) -> Number:
-    """An exact multiple of a weight."""
-    if isinstance(weight, float):
-        return weight if amount == 1 else float(fraction_of(weight) * amount)
-    return weight * amount

@@ -254,6 +254,10 @@ def _write_pair(word: str, level: int, left: int, right: int) -> Callable[[Write
 
 
 def _write_comparison(writer: Writer, expr: Any) -> Written:
+    if expr.scale is not None:
+        from constrint.expr.written_fractions import write_comparison
+
+        return write_comparison(writer, expr), COMPARE
     left, right = writer.operand(expr.left, expr.right), writer.operand(expr.right, expr.left)
     return f"{left} {expr.operator} {right}", COMPARE
 

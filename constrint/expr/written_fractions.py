@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import gcd
 
 from constrint.expr.base import IntExpr
-from constrint.expr.integers import Sum
-from constrint.expr.rational import Rational
-from constrint.expr.strengths import PRODUCT, SIGN
+from constrint.expr.conditions import Comparison, Scale
+from constrint.expr.integers import Const, Sum
+from constrint.expr.rational import Rational, content, divided
+from constrint.expr.strengths import PRODUCT, SIGN, SUM
 from constrint.expr.written import Writer
 
 
@@ -41,7 +43,29 @@ def write_goal(writer: Writer, expr: IntExpr, unit: Rational | None) -> str:
     return f"{'1.0 * ' if unit.is_float else ''}({writer.text(expr)}) / {unit.denominator}"
 
 
+def write_comparison(writer: Writer, expr: Comparison) -> str:
+    """The text of a comparison of fractions: what its sides were before they were multiplied."""
+    assert expr.scale is not None
+    left, right = [_side(writer, side, expr.scale) for side in (expr.left, expr.right)]
+    return f"{left} {expr.operator} {right}"
+
+
+def _side(writer: Writer, expr: IntExpr, scale: Scale) -> str:
+    """One side: decimals where these are meant and exact, else a quotient in lowest terms."""
+    common = gcd(scale.denominator, content(expr))
+    rest = divided(expr, common)
+    if common == scale.denominator:
+        return writer.text(rest, SUM)
+    decimals = _with_decimals(writer, expr, scale.denominator) if scale.is_float else None
+    if decimals is not None:
+        return decimals
+    text = writer.text(rest, PRODUCT if type(rest) is Sum else SIGN)  # `a // b / 2` would mix the two
+    return f"{'1.0 * ' if scale.is_float else ''}{text} / {scale.denominator // common}"
+
+
 def _with_decimals(writer: Writer, expr: IntExpr, denominator: int) -> str | None:
+    if type(expr) is Const:
+        return decimal_text(Fraction(expr.value, denominator))
     terms, constant = (expr.terms, expr.constant) if type(expr) is Sum else (((1, expr),), 0)
     text = ""
     for coefficient, term in terms:

@@ -34,7 +34,7 @@ class Soft:
     """
 
     weight: Weight
-    violated: IntExpr
+    violated: IntExpr | Rational
 
 
 def soft(constraint: Constraint, weight: Any) -> Soft:
@@ -108,5 +108,5 @@ def goals_with_violation(model: Declarations) -> tuple[list[Goal], Units]:
 
 def is_weighed(model: Declarations, goals: Iterable[IntExpr]) -> bool:
     """Whether a goal has the violation of a soft constraint in it."""
-    violated = {id(entry.violated) for entry in model.weights.values()}
+    violated = {id(entry.violated) for entry in model.weights.values()}  # conditions, whose units are whole
     return any(id(part) in violated for part in inner_first(goals))

@@ -24,6 +24,7 @@ from constrint.expr import (
     Sum,
     Table,
 )
+from constrint.expr.conditions import Scale
 from constrint.expr.domain import Domain
 from constrint.expr.global_arguments import plain_matrix
 from constrint.expr.global_expr import node_of
@@ -110,10 +111,23 @@ def _function(function: type[IntFunction]) -> Reader:
 
 def _comparison(name: str) -> Reader:
     def build(place: JsonPlace, operands: list[Json], read: Read) -> IntExpr:
-        left, right = _operands(place, operands, read, 2, 2)
-        return Comparison(name, left, right)
+        left, right = _operands(place, operands[:2], read, 2, 2)
+        if len(operands) == 2:
+            return Comparison(name, left, right)
+        return Comparison(name, left, right, _scale(place.at(3), _fixed(place, operands, 3)[2]))
 
     return build
+
+
+def _scale(place: JsonPlace, written: Json) -> Scale:
+    """By what the sides of a comparison of fractions were multiplied."""
+    entry = place.object(written, required=("denominator",), optional=("float",))
+    denominator = place.at("denominator").integer(entry["denominator"])
+    if denominator < 2:
+        raise place.at("denominator").error(
+            f"the denominator of a comparison is at least 2, not {denominator}"
+        )
+    return Scale(denominator, entry.get("float") is True)
 
 
 def _fixed(place: JsonPlace, operands: list[Json], count: int) -> list[Json]:
@@ -239,12 +253,17 @@ def _write(name: str) -> Writer:
     return lambda expr, write, number, members: [name, *[write(child) for child in expr.children]]
 
 
+def _scales(expr: Comparison) -> list[Scale]:
+    return [] if expr.scale is None else [expr.scale]
+
+
 WRITERS: dict[type[IntExpr], Writer] = {
     **{node: _write(name) for name, (node, _) in {**_PLAIN, **_LISTS}.items()},
     **{function: _write(name) for name, function in _FUNCTIONS.items()},
     Comparison: lambda expr, write, number, members: [
         expr.operator,
         *[write(part) for part in expr.children],
+        *[{"denominator": number(scale.denominator), "float": scale.is_float} for scale in _scales(expr)],
     ],
     Sum: lambda expr, write, number, members: [
         "sum",

@@ -1,4 +1,4 @@
-"""A model as a linear program: columns and rows with integer coefficients.
+"""A model as a linear program: columns and rows.
 
 Comparisons of sums are rows, clauses over Boolean variables too. A domain with holes or a stride gets columns
 of its own that say which value it is. Everything else is refused, with the constraint.
@@ -28,6 +28,7 @@ from constrint.expr import (
     Or,
     Sum,
 )
+from constrint.expr.conditions import Scale
 from constrint.expr.domain import BINARY, Domain
 from constrint.expr.written_fractions import decimal_text
 from constrint.frontends.linear.numbers import INFINITE
@@ -64,12 +65,19 @@ class Sums:
 
 @dataclass(slots=True)
 class LinearRow:
-    """``lo <= sum <= hi``; None for no bound."""
+    """``lo <= sum <= hi``; None for no bound. All numbers are to be divided by a number of the row."""
 
     name: str | None
     terms: dict[int, int]
     lo: int | None
     hi: int | None
+    divisor: int = 1
+
+    def decimal(self, number: int) -> str:
+        """One of the numbers, divided."""
+        text = decimal_text(Fraction(number, self.divisor))
+        assert text is not None
+        return text
 
 
 class LinearModel:
@@ -182,26 +190,31 @@ class LinearModel:
 
     # Rows
 
-    def _add(self, name: str | None, total: Sums, lo: int | None, hi: int | None) -> None:
+    def _add(
+        self, name: str | None, total: Sums, lo: int | None, hi: int | None, scale: Scale | None = None
+    ) -> None:
         lo = None if lo is None else lo - total.constant
         hi = None if hi is None else hi - total.constant
         for value in (lo, hi, *total.terms.values()):
             if value is not None and abs(value) >= INFINITE:
                 raise NotLinear("it has a number beyond 10^20, which readers take for infinity")
-        self.rows.append(LinearRow(name, total.terms, lo, hi))
+        divisor = 1 if scale is None else scale.denominator
+        numbers = [number for number in (lo, hi, *total.terms.values()) if number is not None]
+        if any(decimal_text(Fraction(number, divisor)) is None for number in numbers):
+            divisor = 1  # such as thirds: the row stays multiplied
+        self.rows.append(LinearRow(name, total.terms, lo, hi, divisor))
 
     def _require(self, node: BoolExpr, name: str | None) -> None:
         if isinstance(node, And):
             for part in node.args:
                 self._require(part, name)
         elif isinstance(node, Not) and isinstance(node.arg, Comparison) and node.arg.operator in _FLIPPED:
-            inner = node.arg
-            self._compare(_FLIPPED[inner.operator], inner.left, inner.right, name)
+            self._compare(_FLIPPED[node.arg.operator], node.arg, name)
         elif isinstance(node, Not) and isinstance(node.arg, Or):
             for part in node.arg.args:
                 self._require(_negated(part), name)
         elif isinstance(node, Comparison):
-            self._compare(node.operator, node.left, node.right, name)
+            self._compare(node.operator, node, name)
         elif isinstance(node, Member) and node.domain.step == 1 and node.domain.values is None:
             if node.domain.is_empty:
                 self._add(name, Sums({}), 1, None)
@@ -212,16 +225,16 @@ class LinearModel:
         else:
             self._add(name, self._clause(node), 1, None)
 
-    def _compare(self, operator: str, left: IntExpr, right: IntExpr, name: str | None) -> None:
-        total = self._sum(left).plus(self._sum(right), -1)
+    def _compare(self, operator: str, node: Comparison, name: str | None) -> None:
+        total = self._sum(node.left).plus(self._sum(node.right), -1)
         if operator == "!=":
             self._differ(total, name)
         elif operator == "==":
-            self._add(name, total, 0, 0)
+            self._add(name, total, 0, 0, node.scale)
         elif operator in ("<=", "<"):
-            self._add(name, total, None, -(operator == "<"))
+            self._add(name, total, None, -(operator == "<"), node.scale)
         else:
-            self._add(name, total, int(operator == ">"), None)
+            self._add(name, total, int(operator == ">"), None, node.scale)
 
     def _differ(self, total: Sums, name: str | None) -> None:
         """Require that a sum is not 0, with a column that says whether it is above or below.

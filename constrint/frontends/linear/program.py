@@ -1,8 +1,7 @@
 """A linear program as the formats have it, and the model that it describes.
 
-Numbers are exact fractions. A row is multiplied by the least common denominator of its coefficients, and its
-sides are rounded inwards, which changes no integer solution. A fractional objective is compared exactly, and
-its value is shown as a float.
+Numbers are exact fractions. A row is multiplied by the least common denominator of its numbers, which its
+comparisons keep as their scale. A fractional objective is compared exactly; its value is shown as a float.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from math import ceil, floor
 
 from constrint.errors import ModelError, ParseError
 from constrint.expr import BoolConst, BoolExpr, Comparison, Const, Implies, IntExpr, linear
+from constrint.expr.conditions import Scale
 from constrint.expr.domain import Domain
 from constrint.expr.rational import Rational
 from constrint.frontends.linear.numbers import INFINITE, common_denominator
@@ -107,24 +107,28 @@ class LinearProgram(NumberedLines):
         return Domain.of_range(lo, hi)
 
     def _conditions(self, row: ProgramRow, variables: Sequence[IntExpr]) -> list[BoolExpr]:
-        factor = common_denominator(row.terms.values())
-        total = linear([(int(a * factor), variables[v]) for v, a in row.terms.items()])
-        lo = None if row.lo <= -INFINITE else ceil(row.lo * factor)
-        hi = None if row.hi >= INFINITE else floor(row.hi * factor)
         found: list[BoolExpr] = []
-        if row.lo >= INFINITE or row.hi <= -INFINITE or (lo is not None and hi is not None and lo > hi):
+        if row.lo >= INFINITE or row.hi <= -INFINITE or row.lo > row.hi:
             found.append(BoolConst(False))
-        elif lo is not None and lo == hi:
-            found.append(Comparison("==", total, Const(lo)))
+        elif row.lo == row.hi:
+            found.append(_compared(row.terms, "==", row.lo, variables))
         else:
-            if lo is not None:
-                found.append(Comparison(">=", total, Const(lo)))
-            if hi is not None:
-                found.append(Comparison("<=", total, Const(hi)))
+            if row.lo > -INFINITE:
+                found.append(_compared(row.terms, ">=", row.lo, variables))
+            if row.hi < INFINITE:
+                found.append(_compared(row.terms, "<=", row.hi, variables))
         if row.when is None:
             return found
         column, value = row.when
         return [Implies(Comparison("==", variables[column], Const(value)), one) for one in found]
+
+
+def _compared(terms: Terms, operator: str, side: Fraction, variables: Sequence[IntExpr]) -> Comparison:
+    """A side of a row."""
+    factor = common_denominator([*terms.values(), side])
+    total = linear([(int(a * factor), variables[v]) for v, a in terms.items()])
+    scale = None if factor == 1 else Scale(factor, True)
+    return Comparison(operator, total, Const(int(side * factor)), scale)
 
 
 def model_of(program: LinearProgram) -> Declarations:

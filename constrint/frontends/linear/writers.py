@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 
 from constrint.frontends.linear.linear_model import LinearModel, LinearRow
 from constrint.frontends.unique_names import each_once
@@ -59,9 +59,10 @@ def _upper(hi: int | None) -> str:
 
 
 def _lp_row(row: LinearRow, name: str, names: list[str]) -> list[str]:
-    terms = _terms(row.terms, names) or ([f"0 {names[0]}"] if names else ["0"])
+    terms = [f"{_signed(row.decimal(a))} {names[v]}" for v, a in row.terms.items() if a]
+    terms = terms or ([f"0 {names[0]}"] if names else ["0"])
     if row.lo is not None and row.lo == row.hi:
-        return _wrapped(f" {name}:", [*terms, f"= {row.lo}"])
+        return _wrapped(f" {name}:", [*terms, f"= {row.decimal(row.lo)}"])
     sides = [(">=", row.lo, ""), ("<=", row.hi, "")]
     if row.lo is not None and row.hi is not None:
         sides = [(">=", row.lo, "_lo"), ("<=", row.hi, "_hi")]
@@ -69,12 +70,8 @@ def _lp_row(row: LinearRow, name: str, names: list[str]) -> list[str]:
         line
         for sense, side, ending in sides
         if side is not None
-        for line in _wrapped(f" {name}{ending}:", [*terms, f"{sense} {side}"])
+        for line in _wrapped(f" {name}{ending}:", [*terms, f"{sense} {row.decimal(side)}"])
     ]
-
-
-def _terms(terms: Mapping[int, int], names: list[str]) -> list[str]:
-    return [f"{_signed(str(a))} {names[v]}" for v, a in terms.items() if a]
 
 
 def _signed(number: str) -> str:
@@ -132,7 +129,7 @@ def write_mps(model: Declarations) -> str:
     for row, name in zip(program.rows, rows, strict=True):
         for v, a in row.terms.items():
             if a:
-                entries[v].append(f"{name} {a}")
+                entries[v].append(f"{name} {row.decimal(a)}")
     lines += ["COLUMNS", "    MARKER 'MARKER' 'INTORG'"]
     for name, column in zip(names, entries, strict=True):
         lines += [f"    {name} {entry}" for entry in column or ["obj 0"]]
@@ -143,9 +140,9 @@ def write_mps(model: Declarations) -> str:
     for row, name in zip(program.rows, rows, strict=True):
         side = row.hi if row.hi is not None else row.lo
         if side:
-            lines.append(f"    RHS {name} {side}")
+            lines.append(f"    RHS {name} {row.decimal(side)}")
         if row.lo is not None and row.hi is not None and row.lo != row.hi:
-            ranges.append(f"    RANGES {name} {row.hi - row.lo}")
+            ranges.append(f"    RANGES {name} {row.decimal(row.hi - row.lo)}")
     lines += ["RANGES", *ranges] if ranges else []
     lines += [
         "BOUNDS",

@@ -39,6 +39,7 @@ from constrint.expr import (
     Pow,
     linear,
 )
+from constrint.expr.conditions import Scale
 from constrint.expr.domain import Domain
 from constrint.modelling.declarations import Declarations
 
@@ -154,6 +155,7 @@ class _SympyReader:
                 operator,
                 self.integer(upper) * int(common / lower),
                 self.integer(other_upper) * int(common / other_lower),
+                None if common == 1 else Scale(int(common), False),
             )
         except _NoIntegerError as problem:
             raise ModelError(f"{node} is not a relation of integers: {problem}") from None

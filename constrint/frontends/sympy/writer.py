@@ -254,8 +254,10 @@ class _SympyWriter:
 
     def comparison(self, expr: Comparison) -> Basic:
         left, right = self.numbers(expr.children)
+        if expr.scale is not None:
+            left, right = left / expr.scale.denominator, right / expr.scale.denominator
         # sympy fails on relations of two numbers within the conditions of a Piecewise.
-        is_known = bool(left.is_Integer and right.is_Integer)
+        is_known = bool(left.is_Rational and right.is_Rational)
         return _RELATIONS[expr.operator](left, right, evaluate=is_known)
 
     def global_condition(self, expr: Relation) -> Basic:

@@ -274,7 +274,7 @@ class _FlashrnnReader(PlainReader):
 def _compared(sides: Sequence[IntExpr], operators: Sequence[str]) -> BoolExpr:
     """Each side compared with the next."""
     if len(sides) == 2:
-        return Comparison(operators[0], *sides)
+        return Comparison(operators[0], sides[0], sides[1])
     links = [
         Comparison(operator, left, right)
         for operator, left, right in zip(operators, sides, sides[1:], strict=False)

@@ -110,7 +110,7 @@ def test_floats_are_the_decimals_that_they_are_written_as() -> None:
     m = ci.Model()
     x, y = m.int_var("x", 0, 9), m.int_var("y", 0, 9)
     assert (
-        write_expression(0.1 * x + 0.2 * y <= 0.3) == "x + 2 * y <= 3"
+        write_expression(0.1 * x + 0.2 * y <= 0.3) == "0.1 * x + 0.2 * y <= 0.3"
     )  # in binary, 0.1 + 0.2 is more than 0.3
     assert (0.1 * x + 0.2 * y == 0.3).evaluate({x: 1, y: 1})
     assert fraction_of(np.float64(0.1)) == fraction_of(np.float32(0.1)) == Fraction(1, 10)

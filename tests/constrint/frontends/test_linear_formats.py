@@ -210,7 +210,7 @@ def test_numbers_are_exact() -> None:
     assert Model.of(m).to_text().splitlines() == [
         "x in 0..9007199254740993",
         "y in 0..1",
-        "a: x + 2 * y >= 3",
+        "a: 0.1 * x + 0.2 * y >= 0.3",
         "b: 123456789012345678901 * x <= 50000000000000000000",
         "minimize 0.1 * x",
     ]
