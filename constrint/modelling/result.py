@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from constrint.errors import ModelError, Undefined, printable, shown_number
 from constrint.expr import IntExpr
+from constrint.support.arguments import check_comparable
 from constrint.support.optional import needed
 from constrint.support.record import public_names
 
@@ -45,6 +46,15 @@ class Status(Enum):
     """Proven: there is no solution."""
     UNKNOWN = "unknown"
     """Search stopped before it found a solution."""
+
+    if not TYPE_CHECKING:  # type checkers find comparisons of other types where the class has no `__eq__`
+
+        def __eq__(self, other: object) -> bool:
+            if not isinstance(other, Status):
+                check_comparable("a status", other, f"compare it with a status, as in `status == {self}`")
+            return self is other or NotImplemented
+
+        __hash__ = Enum.__hash__
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +180,25 @@ class Result(Generic[Objective]):
 
     def __bool__(self) -> bool:
         return self.status in (Status.OPTIMAL, Status.FEASIBLE)
+
+    if not TYPE_CHECKING:  # as in `Status`
+
+        def __eq__(self, other: object) -> bool:
+            if isinstance(other, Result):
+                return self._answer == other._answer
+            if isinstance(other, Mapping):
+                return dict(self.values) == dict(other)
+            advice = (
+                "write `result.status == Status.OPTIMAL`, `if result:` for any solution, "
+                "`result.objective` or `result[x]` for a value"
+            )
+            check_comparable("a result", other, advice)
+            return NotImplemented
+
+    @property
+    def _answer(self) -> tuple[object, ...]:
+        """All but the work, which differs from call to call."""
+        return self.status, self.values, self.objective, self.bound, self.violation
 
     def __post_init__(self) -> None:
         if type(self.values) is not Values:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from constrint.solutions import setops
 from constrint.solutions.listed import Listed
 from constrint.solutions.numbered import Solution
 from constrint.solutions.presented import members_of, name_of, names_of
+from constrint.support.arguments import check_comparable
 from constrint.support.limits import Limits, budget_for
 from constrint.support.record import public_names
 
@@ -232,12 +233,16 @@ class SolutionSet(Listed):
     __and__ = intersection
     __sub__ = difference
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, SolutionSet):
-            return NotImplemented
-        if set(self.variables) != set(other.variables):
-            return False
-        return self.size == other.size and self.intersection(other).size == self.size
+    if not TYPE_CHECKING:  # type checkers find comparisons of other types where the class has no `__eq__`
+
+        def __eq__(self, other: object) -> bool:
+            if not isinstance(other, SolutionSet):
+                advice = "write `solutions.size` for the number, `list(solutions)` for a list of them"
+                check_comparable("a set of solutions", other, advice)
+                return NotImplemented
+            if set(self.variables) != set(other.variables):
+                return False
+            return self.size == other.size and self.intersection(other).size == self.size
 
     __hash__ = None  # type: ignore[assignment] # equal sets may be held differently
 

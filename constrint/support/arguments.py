@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from enum import Enum
 from typing import Any, SupportsIndex
 
-from constrint.errors import ModelError
+from constrint.errors import ModelError, shown
 
 
 def integer(value: Any, what: str) -> int:
@@ -72,3 +73,9 @@ def check_function(value: object, what: str) -> None:
     """Raise `ModelError` unless an option is a function or None."""
     if value is not None and not callable(value):
         raise ModelError(f"{what} must be a function of a Result, or None, not {value!r}")
+
+
+def check_comparable(answer: str, other: object, advice: str) -> None:
+    """Raise `ModelError` with the advice if an answer is compared with something that it never equals."""
+    if isinstance(other, Enum | int | float | str | list | tuple | dict | set | frozenset):
+        raise ModelError(f"{answer} never equals {shown(repr(other))}: {advice}")

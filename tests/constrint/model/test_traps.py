@@ -85,6 +85,17 @@ MISTAKES = {
     "minimise by name": (lambda m, x, y, b: m.solve(minimize="x"), "'x' is not an integer expression"),
     "a direction": (lambda m, x, y, b: m.pareto([(x, "maximize")]), 'is "max" or "min"'),
     "a negative limit": (lambda m, x, y, b: list(m.iter_solutions(limit=-1)), "limit must not be negative"),
+    "a result as a status": (lambda m, x, y, b: m.solve() == ci.Status.OPTIMAL, "write `result.status == Status.OPTIMAL`"),
+    "a status as a result": (lambda m, x, y, b: ci.Status.OPTIMAL != m.solve(), "write `result.status == Status.OPTIMAL`"),  # noqa: SIM300
+    "a result among statuses": (lambda m, x, y, b: m.solve() in (ci.Status.OPTIMAL, ci.Status.FEASIBLE), "`if result:`"),
+    "a result as a word": (lambda m, x, y, b: m.solve() == "optimal", "a result never equals 'optimal'"),
+    "a result as True": (lambda m, x, y, b: m.solve() == True, "`if result:` for any solution"),  # noqa: E712
+    "a result as an objective": (lambda m, x, y, b: m.solve(minimize=x) == 0, "`result.objective`"),
+    "a result as values": (lambda m, x, y, b: m.solve() == [0, 0, 0], "`result[x]` for a value"),
+    "a status as a word": (lambda m, x, y, b: m.solve().status == "optimal", "as in `status == Status.OPTIMAL`"),
+    "a status as a number": (lambda m, x, y, b: m.solve().status != 4, "a status never equals 4"),
+    "a set as its size": (lambda m, x, y, b: m.solutions() == 200, "write `solutions.size` for the number"),
+    "a set as a list": (lambda m, x, y, b: m.solutions() == [{"x": 0}], "`list(solutions)` for a list"),
     "foreign, solved": (lambda m, x, y, b: (m.add(foreign() <= 3), m.solve()), "'x' belongs to another model"),
     "foreign, counted": (lambda m, x, y, b: (m.add(foreign() <= 3), m.count()), "'x' belongs to another model"),
     "foreign, set": (lambda m, x, y, b: (m.add(foreign() <= 3), m.solutions()), "'x' belongs to another"),
@@ -135,6 +146,17 @@ def test_a_memory_limit_is_positive(m: Model) -> None:
     for limit in (0, -1):
         with pytest.raises(ModelError, match="memory_limit must be positive"):
             m.solutions(memory_limit=limit)
+
+
+def test_answers_that_are_alike_are_equal(m: Model) -> None:
+    r = m.solve()
+    assert r == m.solve()
+    assert r == {"x": 0, "y": 0, "b": 0}  # type: ignore[comparison-overlap]
+    assert r != {"x": 1, "y": 0, "b": 0}  # type: ignore[comparison-overlap]
+    assert r != m.solve(maximize=m.variables["x"])
+    assert r != None  # noqa: E711
+    assert r.status in {ci.Status.OPTIMAL}
+    assert r.status not in (ci.Status.FEASIBLE, None)
 
 
 def test_what_works(m: Model) -> None:

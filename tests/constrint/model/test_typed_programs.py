@@ -22,19 +22,23 @@ PROGRAMS = sorted((Path(__file__).parent / "typed_programs").glob("*.py"))
 Places = set[tuple[str, int]]
 
 
-def marked() -> Places:
-    """The lines of the programs that have a mistake."""
+def marked(*marks: str) -> Places:
+    """The lines of the programs that have a mistake.
+
+    Args:
+        marks: Comments of mistakes: `# error`, and `# strict error` of those that only strict mypy finds.
+    """
     return {
         (path.name, number)
         for path in PROGRAMS
         for number, line in enumerate(path.read_text().splitlines(), 1)
-        if "# error" in line
+        if line.endswith(marks)
     }
 
 
 def test_there_are_twelve_programs_with_mistakes() -> None:
     assert len(PROGRAMS) == 12
-    assert {name for name, _ in marked()} == {path.name for path in PROGRAMS}
+    assert {name for name, _ in marked("# error")} == {path.name for path in PROGRAMS}
 
 
 @pytest.mark.slow  # half a minute without mypy's cache, which `make lint` fills; 3 s with it
@@ -51,7 +55,7 @@ def test_mypy_finds_each_mistake_and_nothing_else() -> None:
     found = [json.loads(line) for line in run.stdout.splitlines() if line.startswith("{")]
     assert found, run.stdout + run.stderr
     errors = {(Path(one["file"]).name, one["line"]) for one in found if one["severity"] == "error"}
-    assert errors == marked(), found
+    assert errors == marked("# error", "# strict error"), found
 
 
 @pytest.mark.slow  # 15 s
@@ -74,7 +78,7 @@ def test_pyright_finds_each_mistake_and_nothing_else() -> None:
         for one in found
         if one["severity"] == "error"
     }
-    assert errors == marked(), found
+    assert errors == marked("# error"), found
 
 
 def test_overloads_of_solve_take_its_arguments() -> None:

@@ -1,6 +1,6 @@
 """A knapsack: an array of variables along one axis, a sum, an integer objective."""
 
-from constrint import IntVar, Model
+from constrint import IntVar, Model, Status
 
 WEIGHTS, WORTH = [3, 4, 5, 9], [3, 4, 4, 10]
 
@@ -19,3 +19,7 @@ one: int = r[take[0]]
 wrong: list[int] = r[take[1]]  # error
 assert r.objective is not None
 twice: int = 2 * r.objective
+done: bool = r == Status.OPTIMAL  # strict error
+found: bool = r in (Status.OPTIMAL, Status.FEASIBLE)  # strict error
+proven: bool = r.status == "optimal"  # strict error
+few: bool = m.solutions() == 4  # strict error
