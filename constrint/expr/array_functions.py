@@ -10,6 +10,7 @@ import numpy as np
 
 from constrint.errors import ModelError
 from constrint.expr import Const, IntExpr, as_expr
+from constrint.expr.alignment import paired
 from constrint.expr.arithmetic.choices import if_then_else
 from constrint.expr.arithmetic.divisors import gcd_, lcm_
 from constrint.expr.arithmetic.extremes import max_, min_
@@ -55,7 +56,13 @@ def _axis(axis: Any, ndim: int) -> int:
 
 def matrix_product(left: object, right: object) -> Any:
     """The product of matrices and vectors, as `@`."""
-    return _by_objects(np.matmul, (left, right), {})
+    return _by_objects(np.matmul, _contracted(left, right), {})
+
+
+def _contracted(left: Any, right: Any) -> tuple[Any, Any]:
+    """The sides of a product of matrices and vectors, the labels of the axis that is summed over agreeing."""
+    left, right = paired(left, right, [(-1, -1 if np.ndim(right) < 2 else -2)])
+    return left, right
 
 
 # ------------------------------------------------------------ ufuncs
@@ -203,12 +210,16 @@ def _has_arrays(value: object) -> bool:
 def _where(condition: object, *values: object) -> ExprArray:
     if len(values) != 2:
         refused("where of one argument")
-    found = [array(one) for one in (condition, *values)]
+    then, otherwise = paired(*values)
+    _, then = paired(condition, then)
+    _, otherwise = paired(condition, otherwise)
+    found = [array(one) for one in (condition, then, otherwise)]
     flats, shape = broadcast(*[(one.flat, one.shape) for one in found])
     return made([if_then_else(truth(c), a, b) for c, a, b in zip(*flats, strict=True)], shape)
 
 
 def _clip(values: object, low: object = None, high: object = None) -> ExprArray:
+    (_, low), (_, high) = paired(values, low), paired(values, high)
     clipped = array(values)
     if low is not None:
         clipped = elementwise(_BINARY["maximum"], clipped, low)
@@ -267,5 +278,6 @@ def function_of(function: Any, args: tuple[Any, ...], options: dict[str, Any]) -
     if name in _REARRANGING or name in _JOINING:
         return _rearranged(function, args, options, joins=name in _JOINING)
     if name in _BY_OBJECTS:
-        return _by_objects(function, args, options)
+        given = _contracted(*args) if name in ("dot", "inner", "vdot") and len(args) == 2 else args
+        return _by_objects(function, given, options)
     refused(name)

@@ -207,8 +207,10 @@ def elements_of(value: Any) -> tuple[Sequence[Any], tuple[int, ...]] | None:
 
 def elementwise(function: Callable[[Any, Any], Any], left: Any, right: Any) -> ExprArray[Any]:
     """A function of each pair of elements; shapes are broadcast as numpy does."""
+    from constrint.expr.alignment import paired
     from constrint.expr.arrays import made
 
+    left, right = paired(left, right)
     first, second = elements_of(left), elements_of(right)
     if first is None and second is not None:
         return made([function(left, b) for b in second[0]], second[1])

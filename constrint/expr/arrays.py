@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, SupportsIndex, TypeAlias, cast, overload
 
 from constrint.errors import ModelError
 from constrint.expr import BoolExpr, IntExpr, IntLike, as_expr
 from constrint.expr.array_operators import Item, One, Rank, Three, Two, elements_of
-from constrint.expr.array_shapes import Shape, nested, shape_of
+from constrint.expr.array_shapes import Axes, Shape, nested, shape_of
 from constrint.expr.array_totals import Reducible
 from constrint.expr.build import NotWhole, lifted
 
@@ -237,6 +238,9 @@ class ExprArray(Reducible[Item, Rank]):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         import numpy as np
 
+        from constrint.expr.alignment import check_pandas_product
+
+        check_pandas_product(self, sys._getframe(1))
         if dtype is not None and np.dtype(dtype) != np.dtype(object):
             raise ModelError(
                 "an array of expressions has no numbers while the model is built (`result[x]` has)"
@@ -286,14 +290,23 @@ def array(values: object) -> ExprArray[Any]: ...
 def array(values: object) -> ExprArray:  # type: ignore[misc] # of elements that the overloads name
     """An array of expressions and integers, from nested lists or a numpy array.
 
-    It is needed for constants that an expression selects: ``array(costs)[i, j]``.
+    It is needed for constants that an expression selects: ``array(costs)[i, j]``. The labels of a series or
+    data frame of pandas are those of the array.
     """
     if isinstance(values, ExprArray):
         return values
     found = elements_of(values)
     if found is None:
         found = [values], ()
-    return ExprArray([element_like(one) for one in found[0]], found[1])
+    return _axes(values, found[1]).array([element_like(one) for one in found[0]])
+
+
+def _axes(values: object, shape: tuple[int, ...]) -> Axes:
+    if not hasattr(values, "to_numpy"):
+        return Axes(shape)
+    from constrint.expr.alignment import labels_along, usable
+
+    return Axes(shape, usable(labels_along(values)))
 
 
 def element_like(value: object) -> Any:

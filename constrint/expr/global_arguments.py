@@ -63,6 +63,10 @@ _READ: dict[Kind, Callable[[Any, str], Part]] = {
 
 
 def _parts(definition: Definition, arguments: tuple[object, ...]) -> tuple[Part, ...]:
+    if any(hasattr(one, "to_numpy") for one in arguments):  # a series, which may have labels
+        from constrint.expr.alignment import parallel
+
+        arguments = tuple(parallel(arguments))
     given = zip(definition.fields, numbered(definition, arguments), strict=True)
     return definition.checked(tuple([_READ[field.kind](value, field.name) for field, value in given]))
 

@@ -116,12 +116,6 @@ def labelled(array: ExprArray, labels: Labels) -> ExprArray:
 
 def _keeping(method: Callable[..., Any]) -> Callable[..., Any]:
     def applied(self: LabelledArray, *others: object) -> Any:
-        for other in others:
-            if isinstance(other, LabelledArray) and other.shape == self.shape and other.labels != self.labels:
-                raise ModelError(
-                    "two arrays with other labels stand beside each other element by element: take the "
-                    "elements in one order, as in x[['ann', 'bob']], or drop the labels by array(x.flat)"
-                )
         found = method(self, *others)
         is_alike = isinstance(found, ExprArray) and found.shape == self.shape
         return labelled(cast("ExprArray", found), self.labels) if is_alike else found
@@ -129,7 +123,20 @@ def _keeping(method: Callable[..., Any]) -> Callable[..., Any]:
     return applied
 
 
-_OPERATORS = ("add", "sub", "mul", "floordiv", "mod", "pow", "and", "or", "xor")
+_OPERATORS = (
+    "add",
+    "sub",
+    "mul",
+    "truediv",
+    "floordiv",
+    "mod",
+    "pow",
+    "lshift",
+    "rshift",
+    "and",
+    "or",
+    "xor",
+)
 _SINGLE = ("lt", "le", "gt", "ge", "eq", "ne", "neg", "abs", "invert")
 for _name in (
     *[f"__{side}{word}__" for word in _OPERATORS for side in ("", "r")],

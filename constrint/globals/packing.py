@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from constrint.errors import ModelError
 from constrint.expr import And, BoolExpr, Comparison, Const, IntExpr, IntLike, Member, as_expr, linear
@@ -212,6 +212,7 @@ def bin_packing(bins: Iterable[Valued], sizes: Iterable[int], loads: Iterable[In
         loads: The load of each bin: bound them to limit the bins.
     """
     loads = loads if hasattr(loads, "__len__") else list(loads)
+    bins, sizes = _alike(bins, sizes, (-1, -1))
     return relation(BIN_PACKING, positions(bins, loads), sizes, loads)
 
 
@@ -229,7 +230,18 @@ def vector_bin_packing(
         capacities: A row for each bin: its capacity in each dimension, numbers or expressions.
     """
     capacities = capacities if hasattr(capacities, "__len__") else list(capacities)
+    bins, sizes = _alike(bins, sizes, (-1, -2))
     return relation(VECTOR_BIN_PACKING, positions(bins, capacities), sizes, capacities)
+
+
+def _alike(bins: Any, sizes: Any, axes: tuple[int, int]) -> tuple[Any, Any]:
+    """The bins of items and their sizes in the order of the same labels, where both have labels."""
+    if not hasattr(sizes, "to_numpy"):
+        return bins, sizes
+    from constrint.expr.alignment import paired
+
+    bins, sizes = paired(bins, sizes, [axes])
+    return bins, sizes
 
 
 def knapsack(

@@ -171,8 +171,13 @@ def table(values: Iterable[Valued], rows: Iterable[Sequence[Hashable]]) -> BoolE
     Args:
         values: The expressions.
         rows: Constants, one for each expression, labels for enumerations; None or "*" stands for any value.
-            A numpy array or a data frame is one too.
+            A numpy array or a data frame is one too; the columns of a frame that are named as the values, or
+            as the labels of an array of them, may have another order.
     """
+    if hasattr(rows, "columns"):  # a frame, which may have the names of the values
+        from constrint.expr.alignment import by_column
+
+        rows = by_column(values, rows)
     values, rows = coded_rows(values, of_frame(rows))
     if getattr(getattr(rows, "dtype", None), "kind", "") in ("i", "u"):
         return builders.table(values, rows)  # type: ignore[arg-type]  # an array of integers
@@ -203,6 +208,10 @@ def element_2d(rows: Iterable[Iterable[IntLike]], row: Valued, column: Valued) -
         column: Number of the column.
     """
     if isinstance(row, EnumExpr) or isinstance(column, EnumExpr):
+        if hasattr(rows, "to_numpy"):
+            from constrint.expr.arrays import array
+
+            rows = array(rows)
         labels = getattr(rows, "labels", None) or (None, None)
         listed = [list(line) for line in rows]
         row = position(row, labels[0], len(listed))

@@ -27,6 +27,10 @@ def _elements(item: tuple[object, object]) -> Iterable[tuple[object, object]]:
         return [item]
     if isinstance(value, Mapping):
         return _labelled(key, value)
+    if hasattr(value, "to_numpy"):
+        from constrint.expr.alignment import paired
+
+        key, value = paired(key, value)
     flat, shape = elements_of(value) or ([value], ())
     if shape != key.shape:
         raise ModelError(f"the hint of an array of the shape {key.shape} has the shape {shape}")

@@ -81,12 +81,13 @@ def no_overlap(
             own kind.
     """
     tasks = _listed(starts, "tasks")
+    given: Any = starts if hasattr(starts, "shape") else tasks  # an array may have labels
     if not _are_intervals(tasks):
         if transition is not None or kinds is not None or durations is None:
             raise ModelError(
                 "no_overlap needs intervals, or starts with their durations; transition times need intervals"
             )
-        return scheduling.no_overlap(tasks, durations)
+        return scheduling.no_overlap(given, durations)
     if durations is not None:
         raise ModelError("no_overlap: intervals have sizes of their own; leave out the durations")
     if transition is None:
@@ -167,6 +168,10 @@ def cumulative(
         if durations is not None or demands is None or capacity is None:
             raise ModelError("cumulative of intervals takes their demands and the capacity, nothing else")
         parts = [task.start for task in tasks], [task.length for task in tasks]
+        if hasattr(demands, "to_numpy"):  # a series, which may have the names of the tasks
+            from constrint.expr.alignment import parallel
+
+            demands = parallel([tasks, demands])[1]
         needs = expressions(cast("Operands", demands), "demands")
         if not present(*tasks):
             return scheduling.cumulative(*parts, needs, capacity)
@@ -176,7 +181,8 @@ def cumulative(
         raise ModelError(
             "cumulative takes intervals, demands, capacity; or starts, durations, demands, capacity"
         )
-    return scheduling.cumulative(tasks, durations, cast("Operands", demands), capacity)
+    given: Any = starts if hasattr(starts, "shape") else tasks  # as in `no_overlap`
+    return scheduling.cumulative(given, durations, cast("Operands", demands), capacity)
 
 
 def alternative(interval: Interval, options: Iterable[Interval], count: int = 1) -> BoolExpr:

@@ -178,6 +178,10 @@ def element(values: Iterable[object], index: IntLike | EnumExpr) -> IntExpr | En
     """
     if isinstance(values, Mapping):
         raise ModelError("element takes a list of values: of an enumeration, write index.map({…})")
+    if hasattr(values, "to_numpy"):  # a series, which may have labels
+        from constrint.expr.arrays import array
+
+        values = array(values)
     if type(index) is not int and not isinstance(index, IntExpr):
         from constrint.expr.enumerated import positions
 

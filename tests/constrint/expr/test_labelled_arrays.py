@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import enum
+import itertools
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import constrint as ci
@@ -106,3 +108,118 @@ def test_mistakes(case: str) -> None:
     m = ci.Model()
     with pytest.raises(ci.ModelError, match=message):
         build(m, m.int_vars("w", PEOPLE, 0, 3))
+
+
+# ------------------------------------------------------------ labels of pandas
+
+SERIES = {"ann": 1, "bob": 2, "eve": 3}
+BESIDE: dict[str, Callable[[Any, Any], Any]] = {
+    "+": lambda w, s: w + s,
+    "+, turned": lambda w, s: s + w,
+    "-": lambda w, s: s - w,
+    "*": lambda w, s: w * s,
+    "//": lambda w, s: w // s,
+    "%": lambda w, s: w % s,
+    "**": lambda w, s: w**s,
+    "<<": lambda w, s: w << s,
+    "&": lambda w, s: w & s,
+    "<=": lambda w, s: w <= s,
+    "<=, turned": lambda w, s: s <= w,
+    "==": lambda w, s: w == s,
+    "implies": lambda w, s: (w > 1).implies(s == 2),
+    "@": lambda w, s: w @ s,
+    "np.dot": lambda w, s: np.dot(w, s),
+    "np.add": lambda w, s: np.add(w, s),
+    "np.maximum": lambda w, s: np.maximum(s, w),
+    "np.where": lambda w, s: np.where(w > 1, w, s),
+    "np.where, the condition": lambda w, s: np.where(w > 1, s, 0),
+    "np.clip": lambda w, s: np.clip(w, 0, s),
+    "array": lambda w, s: ci.array(s)["eve"] + w[0],
+    "bin_packing": lambda w, s: ci.bin_packing(w, s, [3, 3, 3, 3]),
+    "knapsack": lambda w, s: ci.knapsack(w, s, s, 3, 3),
+    "no_overlap": lambda w, s: ci.no_overlap(w, s),
+    "cumulative": lambda w, s: ci.cumulative(w, [1, 1, 1], s, 3),
+    "lex_less": lambda w, s: ci.lex_less(w, s),
+}
+
+
+@pytest.mark.parametrize("form", BESIDE)
+@pytest.mark.parametrize("order", list(itertools.permutations(SERIES)))
+def test_a_series_goes_by_the_labels_of_an_array(form: str, order: tuple[str, ...]) -> None:
+    pd = pytest.importorskip("pandas")
+    w = ci.Model().int_vars("w", list(SERIES), 0, 3)
+    turned = pd.Series({name: SERIES[name] for name in order})
+    assert repr(BESIDE[form](w, turned)) == repr(BESIDE[form](w, pd.Series(SERIES)))
+
+
+@pytest.mark.parametrize("form", [form for form in BESIDE if form != "array"])
+def test_rows_in_another_order_than_their_numbers_are_refused(form: str) -> None:
+    pd = pytest.importorskip("pandas")
+    w = ci.Model().int_vars("w", 3, 0, 3)
+    sorted_by_value = pd.Series([3, 1, 2]).sort_values()
+    with pytest.raises(ci.ModelError, match=r"write series.to_numpy\(\) to take them by their places"):
+        BESIDE[form](w, sorted_by_value)
+    BESIDE[form](w, pd.Series([1, 2, 3], index=[4, 7, 9]))
+
+
+def test_products_that_pandas_makes() -> None:
+    pd = pytest.importorskip("pandas")
+    w, g = ci.Model().int_vars("w", PEOPLE, 0, 3), ci.Model().int_vars("g", (PEOPLE, DAYS), 0, 3)
+    series = pd.Series(SERIES)
+    turned = series[::-1]
+    assert repr(series @ w) == repr(w @ series)
+    assert repr(list(series @ g)) == repr(list(g.T @ turned))
+    products: list[Callable[[], object]] = [
+        lambda: turned @ w,
+        lambda: turned.dot(g),
+        lambda: pd.DataFrame([turned]) @ w,
+    ]
+    for product in products:
+        with pytest.raises(ci.ModelError, match=r"write array\(series\) @ x"):
+            product()
+
+
+def test_labels_of_a_frame() -> None:
+    pd = pytest.importorskip("pandas")
+    m = ci.Model()
+    g = m.int_vars("g", (PEOPLE, DAYS), 0, 9)
+    frame = pd.DataFrame({"mon": [1, 2, 3], "tue": [4, 5, 6]}, index=PEOPLE)
+    wanted = repr(g * frame)
+    assert repr(g * frame.loc[["eve", "ann", "bob"], ["tue", "mon"]]) == wanted
+    assert repr(frame.iloc[::-1] * g) == wanted
+    assert repr(g * frame.loc["bob"].iloc[::-1]) == repr(g * [2, 5])
+    assert repr(g @ pd.Series({"tue": 2, "mon": 1})) == repr(g @ [1, 2])
+    with pytest.raises(ci.ModelError, match="two arrays with other labels"):
+        g + m.int_vars("d", DAYS[::-1], 0, 3)
+    rows = pd.DataFrame({"eve": [3], "bob": [2], "ann": [1]})
+    w, x, y = m.int_vars("w", PEOPLE, 0, 9), m.int_var("x", 0, 9), m.int_var("y", 0, 9)
+    assert repr(ci.table(w, rows)) == repr(ci.table(w, [(1, 2, 3)]))
+    assert repr(ci.table([x, y], pd.DataFrame({"y": [1], "x": [2]}))) == repr(ci.table([x, y], [(2, 1)]))
+    assert repr(ci.table([x, y], pd.DataFrame({"p": [1], "q": [2]}))) == repr(ci.table([x, y], [(1, 2)]))
+
+
+def test_an_enumeration_selects_from_a_series_by_its_label() -> None:
+    pd = pytest.importorskip("pandas")
+    m = ci.Model()
+    who = m.enum_var("who", PEOPLE)
+    day = m.enum_var("day", DAYS)
+    costs = pd.Series({"eve": 3, "ann": 1, "bob": 2})
+    frame = pd.DataFrame({"tue": [4, 5, 6], "mon": [1, 2, 3]}, index=["eve", "bob", "ann"])
+    m.add(who == "ann", day == "tue")
+    r = m.solve()
+    assert r[ci.element(costs, who)] == r[ci.array(costs)[who]] == 1
+    assert r[ci.element_2d(frame, who, day)] == r[ci.array(frame)[who, day]] == 6
+
+
+def test_a_series_of_other_labels_is_refused() -> None:
+    pd = pytest.importorskip("pandas")
+    m = ci.Model()
+    w = m.int_vars("w", PEOPLE, 0, 3)
+    with pytest.raises(ci.ModelError, match="the array has the labels 'ann', 'bob', 'eve', and the series"):
+        w * pd.Series([1, 2, 3], index=["ann", "bob", "joe"])
+    with pytest.raises(ci.ModelError, match="go by places"):
+        w * pd.Series([1, 2, 3], index=["ann", "bob", "ann"])
+    c = m.int_vars("c", Color, 0, 3)
+    assert repr(c * pd.Series({"GREEN": 2, "RED": 1})) == repr(c * [1, 2])
+    m.hint({w: pd.Series({"eve": 3, "ann": 1, "bob": 2})})
+    assert m.hints == {"w[ann]": 1, "w[bob]": 2, "w[eve]": 3}
