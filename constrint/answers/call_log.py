@@ -208,7 +208,7 @@ class CallLog:
         self._members = set(names)
         self._line("plan", f"these search: {', '.join(names)}")
         for name, reason in run.absent.items():
-            self._line("plan", f"not now: {name}: {reason}")
+            self._line("plan", f"not at first: {name}: {reason}")
         self._left = {name for name in names if name in run.absent}
 
     def _changes(self, run: Portfolio) -> Iterator[tuple[str, str]]:
