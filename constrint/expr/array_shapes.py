@@ -109,6 +109,10 @@ def axes_of(name: str, shape: Any) -> Axes:
     """The axes for the shape of an array that is declared; raises `ModelError` for what is none."""
     if type(shape) is int and shape >= 0:
         return Axes((shape,))
+    if isinstance(shape, tuple | list):
+        shape = type(shape)([_counted(name, part) for part in shape])
+    else:
+        shape = _counted(name, shape)
     if isinstance(shape, str):
         raise ModelError(f"a shape is a length or labels, not {shape!r}: write 4, (2, 3) or [{shape!r}]")
     if _is_labels(shape):
@@ -120,6 +124,29 @@ def axes_of(name: str, shape: Any) -> Axes:
     labels = tuple([_labels(name, part) if _is_labels(part) else None for part in parts])
     lengths = [part if own is None else len(own) for part, own in zip(parts, labels, strict=True)]
     return Axes(shape_of(lengths), labels)
+
+
+def _counted(name: str, part: Any) -> Any:
+    """The length for a range that counts from 0, as an axis does; other axes as they are."""
+    if isinstance(part, range) or type(part).__name__ == "RangeIndex":
+        if (part.start, part.step) != (0, 1):
+            raise _not_from_0(name, part)
+        return len(part)
+    if not (hasattr(part, "tolist") and getattr(part, "shape", None)):
+        return part
+    numbers = part.tolist()
+    if numbers == list(range(len(numbers))):
+        return len(numbers)
+    if hasattr(numbers[0], "__index__"):
+        raise _not_from_0(name, numbers)
+    return part
+
+
+def _not_from_0(name: str, numbers: Any) -> ModelError:
+    return ModelError(
+        f"the axes of an array count from 0, so {numbers!r} does not index '{name}': write the length, "
+        f"{len(numbers)}, or a dictionary, {{i: m.int_var(f'{name}[{{i}}]', lo, hi) for i in {numbers!r}}}"
+    )
 
 
 def _is_labels(part: Any) -> bool:

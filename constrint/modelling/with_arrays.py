@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from constrint.expr.arrays import ExprArray
     from constrint.modelling.declarations import Declarations
 
-Along: TypeAlias = SupportsIndex | list[str] | type[Enum]
-"""An axis: a length, or labels."""
+Along: TypeAlias = SupportsIndex | range | list[str] | type[Enum]
+"""An axis: a length, or a range that counts from 0, or labels."""
 
 
 class WithArrays:

@@ -88,11 +88,28 @@ def test_values_by_label() -> None:
     assert m.hints == {"w[bob]": 2, "g[tue,0]": 1, "g[tue,1]": 1}
 
 
+def test_a_range_from_0_is_a_length() -> None:
+    m = ci.Model()
+    assert names(m.int_vars("x", range(3), 0, 1)) == ["x[0]", "x[1]", "x[2]"]
+    assert names(m.int_vars("y", np.arange(2), 0, 1)) == ["y[0]", "y[1]"]
+    assert m.bool_vars("b", (range(2), PEOPLE, 4)).shape == (2, 3, 4)
+    assert m.enum_vars("e", range(2), DAYS).shape == (2,)
+
+
 WRONG: dict[str, tuple[Callable[[ci.Model, Any], object], str]] = {
     "unknown": (lambda m, w: w["joe"], "the array has no label 'joe'; it has: 'ann', 'bob', 'eve'"),
     "no labels": (lambda m, w: m.int_vars("x", (PEOPLE, 2), 0, 1)["ann", "mon"], "axis 1 .* has no labels"),
     "slice": (lambda m, w: w["ann":"bob"], "a slice has numbers, not 'ann'"),
     "set": (lambda m, w: m.int_vars("x", {"a", "b"}, 0, 1), "the set .* has none: give a list"),
+    "a range from 3": (
+        lambda m, w: m.int_vars("x", range(3, 6), 0, 1),
+        r"count from 0.* length, 3, or .* in range\(3, 6\)}",
+    ),
+    "a range of odd numbers": (
+        lambda m, w: m.bool_vars("x", (2, range(1, 6, 2))),
+        r"range\(1, 6, 2\) does not index 'x'",
+    ),
+    "a numpy array": (lambda m, w: m.int_vars("x", np.array([3, 4]), 0, 1), r"\[3, 4\] does not index 'x'"),
     "numbers": (lambda m, w: m.int_vars("x", ["a", 3], 0, 1), "not numbers such as 3"),
     "twice": (lambda m, w: m.bool_vars("x", ["a", "a"]), "'a' twice"),
     "one text": (lambda m, w: m.bool_vars("x", ["None", None]), "the text 'None' twice"),
