@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from constrint.expr import BoolVar, IntExpr, IntVar
+from constrint.expr import IntExpr
 from constrint.expr.strengths import SUM
-from constrint.expr.written import Writer, quote, write_set
+from constrint.expr.written import quote
 from constrint.expr.written_fractions import write_goal
+from constrint.frontends.text.written_enumerations import LabelWriter, named_enumerations
 from constrint.modelling.declarations import Declarations
 from constrint.modelling.ownership import check_variables
 from constrint.modelling.soft import goals_with_violation
@@ -15,13 +16,16 @@ from constrint.support.deadline import watched
 def write_model(model: Declarations) -> str:
     """The text of a model; see `Model.to_text`."""
     check_variables(model)
-    writer = Writer()
-    lines = [_declaration(variable) for variable in watched(model.variables.values())]
     exprs: list[IntExpr] = [constraint.expr for constraint in model.constraints]
     goals, units = goals_with_violation(model)
-    exprs += [expr for expr, _ in [*goals, *model.preferences]]
+    wanted = [expr for expr, _ in [*goals, *model.preferences]]
+    exprs += wanted
     names = [*model.variables, *model.lets, *[str(constraint.name) for constraint in model.constraints]]
-    lines += writer.shared([*model.lets.values(), *exprs], names)
+    every = [*model.lets.values(), *exprs]
+    writer = LabelWriter(named_enumerations(model, names, every, wanted))
+    lines = writer.declarations()
+    lines += [writer.declaration(variable) for variable in watched(model.variables.values())]
+    lines += writer.shared(every, [*names, *writer.words()])
     for name, expr in model.lets.items():
         lines.append(f"{quote(name)} := {writer.definition(name, expr)}")
     for constraint in watched(model.constraints):
@@ -35,9 +39,3 @@ def write_model(model: Declarations) -> str:
         preferred = [f"{writer.text(expr, SUM)} {direction}" for expr, direction in model.preferences]
         lines.append("prefer " + ", ".join(preferred))
     return "".join(line + "\n" for line in lines)
-
-
-def _declaration(variable: IntVar | BoolVar) -> str:
-    if isinstance(variable, BoolVar):
-        return f"{quote(variable.name)} bool"
-    return f"{quote(variable.name)} in {write_set(variable.domain)}"
