@@ -137,6 +137,7 @@ def _best(call: CallContext, prepared: Prepared, easy: EasyAnswer) -> Result | N
             if left is None:
                 break
             call.work.place = place
+            known, finder = best, call.work.statistics.finder
             climb = BranchAndBound(call, prepared, place)
             end = climb.optimum(left, best, start)
             if end.outcome is not Outcome.EXHAUSTED:
@@ -144,6 +145,9 @@ def _best(call: CallContext, prepared: Prepared, easy: EasyAnswer) -> Result | N
             if end.solution is None:
                 return call.result(Status.INFEASIBLE)
             call, start, best = climb.call, None, end.solution
+            if place and known is not None and is_as_good(known, best, call.targets):
+                best = known  # a search for a later goal finds solutions again
+                call.work.statistics = call.work.statistics.found_by(finder)
             left = restricted(left, {v: end.value})
         wanted = len(prepared.goals) + len(prepared.preferences)
         if left is not None and len(goals_in_turn) < max(1, wanted):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 import logging
+import random
 import re
 import sys
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from click.testing import CliRunner
@@ -330,6 +331,25 @@ def test_minizinc_gets_the_log_on_standard_error(tmp_path: Path) -> None:
     answer = CliRunner().invoke(flatzinc, ["-v", str(file)])
     assert answer.stdout == "x = 1;\n----------\n==========\n"
     assert parts(answer.stderr)[-1][0] == "end"
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("learn", ["auto", True])
+def test_the_finder_of_several_objectives(seed: int, learn: bool | Literal["auto"]) -> None:
+    rng = random.Random(seed)
+    m = ci.Model()
+    x = m.int_vars("x", 8, 0, 30)
+    m.add(ci.all_different(x), x[0] + 2 * x[1] >= 20)
+    goals = [(x * [rng.randrange(1, 9) for _ in x]).sum(), x[3] - x[7], x[2]]
+    told: list[tuple[object, str]] = []
+    first = m.solve(
+        minimize=goals,
+        learn=learn,
+        on_solution=lambda one: told.append((one.objective, one.statistics.finder)),
+    )
+    assert (first.objective, first.statistics.finder) == told[-1]
+    again = m.solve(minimize=goals, learn=learn, hint=first)
+    assert (again.objective, again.statistics.finder) == (first.objective, "hint")
 
 
 def test_the_finder_of_a_result() -> None:
