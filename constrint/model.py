@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from constrint.answers.several import Front, Solutions
-    from constrint.answers.solve_arguments import Backend, SolveArguments
+    from constrint.answers.solve_arguments import Backend, Numbers, Several, SolveArguments
     from constrint.diagrams.describe import Explanation
     from constrint.expr import IntLike
     from constrint.expr.rational import Fractional, Number
@@ -68,6 +68,10 @@ class Model(ImportExport, Alternatives):
     def solve(self, /, *, minimize: Fractional, **options: Unpack[SolveArguments]) -> Result[Number]: ...
     @overload
     def solve(self, /, *, maximize: Fractional, **options: Unpack[SolveArguments]) -> Result[Number]: ...
+    @overload
+    def solve(self, /, *, minimize: Several, **options: Unpack[SolveArguments]) -> Result[Numbers]: ...
+    @overload
+    def solve(self, /, *, maximize: Several, **options: Unpack[SolveArguments]) -> Result[Numbers]: ...
     @overload
     def solve(
         self,
@@ -320,7 +324,7 @@ class Model(ImportExport, Alternatives):
         )
         number, is_complete = count_solutions(self, options, deadline, variables, log_of(self, log, begun))
         if not is_complete:
-            raise LimitError(f"counting reached its time limit of {time_limit} s after {number} solutions")
+            raise LimitError(f"counting reached its time limit of {time_limit} s; it had found {number:,}")
         return number
 
     @of_copy
@@ -384,15 +388,6 @@ class Model(ImportExport, Alternatives):
         from constrint.answers.conflict import explained
 
         return explained(self, assumptions, deadline, time_limit)
-
-    @of_copy
-    def _repr_html_(self) -> str:
-        from constrint.modelling.notebook import model_html
-
-        return model_html(self)
-
-    def __repr__(self) -> str:
-        return f"Model({self.name!r}: {len(self.variables)} variables, {len(self.constraints)} constraints)"
 
 
 def read(path: str | Path, *, dialect: str | None = None, **options: Any) -> Model:

@@ -46,6 +46,9 @@ class Alternatives(Declarations):
     ) -> Ranking:
         """The best solutions in the order of their objective, the best first.
 
+        Where the model has soft constraints, the total weight of those that are violated comes first and the
+        objective second, as in `solve`; `goals` of the answer lists both.
+
         Args:
             number: How many; fewer are given where there are no more.
             minimize: As for `solve`; without an objective, those of the model apply.

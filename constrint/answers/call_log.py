@@ -231,7 +231,7 @@ class CallLog:
                 member = by_name.get(self._next.popleft())  # type: ignore[call-overload] # names of members
                 if member is not None:
                     return member.name, member.facts()
-        found = f"{self.work.found:,} solutions, " if self._presented is None else ""
+        found = f"{counted(self.work.found, 'solution')}, " if self._presented is None else ""
         return "search", found + _work_text(run.statistics())
 
     def end(self, result: Result) -> Result:
@@ -283,5 +283,5 @@ def _work_text(work: Statistics) -> str:
     counts = {"node": work.nodes, "failure": work.failures, "propagation": work.propagations}
     parts = [counted(count, name) for name, count in counts.items()]
     if work.learned:
-        parts.append(f"{work.learned:,} clauses learned")
+        parts.append(f"{counted(work.learned, 'clause')} learned")
     return ", ".join(parts)

@@ -17,6 +17,7 @@ from constrint.modelling.result import Result, Status
 from constrint.search.all_solutions import AllSolutions
 from constrint.search.solver import Solver
 from constrint.support.deadline import Deadline
+from constrint.support.long_numbers import counted
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -32,14 +33,16 @@ class Ranking(Front):
     """Several solutions: the best ones, the best first, or diverse ones in the order of finding.
 
     Attributes:
-        goals: The (expression, "max" | "min") pairs.
+        goals: The (expression, "max" | "min") pairs by which solutions are ranked, the most important first;
+            with soft constraints, the total weight of those that are violated leads.
         complete: Whether the list is proven to be what was asked for; False where time ran out.
     """
 
     _kind = "solutions"
 
     def __repr__(self) -> str:
-        return f"Ranking({len(self)} solutions{'' if self.complete else ', incomplete'})"
+        goals = f" by {', '.join([f'{way} {expr}' for expr, way in self.goals])}" if self.goals else ""
+        return f"Ranking({counted(len(self), 'solution')}{goals}{'' if self.complete else ', incomplete'})"
 
 
 @dataclass

@@ -69,7 +69,7 @@ class Solutions(Iterator[Result]):
 MOST_SHOWN = 10  # optima that the text of a front shows
 
 
-class Front(Sequence[Result]):
+class Front(Sequence["Result[Any]"]):
     """The Pareto optima of a model: none is at least as good as another in every goal.
 
     Attributes:
@@ -87,12 +87,12 @@ class Front(Sequence[Result]):
         self._results = tuple(results)
 
     @overload
-    def __getitem__(self, number: int) -> Result: ...
+    def __getitem__(self, number: int) -> Result[Any]: ...
 
     @overload
-    def __getitem__(self, number: slice) -> Sequence[Result]: ...
+    def __getitem__(self, number: slice) -> Sequence[Result[Any]]: ...
 
-    def __getitem__(self, number: int | slice) -> Result | Sequence[Result]:
+    def __getitem__(self, number: int | slice) -> Result[Any] | Sequence[Result[Any]]:
         return self._results[number]
 
     def __len__(self) -> int:
@@ -103,7 +103,8 @@ class Front(Sequence[Result]):
         first = [shown(str(result.objective)) for result in self._results[:MOST_SHOWN]]
         more = [f"… {len(self) - len(first)} more"] if len(self) > len(first) else []
         listed = f": {', '.join([*first, *more])}" if first else ""
-        return f"Front({len(self)} optima of {goals}{'' if self.complete else ', incomplete'}{listed})"
+        number = "1 optimum" if len(self) == 1 else f"{len(self)} optima"
+        return f"Front({number} of {goals}{'' if self.complete else ', incomplete'}{listed})"
 
     def _repr_html_(self) -> str:
         from constrint.modelling.notebook import front_html

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from pathlib import Path
-from typing import Literal, TypeAlias, TypedDict
+from typing import Any, Literal, TypeAlias, TypedDict
 
 from constrint.expr import BoolExpr
 from constrint.modelling.hints import Hint
@@ -15,6 +15,10 @@ from constrint.preparing.options import Engine, Learning, OnSolution
 from constrint.preparing.restart_rules import RestartRule, Restarts
 from constrint.support.log_target import Log
 
+Several: TypeAlias = "Sequence[Target | tuple[Target, Direction]]"
+"""Several objectives, the most important first."""
+Numbers: TypeAlias = tuple[Any, ...]
+"""The values of several objectives: integers, and floats or `Fraction` of fractional ones."""
 Backend: TypeAlias = Literal["constrint", "cp-sat"]
 
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from ortools.sat.python import cp_model
 
+from constrint.support.long_numbers import counted
+
 if TYPE_CHECKING:
     from rich.status import Status as Line
 
@@ -57,7 +59,7 @@ class Watch(cp_model.CpSolverSolutionCallback):
     def _text(self, result: Result) -> str:
         seconds = f"{perf_counter() - self._started:.1f} s"
         best = [] if result.objective is None else [f"best {result.objective}"]
-        return " · ".join([seconds, *best, f"{result.statistics.solutions} solutions"])
+        return " · ".join([seconds, *best, counted(result.statistics.solutions, "solution")])
 
     def raised(self) -> None:
         """Raise what the caller's function raised."""

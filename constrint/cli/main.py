@@ -36,6 +36,7 @@ from constrint.cli.starting import bench, compile_ahead, completion, new
 from constrint.cli.verify import verify
 from constrint.support.command import run_command
 from constrint.support.deadline import Stopped, until
+from constrint.support.long_numbers import counted
 from constrint.support.placing import replace
 from constrint.support.version import version
 
@@ -230,7 +231,9 @@ def check(*, file: str, explain: bool, json: bool, reading: ReadingOptions, budg
 
         click.echo(dumps({"file": shown_name(file), "valid": True, **facts, **methods}))
         return
-    click.echo(f"{shown_name(file)}: {', '.join(f'{number} {what}' for what, number in facts.items())}")
+    click.echo(
+        f"{shown_name(file)}: {', '.join(counted(number, what[:-1]) for what, number in facts.items())}"
+    )
     for line in methods.get("methods", []):
         click.echo(line)
 

@@ -22,6 +22,7 @@ from constrint.modelling.constraints import Constraint
 from constrint.modelling.result import Result, Statistics, Status
 from constrint.preparing.checks import values_of
 from constrint.support.deadline import NEVER, Deadline
+from constrint.support.long_numbers import counted
 
 Mode: TypeAlias = Literal["one", "all", "count", "sample"]
 
@@ -215,7 +216,7 @@ class _Solutions:
 
     def warn(self) -> None:
         if self.cut_short:
-            sys.stderr.write(f"stopped by the time limit after {self.found} solutions\n")
+            sys.stderr.write(f"stopped by the time limit after {counted(self.found, 'solution')}\n")
 
 
 def _count(model: Model, request: SolveRequest) -> int:

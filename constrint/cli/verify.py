@@ -10,6 +10,7 @@ import click
 from constrint.cli.failures import STOPPED, reporting
 from constrint.cli.inputs import BadInputError, ReadingOptions, load, read_text, shown_name
 from constrint.cli.options import FileName, budget_options, json_option, several_options
+from constrint.support.long_numbers import counted
 
 if TYPE_CHECKING:
     from constrint.support.limits import Budget
@@ -89,7 +90,7 @@ def _lines(report: Report) -> list[str]:
     lines = [f"verified: {report.claim}"]
     lines += [f"{goal} = {value}" for goal, value in zip(report.goals, report.objectives, strict=False)]
     lines.append(
-        f"steps: {report.derived} derived, {report.listed} listed, {report.learned} clauses, "
+        f"steps: {report.derived} derived, {report.listed} listed, {counted(report.learned, 'clause')}, "
         f"{sum(report.trusted.values())} trusted"
     )
     lines += [f"trusted: {number} × {kind}" for kind, number in sorted(report.trusted.items())]

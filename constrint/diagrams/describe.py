@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from constrint.diagrams.layers import TooLargeDiagram
 from constrint.diagrams.terms import Unsupported
 from constrint.support.deadline import Deadline
+from constrint.support.long_numbers import counted
 
 if TYPE_CHECKING:
     from constrint.modelling.declarations import Declarations
@@ -52,7 +53,7 @@ def explain_plan(model: Declarations, time_limit: float | None = None) -> Explan
         lines = [f"search: {problem}"]
         number = count_planned(model, max(0.0, min(COUNTING, deadline.left)))
         if number is not None:
-            lines.append(f"{number:,} solutions, counted by ranges, residues and partial sums")
+            lines.append(f"{counted(number, 'solution')}, counted by ranges, residues and partial sums")
         return Explanation(lines)
     names = list(model.variables)
     if not built:
@@ -62,19 +63,22 @@ def explain_plan(model: Declarations, time_limit: float | None = None) -> Explan
     for number, component in enumerate([c for c in built if c.conditions], 1):
         diagram = component.diagram
         lines.append(
-            f"component {number}: {component.conditions} conditions, {diagram.size:,} solutions, "
-            f"{diagram.edges:,} edges (estimated work: {component.estimate:,.0f} rows)"
+            f"component {number}: {counted(component.conditions, 'condition')}, "
+            f"{counted(diagram.size, 'solution')}, "
+            f"{counted(diagram.edges, 'edge')} (estimated work: {counted(round(component.estimate), 'row')})"
         )
         for k, v in enumerate(diagram.variables):
             layer = diagram.layers[k]
             lines.append(
-                f"  {names[v]}: {layer.nodes:,} nodes, {len(layer.value):,} edges; "
+                f"  {names[v]}: {counted(layer.nodes, 'node')}, {counted(len(layer.value), 'edge')}; "
                 f"{KIND_TEXT[component.kinds[k]]}"
             )
     if free:
-        lines.append("free: " + ", ".join(f"{names[d.variables[0]]} ({d.size:,} values)" for d in free))
+        lines.append(
+            "free: " + ", ".join(f"{names[d.variables[0]]} ({counted(d.size, 'value')})" for d in free)
+        )
     total = 1
     for component in built:
         total *= component.diagram.size
-    lines.append(f"{total:,} solutions")
+    lines.append(counted(total, "solution"))
     return Explanation(lines)

@@ -75,8 +75,11 @@ def table(values: Operands, rows: Iterable[Sequence[int]]) -> BoolExpr:
         raise ModelError("table needs at least one expression")
     for row in listed:
         if len(row) != len(args):
+            from constrint.support.long_numbers import counted
+
             raise ModelError(
-                f"the row {row} has {len(row)} entries for {len(args)} expressions: give one each"
+                f"the row {row} has {counted(len(row), 'entry')} for "
+                f"{counted(len(args), 'expression')}: give one each"
             )
     return placed(Table(args, listed))
 

@@ -78,6 +78,17 @@ class Declarations(Shared, WithArrays, WithIntervals, WithSymbols):
         self.owned = Checked()  # refuses expressions that have variables of another model
         self.lock = threading.RLock()  # of changes and copies
 
+    def __repr__(self) -> str:
+        from constrint.modelling.model_text import heading
+
+        return heading(self)
+
+    @of_copy
+    def _repr_html_(self) -> str:
+        from constrint.modelling.notebook import model_html
+
+        return model_html(self)
+
     @of_copy
     def __str__(self) -> str:
         from constrint.modelling.model_text import model_text

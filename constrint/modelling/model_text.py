@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from constrint.expr import BoolVar, IntExpr, IntVar
 from constrint.expr.shown import show, show_domain, show_name
+from constrint.support.long_numbers import counted
 
 if TYPE_CHECKING:
     from constrint.modelling.declarations import Declarations
@@ -15,6 +16,12 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 
 MOST_LINES = 50  # of variables, of definitions, of constraints
+
+
+def heading(model: Declarations) -> str:
+    """The first line: the name of the model and its size."""
+    sizes = counted(len(model.variables), "variable"), counted(len(model.constraints), "constraint")
+    return f"Model({model.name!r}: {', '.join(sizes)})"
 
 
 def model_text(model: Declarations) -> str:

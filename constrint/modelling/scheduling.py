@@ -118,7 +118,9 @@ def _times(tasks: list[Interval], transition: Rows, kinds: Iterable[int] | None)
     rows = rows_of(transition, "transition")
     chosen = list(range(len(tasks))) if kinds is None else integer_list(kinds, "kinds")
     if len(chosen) != len(tasks):
-        raise ModelError(f"no_overlap: {len(chosen)} kinds for {len(tasks)} intervals")
+        from constrint.support.long_numbers import counted
+
+        raise ModelError(f"no_overlap: {counted(len(chosen), 'kind')} for {counted(len(tasks), 'interval')}")
     if any(len(row) != len(rows) for row in rows) or not all(0 <= kind < len(rows) for kind in chosen):
         said = f"{len(rows)} rows of {sorted({len(row) for row in rows})} for kinds {sorted(set(chosen))}"
         raise ModelError(f"no_overlap: transition has a row and a column for each kind, from 0; not {said}")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 from constrint.preparing.search_protocol import Search
 from constrint.search.depth_first import DepthFirstRun
 from constrint.search.sliced import WORK_OF_NODE
+from constrint.support.long_numbers import counted
 
 if TYPE_CHECKING:
     from constrint.learning.session import LearningRun
@@ -70,7 +71,7 @@ class Member:
     def facts(self) -> str:
         """Its state in a line for people."""
         work = self.run.statistics()
-        return f"{work.nodes:,} nodes, {work.failures:,} failures"
+        return f"{counted(work.nodes, 'node')}, {counted(work.failures, 'failure')}"
 
     def begin(self, work: int) -> None:
         """Begin a turn of `work` units."""

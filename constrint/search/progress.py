@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from constrint.modelling.result import Result, Statistics
-from constrint.support.long_numbers import written
+from constrint.support.long_numbers import counted, written
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -66,14 +66,14 @@ class Progress:
     def text(self, work: Statistics, seconds: float) -> str:
         """The line."""
         nodes = self._work.statistics.nodes + work.nodes
-        parts = [f"{seconds:.1f} s", f"{nodes:,} nodes", f"{nodes / max(seconds, 1e-3):,.0f} nodes/s"]
+        parts = [f"{seconds:.1f} s", counted(nodes, "node"), f"{nodes / max(seconds, 1e-3):,.0f} nodes/s"]
         if self._best is not None:
             parts.append(f"best {written(self._best) if isinstance(self._best, int) else self._best}")
         if self._bound is not None and isinstance(self._best, int):
             parts.append(f"bound {written(self._bound)}")
             with suppress(OverflowError):  # of a quotient that is no float
                 parts.append(f"gap {abs(self._best - self._bound) / max(1, abs(self._best)):.1%}")
-        return " · ".join([*parts, f"{self._solutions} solutions"])
+        return " · ".join([*parts, counted(self._solutions, "solution")])
 
 
 def bound_of(run: Search, place: int) -> int | None:

@@ -48,7 +48,7 @@ from constrint.store.state import (
     TO_DECIDE,
     State,
 )
-from constrint.support.long_numbers import written
+from constrint.support.long_numbers import counted, written
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -114,7 +114,9 @@ class RelaxedRun(DepthFirstRun):
         """Its state in a line for people."""
         rows, cuts = len(self._program.rows), len(self._program.rows) - len(self._relaxation.rows)
         bound = "" if self.bound is None else f", bound {written(self.bound)} at the root"
-        return f"{rows:,} rows, {cuts:,} of them cuts; {self._solved:,} programs solved{bound}"
+        return (
+            f"{counted(rows, 'row')}, {cuts:,} of them cuts; {counted(self._solved, 'program')} solved{bound}"
+        )
 
     @property
     def stated(self) -> tuple[Relaxation, Sequence[LpRow]] | None:

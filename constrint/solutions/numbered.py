@@ -15,6 +15,7 @@ from constrint.diagrams.terms import OBJECT, Array
 from constrint.errors import ModelError, printable
 from constrint.solutions.presented import PresentedVariables, Sets, few, members_of, name_of, sets_of
 from constrint.support.arguments import integer
+from constrint.support.long_numbers import counted
 
 Solution = dict[str, Any]
 Labels = Mapping[int, Mapping[Any, Any]]
@@ -81,7 +82,7 @@ class Numbered:
         return self.size > 0
 
     def __repr__(self) -> str:
-        return f"SolutionSet({self.size:,} solutions of {', '.join(self.names)})"
+        return f"SolutionSet({counted(self.size, 'solution')} of {', '.join(self.names)})"
 
     # By number
 
@@ -99,7 +100,7 @@ class Numbered:
             return list(self._solutions(self._at(list(numbers))))
         position = integer(number, "the number of a solution")
         if not -self.size <= position < self.size:
-            raise IndexError(f"number {number} of a set of {self.size} solutions")
+            raise IndexError(f"number {number} of a set of {counted(self.size, 'solution')}")
         return next(self._solutions(self._at([position % self.size])))
 
     def index(self, solution: Mapping[str, Any] | Sequence[Any]) -> int:
@@ -210,7 +211,7 @@ class Numbered:
                 )
             values = list(solution)
             if len(values) != len(self.names):
-                raise ModelError(f"a solution has {len(self.names)} values, not {len(values)}")
+                raise ModelError(f"a solution has {counted(len(self.names), 'value')}, not {len(values)}")
         codes: dict[int, object] = {}
         for name, place, value in zip(self.names, self._presented.places, values, strict=True):
             if isinstance(place, int):

@@ -26,6 +26,7 @@ from constrint.solutions.numbered import Solution
 from constrint.solutions.presented import members_of, name_of, names_of
 from constrint.support.arguments import check_comparable
 from constrint.support.limits import Limits, budget_for
+from constrint.support.long_numbers import counted
 from constrint.support.record import public_names
 
 MOST_SETS = 1 << 16  # values of a set variable that are listed
@@ -278,7 +279,8 @@ class SolutionSet(Listed):
     def facts(self) -> list[str]:
         """Facts about the set for people, except its size; one line each."""
         groups = f"{len(self._diagrams)} independent groups" if len(self._diagrams) > 1 else "one group"
-        return [f"{len(self.variables)} variables in {groups}, {self.edges:,} edges, width {self.width:,}"]
+        variables, edges = counted(len(self.variables), "variable"), counted(self.edges, "edge")
+        return [f"{variables} in {groups}, {edges}, width {self.width:,}"]
 
     def picture(
         self, path: str | Path, variables: Iterable[Any] | None = None, *, most_edges: int | None = None

@@ -13,5 +13,7 @@ def written(number: int) -> str:
 
 
 def counted(number: int, what: str) -> str:
-    """A number of things, such as `1 node` and `1,200 nodes`."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+    """A number of things, such as `1 node`, `1,200 nodes` and `2 entries`."""
+    if number != 1:
+        what = f"{what[:-1]}ies" if what.endswith("y") else f"{what}s"
+    return f"{number:,} {what}"

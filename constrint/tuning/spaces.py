@@ -27,6 +27,7 @@ from constrint.solutions.solutionset import SolutionSet
 from constrint.support.arguments import check_bytes, check_seconds
 from constrint.support.deadline import Deadline, check_deadline
 from constrint.support.limits import LimitExceeded, Limits, budget_for
+from constrint.support.long_numbers import counted
 from constrint.tuning import t1
 from constrint.tuning.diagnostics import Given, Remarks
 
@@ -65,7 +66,9 @@ class Space(SolutionSet):
         self.restrictions = tuple(restrictions)
 
     def __repr__(self) -> str:
-        return f"Space({self.size:,} of {self.cartesian:,} configurations of {', '.join(self.names)})"
+        return (
+            f"Space({self.size:,} of {counted(self.cartesian, 'configuration')} of {', '.join(self.names)})"
+        )
 
     @property
     def cartesian(self) -> int:

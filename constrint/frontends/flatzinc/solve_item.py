@@ -10,6 +10,7 @@ from constrint.frontends.flatzinc.flat_model import FlatModel, Output
 from constrint.frontends.flatzinc.items import Call, Declaration, Name, Value, shortened
 from constrint.frontends.flatzinc.typed_arguments import Builder
 from constrint.modelling.symbols import SetExpr
+from constrint.support.long_numbers import counted
 
 if TYPE_CHECKING:
     from constrint.expr.rational import Rational
@@ -66,7 +67,9 @@ def _array(builder: Builder, declaration: Declaration, annotation: Call) -> Outp
     if size != len(exprs):
         name = shortened(declaration.name)
         raise document.error(
-            line, f"'{name}' has {len(exprs)} entries, but its output_array is for {shortened(str(size))}"
+            line,
+            f"'{name}' has {counted(len(exprs), 'entry')}, "
+            f"but its output_array is for {shortened(str(size))}",
         )
     return Output(declaration.name, exprs, tuple(ranges))
 

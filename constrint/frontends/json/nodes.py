@@ -30,6 +30,7 @@ from constrint.expr.global_arguments import plain_matrix
 from constrint.expr.global_expr import node_of
 from constrint.frontends.json.places import JsonPlace
 from constrint.globals import GLOBALS, Definition, Field, Function, Relation
+from constrint.support.long_numbers import counted
 
 Json: TypeAlias = Any
 Write: TypeAlias = Callable[[IntExpr], Json]
@@ -173,7 +174,7 @@ def _read_table(place: JsonPlace, operands: list[Json], read: Read) -> IntExpr:
     for where, row in place.items(rows):
         values = tuple(where.integers(row))
         if len(values) != len(args):
-            raise where.error(f"a row has {len(args)} values here, not {len(values)}")
+            raise where.error(f"a row has {counted(len(args), 'value')} here, not {len(values)}")
         listed.add(values)
     return Table(args, frozenset(listed))
 

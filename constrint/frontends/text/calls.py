@@ -30,6 +30,7 @@ from constrint.frontends.text.meanings import Array, EnumerationType, Items, Tem
 from constrint.frontends.text.syntax import Source
 from constrint.globals import GLOBALS
 from constrint.support.limits import Budget, LimitExceeded
+from constrint.support.long_numbers import counted
 
 if TYPE_CHECKING:
     from lark import Token, Tree
@@ -90,8 +91,8 @@ class CallReader(IndexReader):
             if len(parts) < fewest:
                 raise self.error(tree, f"{name} of no values", f"{name} needs at least {fewest}")
         elif not fewest <= len(arguments) <= (most or len(arguments)):
-            wanted = f"{fewest}" if most == fewest else f"at least {fewest}"
-            raise self.error(tree, f"{name} takes {wanted} arguments, not {len(arguments)}")
+            wanted = f"{'' if most == fewest else 'at least '}{counted(fewest, 'argument')}"
+            raise self.error(tree, f"{name} takes {wanted}, not {len(arguments)}")
         else:
             conditions = function.conditions
             parts = tuple(
@@ -176,9 +177,8 @@ class CallReader(IndexReader):
             given = (
                 "a comprehension" if arguments and arguments[0].data == "comprehension" else len(arguments)
             )
-            message = (
-                f"{template.name} takes {wanted} arguments ({', '.join(template.parameters)}), not {given}"
-            )
+            parameters = f"{counted(wanted, 'argument')} ({', '.join(template.parameters)})"
+            message = f"{template.name} takes {parameters}, not {given}"
             hint = "put brackets around a list: f([… for …])" if given == "a comprehension" else ""
             raise self.error(tree, message, hint)
         values = [self.value(argument) for argument in arguments]

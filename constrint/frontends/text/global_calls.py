@@ -19,6 +19,7 @@ from constrint.frontends.text.labels import check_call
 from constrint.frontends.text.meanings import Array
 from constrint.globals import GLOBALS
 from constrint.globals.tables import SHORT_TABLE
+from constrint.support.long_numbers import counted
 
 if TYPE_CHECKING:
     from lark import Token, Tree
@@ -68,7 +69,8 @@ def table_of(values: tuple[IntExpr, ...], rows: tuple[tuple[int, ...], ...]) -> 
         raise ModelError("table needs at least one entry in values")
     for row in rows:
         if len(row) != len(values):
-            raise ModelError(f"table: the row {row} has {len(row)} entries for {len(values)} values")
+            entries, needed = counted(len(row), "entry"), counted(len(values), "value")
+            raise ModelError(f"table: the row {row} has {entries} for {needed}")
     return Table(values, frozenset(rows))
 
 
@@ -81,7 +83,7 @@ def _wrong_number(
 ) -> ParseError:
     least = sum(field.kind != "word" for field in fields)
     wanted = ", ".join(field.name for field in fields)
-    return reader.error(tree, f"{name} takes {least} arguments ({wanted}), not {len(arguments)}")
+    return reader.error(tree, f"{name} takes {counted(least, 'argument')} ({wanted}), not {len(arguments)}")
 
 
 def _plain_parts(

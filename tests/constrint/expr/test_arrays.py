@@ -105,7 +105,7 @@ def test_tables(is_in: bool) -> None:
         (lambda m, x: x + m.int_vars("y", 3, 0, 1), "shapes (2,) and (3,)"),
         (lambda m, x: m.int_vars("z", -1), "at least 0"),
         (lambda m, x: x.reshape(3), "do not fill"),
-        (lambda m, x: ci.table(x, [(1,)]), "1 entries for 2"),
+        (lambda m, x: ci.table(x, [(1,)]), "1 entry for 2"),
         (lambda m, x: ci.table([], []), "at least one"),
     ],
 )

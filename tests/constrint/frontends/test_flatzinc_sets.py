@@ -161,7 +161,7 @@ def test_annotations_say_how_sets_are_searched(choice: str, first: str) -> None:
         ("var 0..3: x;\nconstraint bool_eq(x,true); solve satisfy;", "2:1: a Boolean is expected"),
         (
             "var 0..3: x;\narray [1..1] of var int: a :: output_array([1..2]) = [x]; solve satisfy;",
-            "2:1: 'a' has 1 entries",
+            "2:1: 'a' has 1 entry",
         ),
         ("var 0..3: x;\n\nsolve minimize y;", "3:1: 'y' is not declared"),
     ],

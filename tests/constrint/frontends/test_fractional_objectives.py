@@ -115,7 +115,7 @@ def test_objectives_in_text(objective: str, value: Fraction | float) -> None:
         ("x in 0..3\nx in 0..x / 2", "2:9", "'x / 2' is not an integer"),
         ("x in 0..3\n2 ** 0.5 <= x", "2:1", "'2 ** 0.5' is an operation on integers"),
         ("x in 0..3\nmax(0.5 * x, [1, 2]) <= 2", "2:14", "a list is not a number"),
-        ("x in 0..3\nabs(0.5 * x, 1) <= 2", "2:1", "abs takes 1 arguments"),
+        ("x in 0..3\nabs(0.5 * x, 1) <= 2", "2:1", "abs takes 1 argument"),
         ("x in 0..3\nx / x <= 2", "2:1", "divides by a constant"),
         ("x in 0..3\nmaximize 0.5 * x // 2", "2:18", "'//' is an operator of integers"),
         ("x in 0..3\nmaximize x / 0", "2:10", "division by 0"),

@@ -169,7 +169,7 @@ MODEL = {"format": "constrint", "version": 1, "variables": [{"name": "x", "domai
         ({"constraints": [{"expr": ["shared", 0]}]}, "there is no shared part 0"),
         ({"constraints": [{"expr": ["in", "x", {"lo": 1}]}]}, "'hi' is missing"),
         ({"constraints": [{"expr": []}]}, "there is no operator None"),
-        ({"constraints": [{"expr": ["table", ["x"], [[1, 2]]]}]}, "a row has 1 values here, not 2"),
+        ({"constraints": [{"expr": ["table", ["x"], [[1, 2]]]}]}, "a row has 1 value here, not 2"),
         ({"shared": [["shared", 0]], "constraints": [{"expr": ["shared", 0]}]}, "earlier parts only"),
         ({"variables": [{"name": "x", "domain": "int"}]}, "variables[0].domain: an object is needed"),
         ({"variables": [{"name": "x", "domain": {"lo": 0, "hi": 9, "step": 0}}]}, "a step is at least 1"),

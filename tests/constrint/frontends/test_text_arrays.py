@@ -253,7 +253,7 @@ MISTAKES = [
     ("f(a, a) := a", 1, "each parameter needs a name of its own", ""),
     ("f(1) := 3", 3, "a parameter is a name", "f(a, b)"),
     ("max(a) := a", 1, "'max' is a function of the language", ""),
-    ("f(a) := a == 1; f(1, 2)", 17, "f takes 1 arguments (a), not 2", ""),
+    ("f(a) := a == 1; f(1, 2)", 17, "f takes 1 argument (a), not 2", ""),
     ("f(a) := a[1]; f(3) == 1", 9, "'a' is not a sequence, where a = 3, called from <text>:2:15", ""),
     ("enum c := {red, 3}", 17, "a member of an enumeration is a name", "red"),
     ("enum c := {red, x}", 17, "'x' is declared already", ""),

@@ -50,7 +50,7 @@ MISTAKES = [
     ("mim(x, 2) == 1", 2, 1, "no function 'mim'", "'min'"),
     ("x(y) == 1", 2, 1, "'x' is not a function", "x * (…)"),
     ("ceildiv(x) == 1", 2, 1, "takes 2 arguments, not 1", ""),
-    ("min() == 1", 2, 1, "takes at least 1 arguments, not 0", ""),
+    ("min() == 1", 2, 1, "takes at least 1 argument, not 0", ""),
     ("x bool", 2, 1, "'x' is declared already", "a constraint of its own"),
     ("x := 3", 2, 1, "'x' is declared already", ""),
     ("z in 1..x", 2, 9, "'x' is a variable; a constant is needed", "lo <= x <= hi"),

@@ -168,7 +168,7 @@ def test_mistakes_in_constraints_are_explained() -> None:
         (lambda: ci.no_overlap(a), "tasks must be a list"),
         (lambda: ci.no_overlap([a, b], transition=[[0, 1]]), "a row and a column for each kind"),
         (lambda: ci.no_overlap([a, b], transition=[[0, -1], [0, 0]]), "a transition time is negative"),
-        (lambda: ci.no_overlap([a, b], transition=[[0]], kinds=[0]), "1 kinds for 2 intervals"),
+        (lambda: ci.no_overlap([a, b], transition=[[0]], kinds=[0]), "1 kind for 2 intervals"),
         (lambda: ci.cumulative([a], 2, 3), "demands must be a list"),
         (lambda: ci.cumulative([a, b], [1, 2]), "takes their demands and the capacity"),
         (lambda: ci.cumulative([x], [1], [1]), "cumulative takes intervals, demands, capacity; or"),

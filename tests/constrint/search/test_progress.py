@@ -116,7 +116,7 @@ def test_numbers_that_python_does_not_write_are_told_by_their_magnitude() -> Non
     progress = Progress(WorkTotal(), lambda result: False)
     progress.on_solution(ci.Result(ci.Status.FEASIBLE, {}, huge))
     progress._bound = -huge * huge
-    assert "best 2^20000 and more · bound -2^40000 and more · 1 solutions" in progress.text(Statistics(), 2.0)
+    assert "best 2^20000 and more · bound -2^40000 and more · 1 solution" in progress.text(Statistics(), 2.0)
     m = ci.Model()
     x = m.int_var("x", huge, huge + 5)
     m.add(x * x != huge)

@@ -14,6 +14,11 @@ front = m.pareto([(x, "max"), (y, "least")])  # error
 front = m.pareto([(x, "max"), (y, "min")])
 best: int = front[0][x]
 wrong: str = front[0][x]  # error
+print(len(front[0].objective))
+both = m.solve(minimize=[x, y])
+print(len(both.objective))
+first, second = both.objective
+name: str = both.objective  # error
 found = m.solutions()
 size: int = found.size
 found.sample("3")  # error
