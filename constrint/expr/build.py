@@ -32,13 +32,14 @@ def as_expr(value: object) -> IntExpr:
         return value
     if type(value) is int:  # the usual case, much cheaper than a protocol check
         return Const(value)
-    if isinstance(value, SupportsIndex):
-        return Const(value if isinstance(value, Label) else value.__index__())
     if isinstance(value, float) or type(value).__name__ in FRACTIONS:
         raise NotWhole(
             f"{value!r} is not an integer: numbers that are not whole stand in sums, multiples, "
-            "comparisons and objectives, and nowhere else"
+            "comparisons and objectives, and nowhere else; round an expression by `math.floor`, `math.ceil` "
+            "or `round`"
         )
+    if isinstance(value, SupportsIndex):
+        return Const(value if isinstance(value, Label) else value.__index__())
     raise ModelError(_no_expression(value))
 
 

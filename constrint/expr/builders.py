@@ -60,6 +60,8 @@ def member(value: Valued, values: Iterable[Hashable] | Domain) -> BoolExpr:
     """The condition that the value is one of these."""
     if isinstance(value, EnumExpr):
         return value.is_in(values)
+    if type(value).__name__ == "Rational":
+        return value.is_in(values)  # type: ignore[union-attr, arg-type, return-value] # its own numbers
     return as_expr(value).is_in(values)  # type: ignore[arg-type] # it refuses other values
 
 

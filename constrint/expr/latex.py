@@ -140,15 +140,22 @@ def _comparison(expr: Comparison) -> Written:
 
 def _side(expr: IntExpr, scale: Scale | None) -> str:
     """One side of a comparison, as the fraction that it was."""
-    if scale is None:
-        return _text(expr, SUM)
+    return _text(expr, SUM) if scale is None else _fraction(expr, scale.denominator)
+
+
+def latex_fraction(numerator: IntExpr, denominator: int) -> str:
+    """The LaTeX of a fraction, without dollar signs."""
+    return _fraction(shortened(numerator), denominator)
+
+
+def _fraction(numerator: IntExpr, denominator: int) -> str:
     from constrint.expr.rational import content, divided
 
-    common = gcd(scale.denominator, content(expr))
-    rest = divided(expr, common)
-    if common == scale.denominator:
+    common = gcd(denominator, content(numerator))
+    rest = divided(numerator, common)
+    if common == denominator:
         return _text(rest, SUM)
-    return rf"\frac{{{_text(rest)}}}{{{scale.denominator // common}}}"
+    return rf"\frac{{{_text(rest)}}}{{{denominator // common}}}"
 
 
 def _member(expr: Member, relation: str = r"\in") -> Written:

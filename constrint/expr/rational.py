@@ -7,18 +7,22 @@ denominator.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
 from fractions import Fraction
 from math import gcd, isfinite, lcm
-from typing import Any, ClassVar, NoReturn, SupportsFloat, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, SupportsFloat, TypeAlias
 
-from constrint.errors import ModelError
+from constrint.errors import ModelError, Position
 from constrint.expr import build
+from constrint.expr.arithmetic.division import FloorDiv, ceildiv
+from constrint.expr.arithmetic.truncation import truncdiv
 from constrint.expr.base import Assignment, BoolExpr, IntExpr
 from constrint.expr.build import as_expr
-from constrint.expr.conditions import Comparison, Scale
-from constrint.expr.integers import Const, Sum
+from constrint.expr.conditions import BoolVar, Comparison, Member, Scale
+from constrint.expr.domain import Domain
+from constrint.expr.integers import Const, IntVar, Sum
+from constrint.support.arguments import integer
 from constrint.support.record import public_names
 
 Coefficient: TypeAlias = float | Fraction | Decimal
@@ -53,11 +57,28 @@ def _comparison(symbol: str) -> Comparing:
     return lambda self, other: compared(symbol, self, other)
 
 
+def _integers_only(rule: str) -> Callable[..., NoReturn]:
+    """An operator or method that fractions do not have."""
+
+    def refuse(self: Rational, *operands: object) -> NoReturn:
+        raise ModelError(
+            f"{rule}, and `{self}` is a fraction: round it first, by `math.floor`, `math.ceil` or `round`, "
+            "which give integer expressions, or multiply it by its denominator"
+        )
+
+    return refuse
+
+
+def _constant(value: object) -> Fraction:
+    return fraction_of(value) if is_fraction(value) else Fraction(integer(value, "each of values"))
+
+
 class Rational:
     """An expression divided by an integer; made by a product, sum or quotient with a float or Fraction.
 
-    It stands in sums, multiples, comparisons, `abs` and objectives. Its value is a float, or a Fraction if it
-    was made of Fractions or Decimals only.
+    It stands in sums, multiples, comparisons, `abs` and objectives; `math.floor`, `math.ceil`, `math.trunc`
+    and `round` make integer expressions of it. Its value is a float, or a Fraction if it was made of
+    Fractions or Decimals only.
 
     Attributes:
         numerator: The expression.
@@ -119,18 +140,76 @@ class Rational:
             raise ModelError("division by 0: the divisor is a constant that is not 0")
         return _times(self, Fraction(right.denominator, right.numerator.value), right.is_float)
 
-    def __floordiv__(self, other: object) -> NoReturn:
-        raise ModelError(
-            "`//`, `%` and `**` are operators of integers: multiply by the denominator, or leave out floats"
-        )
-
-    __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = __floordiv__
+    __floordiv__ = __rfloordiv__ = _integers_only("`//` is an operator of integers")
+    __mod__ = __rmod__ = _integers_only("`%` is an operator of integers")
+    __divmod__ = __rdivmod__ = _integers_only("`divmod` divides integers")
+    __pow__ = __rpow__ = _integers_only("`**` is an operator of integers")
+    __and__ = __rand__ = _integers_only("`&` is an operator of integers and conditions")
+    __or__ = __ror__ = _integers_only("`|` is an operator of integers and conditions")
+    __xor__ = __rxor__ = _integers_only("`^` is an operator of integers and conditions")
+    __lshift__ = __rlshift__ = _integers_only("`<<` is an operator of integers")
+    __rshift__ = __rrshift__ = _integers_only("`>>` is an operator of integers")
+    __invert__ = _integers_only("`~` is an operator of integers and conditions")
+    bits = _integers_only("`bits` gives the last bits of an integer")
 
     def __rtruediv__(self, other: object) -> NoReturn:
         raise ModelError("`/` divides by a constant only: multiply the other side by the divisor instead")
 
     def __abs__(self) -> Rational:
         return Rational(abs(self.numerator), self.denominator, self.is_float)
+
+    def __floor__(self) -> IntExpr:
+        return FloorDiv(self.numerator, Const(self.denominator))
+
+    def __ceil__(self) -> IntExpr:
+        return ceildiv(self.numerator, self.denominator)
+
+    def __trunc__(self) -> IntExpr:
+        return truncdiv(self.numerator, self.denominator)
+
+    def __round__(self, digits: object = None) -> IntExpr:
+        """The nearest integer; of two, the even one, as Python has it."""
+        if digits is not None:
+            raise ModelError("`round` of an expression gives an integer: leave the number of digits out")
+        doubled, step = 2 * self.numerator + self.denominator, 2 * self.denominator
+        up = doubled // step
+        return up - ((doubled % step == 0) & (up % 2 == 1))
+
+    def _no_number(self) -> NoReturn:
+        raise ModelError(
+            f"`{self}` has no value while the model is being built: after solving, `result[{self}]` is its "
+            "value. As an expression, `math.floor`, `math.ceil` and `round` make it an integer"
+        )
+
+    __int__ = __float__ = __complex__ = _no_number
+    if not TYPE_CHECKING:  # which takes it for an integer
+        __index__ = _no_number
+
+    def is_in(self, values: Iterable[Number | Decimal] | Domain) -> BoolExpr:
+        """The condition that the value is one of these integers and fractions."""
+        if isinstance(values, Domain) and values.values is None:
+            lo, hi = [None if end is None else end * self.denominator for end in (values.lo, values.hi)]
+            domain = Domain.of_range(lo, hi, values.step * self.denominator)
+        else:
+            if isinstance(values, str) or not isinstance(values, Iterable):
+                raise ModelError(f"values must be a list of numbers, not {values!r}: write such as [0.5, 1]")
+            scaled = [_constant(value) * self.denominator for value in values]
+            domain = Domain.of_values([int(one) for one in scaled if one.denominator == 1])
+        return build.placed(Member(self.numerator, domain))
+
+    @property
+    def children(self) -> tuple[IntExpr, ...]:
+        """The numerator."""
+        return (self.numerator,)
+
+    @property
+    def position(self) -> Position | None:
+        """The place of the numerator in the user's source; None if unknown."""
+        return self.numerator.position
+
+    def variables(self) -> Iterator[IntVar | BoolVar]:
+        """The variables that occur, each once, in order of appearance."""
+        return self.numerator.variables()
 
     __lt__ = _comparison("<")
     __le__ = _comparison("<=")
@@ -144,9 +223,17 @@ class Rational:
         return self.numerator.__bool__()  # raises the error about truth values
 
     def __repr__(self) -> str:
-        from constrint.expr.shown import show
+        from constrint.expr.written_fractions import show_fraction
 
-        return f"({show(self.numerator)}) / {self.denominator}"
+        return show_fraction(self)
+
+    def _repr_latex_(self) -> str:
+        from constrint.expr.latex import latex_fraction
+
+        return f"${latex_fraction(self.numerator, self.denominator)}$"
+
+    def __format__(self, spec: str) -> str:
+        return format(str(self), spec)
 
 
 def lifted(value: object) -> Rational:

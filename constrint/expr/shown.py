@@ -63,6 +63,11 @@ def show(expr: IntExpr) -> str:
     return _Showing().text(shortened(expr))
 
 
+def shower() -> Writer:
+    """Writes expressions that have been shortened, for people."""
+    return _Showing()
+
+
 def show_domain(domain: Domain) -> str:
     """The text of a domain for people."""
     if isinstance(domain, EnumDomain):

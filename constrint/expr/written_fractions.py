@@ -43,6 +43,13 @@ def write_goal(writer: Writer, expr: IntExpr, unit: Rational | None) -> str:
     return f"{'1.0 * ' if unit.is_float else ''}({writer.text(expr)}) / {unit.denominator}"
 
 
+def show_fraction(value: Rational) -> str:
+    """The text of a fraction for people."""
+    from constrint.expr.shown import shortened, shower
+
+    return _side(shower(), shortened(value.numerator), Scale(value.denominator, value.is_float))
+
+
 def write_comparison(writer: Writer, expr: Comparison) -> str:
     """The text of a comparison of fractions: what its sides were before they were multiplied."""
     assert expr.scale is not None

@@ -41,9 +41,9 @@ def model_text(model: Declarations) -> str:
 
 
 def show_goal(model: Declarations, expr: IntExpr) -> str:
-    """The text of a goal; one with fractional coefficients is a quotient."""
+    """The text of a goal, with its fractions."""
     unit = model.units.get(expr)
-    return show(expr) if unit is None else f"({show(expr)}) / {unit.denominator}"
+    return show(expr) if unit is None else repr(unit)
 
 
 def _first(items: Collection[Item], write: Callable[[Item], str]) -> Iterator[str]:

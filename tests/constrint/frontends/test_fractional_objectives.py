@@ -84,7 +84,7 @@ def test_fractional_weights_of_soft_constraints(dialect: str) -> None:
 def test_text_has_decimals() -> None:
     model = made(lambda x, y: 0.5 * x + 0.25 * y, "max")
     assert model.to_text().splitlines()[-1] == "maximize 0.5 * x + 0.25 * y"
-    assert "maximize (2 * x + y) / 4" in str(model)
+    assert "maximize 0.5 * x + 0.25 * y" in str(model)
     exact = made(lambda x, y: Fraction(1, 2) * x + Fraction(1, 3) * y, "min")
     assert exact.to_text().splitlines()[-1] == "minimize (3 * x + 2 * y) / 6"
 
