@@ -306,11 +306,11 @@ class IntExpr:
         return absolute.Abs(self)
 
     def __truediv__(self, other: object) -> NoReturn:
-        raise ModelError(
-            "`/` does not give an integer: write `//` (rounds down), or ceildiv(a, b) (rounds up)"
-        )
+        raise ModelError(build.no_division(self, other))
 
-    __rtruediv__ = __truediv__
+    def __rtruediv__(self, other: object) -> NoReturn:
+        raise ModelError(build.no_division(other, self))
+
     __lt__ = _comparison("<")
     __le__ = _comparison("<=")
     __gt__ = _comparison(">")

@@ -58,6 +58,32 @@ def lifted(value: object) -> Rational:
     return rational.lifted(value)
 
 
+def no_division(dividend: object, divisor: object) -> str:
+    """Why `/` is refused, and what to write instead."""
+    above, below = _in_brackets(dividend), _in_brackets(divisor)
+    if isinstance(divisor, IntExpr):
+        exact = "for an exact quotient in a comparison, multiply the other side by the divisor"
+    elif type(divisor) is int and divisor:
+        factor = f"Fraction({1 if divisor > 0 else -1}, {abs(divisor)})"
+        exact = f"for an exact fraction write `{factor} * {above}`"
+    else:
+        exact = "for an exact fraction multiply by a `Fraction`"
+    return (
+        f"`/` does not give an integer: `{above} // {below}` rounds down, `ceildiv({dividend}, {divisor})` "
+        f"rounds up; {exact}"
+    )
+
+
+def _in_brackets(operand: object) -> str:
+    """The text of an operand for a place beside another operator."""
+    if not isinstance(operand, IntExpr):
+        return repr(operand)
+    from constrint.expr.shown import shortened, shower
+    from constrint.expr.strengths import ATOM
+
+    return shower().text(shortened(operand), ATOM)
+
+
 def is_array(value: object) -> bool:
     """Whether an operand is an array with axes, whose own operators make an array of expressions."""
     return getattr(value, "shape", ()) != ()

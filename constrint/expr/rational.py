@@ -69,6 +69,9 @@ def _integers_only(rule: str) -> Callable[..., NoReturn]:
     return refuse
 
 
+_refuse_bits = _integers_only("`bits` gives the last bits of an integer")
+
+
 def _constant(value: object) -> Fraction:
     return fraction_of(value) if is_fraction(value) else Fraction(integer(value, "each of values"))
 
@@ -150,7 +153,10 @@ class Rational:
     __lshift__ = __rlshift__ = _integers_only("`<<` is an operator of integers")
     __rshift__ = __rrshift__ = _integers_only("`>>` is an operator of integers")
     __invert__ = _integers_only("`~` is an operator of integers and conditions")
-    bits = _integers_only("`bits` gives the last bits of an integer")
+
+    def bits(self, count: int) -> NoReturn:
+        """Refused: the last bits are those of an integer."""
+        _refuse_bits(self, count)
 
     def __rtruediv__(self, other: object) -> NoReturn:
         raise ModelError("`/` divides by a constant only: multiply the other side by the divisor instead")

@@ -151,3 +151,22 @@ def test_a_fraction_is_shown_as_it_was_written() -> None:
     assert (0.5 * x + y)._repr_latex_() == r"$\frac{x + 2 y}{2}$"
     assert list((0.5 * x + y).variables()) == [x, y]
     assert value.children == (x,)
+
+
+def test_division_offers_an_exact_fraction() -> None:
+    m = ci.Model()
+    x: Any = m.int_var("x", 0, 9)
+    y: Any = m.int_var("y", 0, 9)
+    cases: list[tuple[Callable[[], Any], str, str]] = [
+        (lambda: x / 2, "`x // 2`", "`Fraction(1, 2) * x`"),
+        (lambda: (x + y) / -3, "`(x + y) // -3`", "`Fraction(-1, 3) * (x + y)`"),
+        (lambda: x / 0.5, "`x // 0.5`", "multiply by a `Fraction`"),
+        (lambda: x / (y + 1), "`x // (y + 1)`", "multiply the other side"),
+        (lambda: 6 / x, "`6 // x`", "multiply the other side"),
+    ]
+    for divide, whole, exact in cases:
+        with pytest.raises(ci.ModelError) as caught:
+            divide()
+        assert whole in str(caught.value)
+        assert exact in str(caught.value)
+        assert "ceildiv(" in str(caught.value)
