@@ -46,7 +46,7 @@ def _adds_input(derivation: Derivation) -> list[str]:
     ]
 
 
-def _sized(count: int) -> int:
+def sized(count: int) -> int:
     """The length of an array in the interface: an array has one element at least."""
     return max(1, count)
 
@@ -94,7 +94,7 @@ def _step(derivation: Derivation) -> list[str]:
         "const float (&input)[gates]",
         *_weights(derivation),
         "float (&state)[states]",
-        f"float (&saved)[{_sized(len(saved.values))}]",
+        f"float (&saved)[{sized(len(saved.values))}]",
     ]
     return function_of("step", parameters, lines, "class Math")
 
@@ -152,7 +152,7 @@ def _backward(derivation: Derivation) -> list[str]:
     parameters = [
         "float hidden_gradient",
         "const Record& record",
-        f"const float (&after)[{_sized(derivation.saved.states)}]",
+        f"const float (&after)[{sized(derivation.saved.states)}]",
         *_weights(derivation),
         "float (&carried)[states]",
         "float (&input_gradient)[gates]",
@@ -162,14 +162,14 @@ def _backward(derivation: Derivation) -> list[str]:
 
 
 def _begin_backward(derivation: Derivation) -> list[str]:
-    kept = _sized(derivation.saved.states)
+    kept = sized(derivation.saved.states)
     parameters = ["const float (&gradient)[states]", f"const float (&)[{kept}]", "float (&carried)[states]"]
     lines = [f"carried[{state}] = gradient[{state}];" for state in range(len(derivation.equations.states))]
     return function_of("begin_backward", parameters, lines)
 
 
 def _end_backward(derivation: Derivation) -> list[str]:
-    kept = _sized(derivation.saved.states)
+    kept = sized(derivation.saved.states)
     parameters = [
         "float hidden_gradient",
         f"const float (&)[{kept}]",

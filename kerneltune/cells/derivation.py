@@ -9,7 +9,9 @@ from functools import cached_property
 from kerneltune.cells.equations import Equations
 from kerneltune.cells.gradients import by_gate, gradients, value_of
 from kerneltune.cells.graph import Node, behind
+from kerneltune.cells.linear import Coefficients, coefficients
 from kerneltune.cells.saving import Saved, choose_saved
+from kerneltune.cells.structure import Structure
 from kerneltune.cells.weights import WeightSum, weight_sums
 
 
@@ -94,6 +96,11 @@ class Derivation:
         sums = self.weight_sums if self.equations.recurs else ()
         least = max((one.state for one in sums), default=0)
         return choose_saved(self.equations.after, self.ahead, least)
+
+    @cached_property
+    def coefficients(self) -> Coefficients | None:
+        """Those of h' = a h + b, if the cell is one that look_back takes."""
+        return coefficients(self.equations) if Structure(self.equations).scanned else None
 
     @property
     def separate_gradients(self) -> bool:

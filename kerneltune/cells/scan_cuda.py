@@ -1,30 +1,80 @@
-"""The CUDA struct of a cell without R, with the interface of kernels/scan/cells/diag_gru/cell.cuh."""
+"""The CUDA struct of a cell without R.
+
+Its interface is that of kernels/scan/cells/linear/cell.cuh if the cell is h' = a h + b, and else that of
+kernels/scan/cells/diag_gru/cell.cuh.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kerneltune.cells.cuda import STRUCT, function_of
+from kerneltune.cells.cuda import STRUCT, function_of, sized
 from kerneltune.cells.cuda_terms import Terms
 from kerneltune.cells.derivation import Derivation
 from kerneltune.cells.graph import SPECIAL, Node, behind
+from kerneltune.cells.linear import Coefficients
 
 
 def scan_struct_of(derivation: Derivation) -> str:
     """The struct, in the namespace `kerneltune`; what it includes is relative to the kernels folder."""
+    if derivation.coefficients:
+        body = _scanned(derivation, derivation.coefficients)
+    else:
+        body = [*_constants(derivation), *_step(derivation), *_backward(derivation)[:-1]]
+    inside = "\n".join(f"  {line}" if line else "" for line in body)
+    return (
+        '#include "common/numeric/activations.cuh"\n#include "common/numeric/choices.cuh"\n\n'
+        f"namespace kerneltune {{\n\nstruct {STRUCT} {{\n{inside}\n}};\n\n}}  // namespace kerneltune"
+    )
+
+
+def _constants(derivation: Derivation) -> list[str]:
     equations = derivation.equations
     numbers = {
         "inputs": len(equations.gates),
         "weights": len(equations.weights),
         "states": len(equations.states),
     }
-    body = [f"static constexpr int {name} = {value};" for name, value in numbers.items()]
-    body += ["static constexpr bool computes = true;", "", *_step(derivation), *_backward(derivation)[:-1]]
-    inside = "\n".join(f"  {line}" if line else "" for line in body)
-    return (
-        '#include "common/numeric/activations.cuh"\n#include "common/numeric/choices.cuh"\n\n'
-        f"namespace kerneltune {{\n\nstruct {STRUCT} {{\n{inside}\n}};\n\n}}  // namespace kerneltune"
+    lines = [f"static constexpr int {name} = {value};" for name, value in numbers.items()]
+    return [*lines, "static constexpr bool computes = true;", ""]
+
+
+def _scanned(derivation: Derivation, coefficients: Coefficients) -> list[str]:
+    numbers = {"inputs": len(derivation.equations.gates), "gradient_inputs": gradient_inputs(derivation)}
+    lines = [f"static constexpr int {name} = {value};" for name, value in numbers.items()]
+    lines += [f"static constexpr bool computes = {str(coefficients.computes).lower()};", ""]
+    return [*lines, *_coefficients(derivation, coefficients), *_gradients(derivation)[:-1]]
+
+
+def gradient_inputs(derivation: Derivation) -> int:
+    """The number of first gates that the gradients of h' = a h + b depend on."""
+    values = [*derivation.backward.input, *derivation.backward.before]
+    return max((int(node.value) + 1 for node in behind(values) if node.op == "input"), default=0)
+
+
+def _coefficients(derivation: Derivation, coefficients: Coefficients) -> list[str]:
+    equations, results = derivation.equations, [coefficients.a, coefficients.b]
+    names = {n: f"input[{int(n.value)}]" for n in equations.graph.nodes if n.op == "input"}
+    terms = Terms(results, names, equations.labels)
+    lines = [*terms.lines, f"a = {terms.of(coefficients.a)};", f"b = {terms.of(coefficients.b)};"]
+    return function_of(
+        "coefficients", ["const float (&input)[inputs]", "float& a", "float& b"], lines, "class Math"
     )
+
+
+def _gradients(derivation: Derivation) -> list[str]:
+    equations, results = derivation.equations, derivation.backward.input
+    names = {"input": "input[{}]", "before": "before", "seed": "gradient"}
+    known = {n: names[n.op].format(int(n.value)) for n in equations.graph.nodes if n.op in names}
+    terms = Terms(results, known, equations.labels)
+    lines = [*terms.lines, *(f"by_input[{n}] = {terms.of(node)};" for n, node in enumerate(results))]
+    parameters = [
+        "const float (&input)[inputs]",
+        "float before",
+        "float gradient",
+        "float (&by_input)[inputs]",
+    ]
+    return function_of("gradients", parameters, lines, "class Math")
 
 
 def chain(derivation: Derivation) -> int:
@@ -45,7 +95,9 @@ def _leaves(nodes: Sequence[Node], state: str) -> dict[Node, str]:
     return found | {n: f"gradient_{int(n.value)}" for n in nodes if n.op == "seed"}
 
 
-_READ = ("const float (&x)[inputs]", "const float (&u)[weights]")
+def _read(derivation: Derivation) -> list[str]:
+    weights = sized(len(derivation.equations.weights))
+    return ["const float (&x)[inputs]", f"const float (&u)[{weights}]"]
 
 
 def _step(derivation: Derivation) -> list[str]:
@@ -55,7 +107,7 @@ def _step(derivation: Derivation) -> list[str]:
     # All are computed before the first is written over.
     lines += [f"const float after_{n} = {terms.of(node)};" for n, node in enumerate(equations.after)]
     lines += [f"state[{number}] = after_{number};" for number in range(len(equations.after))]
-    return function_of("step", [*_READ, "float (&state)[states]"], lines, "class Math")
+    return function_of("step", [*_read(derivation), "float (&state)[states]"], lines, "class Math")
 
 
 def _backward(derivation: Derivation) -> list[str]:
@@ -68,10 +120,10 @@ def _backward(derivation: Derivation) -> list[str]:
         lines += [f"{name}[{number}] = {terms.of(node)};" for number, node in enumerate(nodes)]
     lines += [f"gradient[{number}] = {terms.of(node)};" for number, node in enumerate(backward.before)]
     parameters = [
-        *_READ,
+        *_read(derivation),
         "const float (&before)[states]",
         "float (&gradient)[states]",
         "float (&by_input)[inputs]",
-        "float (&by_weight)[weights]",
+        f"float (&by_weight)[{sized(len(equations.weights))}]",
     ]
     return function_of("backward", parameters, lines, "class Math")

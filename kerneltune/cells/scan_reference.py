@@ -16,7 +16,11 @@ Numbers = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class DerivedScanReference:
-    """`step` and `backward` of a cell, of arrays; arguments are those of a diagonal cell's `reference.py`."""
+    """The functions of a cell, of arrays.
+
+    `step` and `backward` have the arguments of a diagonal cell's `reference.py`, `coefficients` and
+    `gradients` those of a linear cell's.
+    """
 
     derivation: Derivation
 
@@ -38,6 +42,18 @@ class DerivedScanReference:
             return tuple(np.broadcast_to(values[node], np.shape(before[0])) for node in nodes)
 
         return of(found.before), of(found.input), of(found.weight)
+
+    def coefficients(self, *read: Any) -> Numbers:
+        """A and b of h' = a h + b."""
+        found = self.derivation.coefficients
+        assert found is not None
+        values = computed((found.a, found.b), self._leaves(input=read))
+        return tuple(np.broadcast_to(values[node], np.shape(read[0])) for node in (found.a, found.b))
+
+    def gradients(self, *arrays: Any) -> Numbers:
+        """By the inputs, from them, the h before and the gradient by h'."""
+        *read, before, gradient = arrays
+        return self.backward(tuple(read), (), (before,), (gradient,))[1]
 
     def _leaves(self, **given: Numbers) -> dict[Node, Any]:
         nodes = self.derivation.equations.graph.nodes

@@ -15,6 +15,8 @@ from kerneltune.cells.slopes import DIFFERENTIATED, slopes
 Kind = Literal["linear", "diagonal", "recurrent"]
 RECURRENT = ("block", "cluster", "grid", "warpgroup", "streamed", "product")
 SCANS = ("look_back", "sequential", "overlap")
+SCAN_GATES = 4
+"""The most arrays that a scan's kernels read (`kernels/scan/common/arguments.cuh`)."""
 WARPGROUP_GATES = (1, 3, 4)
 """The numbers of gates that the strategy "warpgroup" is written for (`rows_fit` in its constraints)."""
 _ADDITIVE = ("add", "sub", "neg")
@@ -78,6 +80,23 @@ class Structure:
         return forward(graph, self.equations.after[after], leaf)
 
     @property
+    def scanned(self) -> bool:
+        """Whether the step is h' = a h + b with one a and one b, as look_back has it."""
+        return self.kind == "linear" and not self._not_scanned
+
+    @property
+    def _not_scanned(self) -> str:
+        """The reason why look_back does not take a linear cell."""
+        equations = self.equations
+        if equations.weights:
+            return f"it sums no gradients by weights of units, such as {equations.weights[0]}"
+        if len(equations.states) > 1:
+            return "of equations it carries one number a unit, which is the output, not " + " and ".join(
+                equations.states
+            )
+        return ""
+
+    @property
     def refusals(self) -> dict[str, str]:
         """The strategies that are not exact for this cell, with the reason."""
         kind = self.kind
@@ -89,9 +108,14 @@ class Structure:
                 found["warpgroup"] = "its products have rows for 1, 3 or 4 gates"
             return found
         found = dict.fromkeys(RECURRENT, "no gate has R h: there is no product to share")
+        if len(self.equations.gates) > SCAN_GATES:
+            reason = f"scans read at most {SCAN_GATES} gates, not {len(self.equations.gates)}"
+            return found | dict.fromkeys(SCANS, reason)
         if kind == "diagonal":
             found["look_back"] = "; ".join(f"{state}' {reason}" for state, reason in self.nonlinear.items())
-        if kind == "linear":
+        elif self._not_scanned:
+            found["look_back"] = self._not_scanned
+        else:
             found["overlap"] = "the cell is linear in its states, for which look_back reads every array once"
         return found
 

@@ -10,6 +10,7 @@ from typing import Annotated, TypeGuard
 
 from msgspec import Meta
 
+from kerneltune.errors import nearest
 from kerneltune.inputs.descriptions import (
     DESCRIPTIONS,
     Cell,
@@ -31,12 +32,16 @@ class ScanCellSpec(CellSpec, frozen=True, kw_only=True):
     widths: tuple[Annotated[int, Meta(ge=1, le=4)], ...] = ()  # numbers of a channel in each input; 1 of all
     state_width: Annotated[int, Meta(ge=1, le=2)] = 1  # numbers of a channel in h
     gradient_inputs: Annotated[int, Meta(ge=0)] | None = None  # the first, which gradients depend on
+    coefficients: tuple[str, ...] = ()  # inputs that h is multiplied with: what is drawn for them is below 1
 
     def disagreements(self) -> Iterator[tuple[str, str]]:
         """Besides a cell's: inputs without a width, and gradients of inputs that are not there."""
         yield from CellSpec.disagreements(self)
         if self.widths and len(self.widths) != len(self.gates):
             yield "widths", f"there are {len(self.widths)}, but {len(self.gates)} gates"
+        for name in self.coefficients:
+            if name not in self.gates:
+                yield "coefficients", f"'{name}' is not a gate: {nearest(name, self.gates)}"
         if (self.gradient_inputs or 0) > len(self.gates):
             yield "gradient_inputs", f"is {self.gradient_inputs}: there are {len(self.gates)} gates"
 

@@ -11,9 +11,6 @@ from kerneltune.errors import InputError
 from kerneltune.inputs.equation_cell import EquationCell
 from kerneltune.inputs.scan_descriptions import ScanCell, ScanCellSpec
 
-MOST_INPUTS = 4
-"""The most arrays that a scan's kernels read (`kernels/scan/common/arguments.cuh`)."""
-
 
 class ScanEquationCell(EquationCell, ScanCell):
     """A cell of equations in which a unit sees its own states only."""
@@ -22,18 +19,16 @@ class ScanEquationCell(EquationCell, ScanCell):
     def spec(self) -> ScanCellSpec:
         """The description that other cells have in `cell.yaml`."""
         from kerneltune.cells.cuda import STRUCT
-        from kerneltune.cells.scan_cuda import chain
+        from kerneltune.cells.scan_cuda import chain, gradient_inputs
+        from kerneltune.cells.structure import SCAN_GATES
 
         equations, name = self.derivation.equations, self.text_source.name
-        if not equations.weights:
+        if len(equations.gates) > SCAN_GATES:
             raise InputError(
-                f"{name}: no gate has R h, and there are no weights: kernels of equations are those of "
-                "recurrent cells, and of cells with weights of single units"
+                f"{name}: no gate has R h, and scans read at most {SCAN_GATES} gates, "
+                f"not {len(equations.gates)}"
             )
-        if len(equations.gates) > MOST_INPUTS:
-            raise InputError(
-                f"{name}: a cell without R h has at most {MOST_INPUTS} gates, not {len(equations.gates)}"
-            )
+        coefficients = self.derivation.coefficients
         return ScanCellSpec(
             name=self.name,
             summary=equations.summary,
@@ -42,10 +37,19 @@ class ScanEquationCell(EquationCell, ScanCell):
             weights=equations.weights,
             positive=equations.positive,
             recurrent_gain=equations.gain,
-            computes=True,
-            chain=chain(self.derivation),
+            computes=coefficients.computes if coefficients else True,
+            chain=0 if coefficients else chain(self.derivation),
+            gradient_inputs=gradient_inputs(self.derivation) if coefficients else None,
+            coefficients=tuple(equations.gates[gate] for gate in sorted(coefficients.factors))
+            if coefficients
+            else (),
             cell_struct=STRUCT,
         )
+
+    @property
+    def nonlinear(self) -> bool:
+        """Whether the cell has a step of its own, and is not h' = a h + b."""
+        return self.derivation.coefficients is None
 
     def declaration(self, root: Path) -> str:
         """The CUDA struct."""
@@ -54,7 +58,7 @@ class ScanEquationCell(EquationCell, ScanCell):
         return scan_struct_of(self.derivation)
 
     def reference_module(self) -> ModuleType:
-        """The float64 reference: `step` and `backward`."""
+        """The float64 reference."""
         from kerneltune.cells.scan_reference import DerivedScanReference
 
         return cast("ModuleType", DerivedScanReference(self.derivation))  # it has a module's functions

@@ -21,7 +21,8 @@ FLOAT = np.dtype(np.float32)
 def drawn_shapes(problem: ScanProblem, cell: ScanCell) -> About:
     """Shapes and types of states and weights, which are drawn."""
     states = len(cell.spec.states), problem.batch, problem.channels
-    found: About = {"weights": ((len(cell.spec.weights), problem.channels), FLOAT)}
+    weights = len(cell.spec.weights), problem.channels
+    found: About = {"weights": (weights, FLOAT)} if cell.spec.weights else {}
     for name in {first_state(problem), "initial"}:
         found[name] = states, FLOAT
     return found
@@ -31,7 +32,8 @@ def draw(cell: ScanCell, random: np.random.Generator, arrays: Arrays, names: Abo
     """Fill them: states of unit variance, positive ones from 0.5 on; weights of the cell's gain."""
     for name in sorted(names):
         arrays[name][...] = random.standard_normal(arrays[name].shape, dtype=np.float32)
-    arrays["weights"][...] *= np.float32(cell.spec.recurrent_gain)
+    if cell.spec.weights:
+        arrays["weights"][...] *= np.float32(cell.spec.recurrent_gain)
     # Backward, "initial" is the gradient by the last states, and the first states have a name of their own.
     (states,) = names.keys() - {"weights", "initial"} or {"initial"}
     for number, name in enumerate(cell.spec.states):
@@ -66,7 +68,7 @@ def outputs(problem: ScanProblem, cell: ScanCell) -> dict[str, Output]:
     found = {"final_state": states, "repaired": Output((4,), np.dtype(np.int32))}
     if problem.direction == "training":
         found["checkpoints"] = Output(_kept(problem, cell), FLOAT)
-    if problem.direction == "backward":
+    if problem.direction == "backward" and cell.spec.weights:
         found["weight_gradient"] = Output((problem.batch, len(cell.spec.weights), problem.channels), FLOAT)
     return found
 
@@ -97,9 +99,10 @@ def inputs_of(problem: ScanProblem, arrays: Arrays, rows: slice, channels: slice
     """Inputs of the reference for some rows and channels."""
     lengths = arrays.get("lengths", np.full(problem.batch, problem.steps, np.int32))
     resets = arrays.get("resets", np.zeros((problem.batch, problem.steps), np.uint8))
+    weights = arrays.get("weights", np.empty((0, problem.channels), np.float32))
     return DiagonalInputs(
         tuple(wide(arrays[name][rows, :, channels], problem.dtype) for name in INPUTS if name in arrays),
-        arrays["weights"][:, channels].astype(np.float64),
+        weights[:, channels].astype(np.float64),
         arrays[first_state(problem)][:, rows, channels].astype(np.float64),
         lengths[rows],
         resets[rows].astype(bool),

@@ -76,6 +76,11 @@ def widths_of(cell: Cell) -> tuple[int, ...]:
     return getattr(cell.spec, "input_widths", (1,) * len(cell.spec.gates))
 
 
+def coefficients_of(cell: Cell) -> tuple[str, ...]:
+    """The inputs that h is multiplied with as they are."""
+    return tuple(getattr(cell.spec, "coefficients", ()))
+
+
 def state_width(cell: Cell) -> int:
     """Numbers of a channel in h."""
     return int(getattr(cell.spec, "state_width", 1))
@@ -153,13 +158,15 @@ def drawn_arrays(
 ) -> dict[str, NDArray[Any]]:
     """All that is drawn for a launch; equal seeds give equal bits.
 
-    The cell's inputs have unit variance, but a coefficient a is below 1.
+    The cell's inputs have unit variance, or of a cell without weights its gain, but a coefficient is below 1.
     """
     random = np.random.default_rng(seed)
     found = {name: allocate(name, *about) for name, about in drawn_shapes(problem, cell).items()}
+    gain = np.float32(1.0 if cell.spec.weights else cell.spec.recurrent_gain)
     for name, gate in zip(INPUTS, cell.spec.gates, strict=False):
         for row in found[name]:
-            row[...] = encode(_drawn(random, row.shape, coefficient=_size_of_a(cell, gate)), problem.dtype)
+            drawn = _drawn(random, row.shape, coefficient=_size_of_a(cell, gate))
+            row[...] = encode(drawn * gain, problem.dtype)
     diagonal = _diagonal(cell)
     if diagonal:
         diagonal.draw(cell, random, found, diagonal.drawn_shapes(problem, cell))
@@ -191,7 +198,7 @@ def _diagonal(cell: Cell) -> ModuleType | None:
 
 def _size_of_a(cell: Cell, gate: str) -> float:
     """Of coefficients that are drawn: those of several numbers are smaller, so that their products decay."""
-    return 0.0 if gate != "a" else 1.0 if state_width(cell) == 1 else 0.65
+    return 0.0 if gate not in coefficients_of(cell) else 1.0 if state_width(cell) == 1 else 0.65
 
 
 def _drawn(random: np.random.Generator, shape: Shape, *, coefficient: float = 0.0) -> NDArray[np.float32]:

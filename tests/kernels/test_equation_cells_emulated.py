@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import sys
+import textwrap
 from dataclasses import replace
 from pathlib import Path
 
@@ -137,16 +138,67 @@ def test_a_file_is_run_by_children(
     assert trial.passed, trial.sentence
 
 
-DIAGONAL = [
+WEIGHTED = [
     path
     for path in EXAMPLES
-    if path not in RECURRENT and EquationCell.of_file(path).derivation.equations.weights
+    if path not in RECURRENT and EquationCell.of_file(path).derivation.coefficients is None
 ]
 
 
 @pytest.mark.parametrize(
-    ("path", "strategy", "direction"), one_each(DIAGONAL, ["sequential", "overlap"], PASSES)
+    ("path", "strategy", "direction"), one_each(WEIGHTED, ["sequential", "overlap"], PASSES)
 )
 def test_example_cells_without_r(emulator: Emulator, path: Path, strategy: str, direction: str) -> None:
     draw = random.Random(f"{path.stem} {strategy} {direction}")
     check(emulator, drawn_candidate(draw, str(path), strategy, direction, "h100_sxm"), 3, "h100_sxm")
+
+
+LINEAR = {
+    "leaky": "gates x\nstates h\noption alpha = 0.3\nh' = (1 - alpha) * h + alpha * tanh(W.x)",
+    "plain": "gates p q\nstates h\nh' = W.p * h + W.q",
+    "mingru": "gates k n\nstates h\nh' = h + sigmoid(W.k) * (where(W.n >= 0, W.n + 0.5, sigmoid(W.n)) - h)",
+    "mean": "gates x\nstates h\nh' = 0.5 * (h - W.x)",
+    "chosen": "gates p q n x\nstates h\nh' = where(W.p > W.q, -h, h / (1 + exp(W.n))) - W.x",
+    "forgotten": "gates x y\nstates h\nh' = tanh(W.x) * W.y",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "strategy", "direction"),
+    one_each(list(LINEAR), ["look_back", "sequential"], ["forward", "backward"]),
+)
+def test_linear_cells(emulator: Emulator, tmp_path: Path, name: str, strategy: str, direction: str) -> None:
+    """h' = a h + b of inputs alone: a and b are taken from the equations."""
+    path = tmp_path / f"{name}.cell"
+    path.write_text(LINEAR[name], encoding="utf-8")
+    draw = random.Random(f"{name} {strategy} {direction}")
+    gpu = draw.choice(["h100_sxm", "t4"])
+    check(emulator, drawn_candidate(draw, str(path), strategy, direction, gpu), 3, gpu)
+
+
+WITHOUT_WEIGHTS = {
+    "spiking": """
+        n = 0.9 * v + W.x
+        h' = where(n > 1, 1, 0) slope 1 / (1 + abs(n))**2
+        v' = n - h'
+    """,
+    "complex": """
+        h' = 0.7 * tanh(W.x) * h - 0.6 * sigmoid(W.y) * v + W.x
+        v' = 0.7 * tanh(W.x) * v + 0.6 * sigmoid(W.y) * h + W.y
+    """,
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "strategy", "direction"), one_each(list(WITHOUT_WEIGHTS), ["sequential", "overlap"], PASSES)
+)
+def test_cells_without_r_and_weights(
+    emulator: Emulator, tmp_path: Path, name: str, strategy: str, direction: str
+) -> None:
+    path = tmp_path / f"{name}.cell"
+    gates = "x y" if "W.y" in WITHOUT_WEIGHTS[name] else "x"
+    equations = textwrap.dedent(WITHOUT_WEIGHTS[name])
+    path.write_text(f"gates {gates}\nstates h v\n{equations}", encoding="utf-8")
+    draw = random.Random(f"{name} {strategy} {direction}")
+    gpu = draw.choice(["h100_sxm", "t4"])
+    check(emulator, drawn_candidate(draw, str(path), strategy, direction, gpu), 3, gpu)

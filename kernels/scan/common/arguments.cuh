@@ -36,7 +36,7 @@ struct ScanArguments {
   // D]
   const int* boundaries;
   // Of cells that are not linear in their state, whose states are [S, B, D] and not [B, D]:
-  const float* weights;    // [W, D]
+  const float* weights;    // [W, D]; null if there are none, as is weight_gradient
   float* weight_gradient;  // [B, W, D]; backward: by the weights, of each row
   // [ceil(T / 16), S, B, D]: states before every 16th step, from the first; forward null, or they are written
   float* checkpoints;

@@ -159,7 +159,8 @@ class Walk<Shape, true> {
     float result[inputs][Shape::vector];
 #pragma unroll
     for (int c = 0; c < Shape::vector; c++) {
-      float read[Pass::loads], input[inputs], before[states], by_input[inputs], by_weight[Shape::weights];
+      float read[Pass::loads], input[inputs], before[states], by_input[inputs],
+          by_weight[length_for(Shape::weights)];
       words.values(c, read);
 #pragma unroll
       for (int i = 0; i < inputs; i++) input[i] = read[i];
@@ -187,8 +188,8 @@ class Walk<Shape, true> {
   static __device__ __forceinline__ float larger(float a, float b) { return b > a ? b : a; }
 
   float* kept;
-  float weight[Shape::vector][Shape::weights];
-  float sum[Shape::vector][Shape::weights];
+  float weight[Shape::vector][length_for(Shape::weights)];
+  float sum[Shape::vector][length_for(Shape::weights)];
 };
 
 }  // namespace kerneltune

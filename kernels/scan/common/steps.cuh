@@ -11,6 +11,9 @@
 
 namespace kerneltune {
 
+// The length of an array of a number for each weight: an array has one element at least.
+static constexpr __host__ __device__ int length_for(int weights) { return weights > 0 ? weights : 1; }
+
 template <class Cell, class = void>
 struct IsLinear {
   static constexpr bool value = true;
@@ -52,8 +55,9 @@ struct Steps<Cell, false, false> {
   static constexpr bool differentiates = false;
 
   template <class Math>
-  static __device__ __forceinline__ void step(const float (&read)[loads], const float (&weight)[weights],
-                                              float, bool reset, float (&state)[states], float (&result)[1]) {
+  static __device__ __forceinline__ void step(const float (&read)[loads],
+                                              const float (&weight)[length_for(weights)], float, bool reset,
+                                              float (&state)[states], float (&result)[1]) {
     if (reset)
 #pragma unroll
       for (int i = 0; i < states; i++) state[i] = 0.0f;
@@ -77,14 +81,14 @@ struct Steps<Cell, true, false> {
 // jacobian = (of the step) * jacobian, or (of the step, transposed) * jacobian where gradients are carried.
 template <class Math, class Cell, bool TRANSPOSED>
 __device__ __forceinline__ void chain_jacobian(const float (&input)[Cell::inputs],
-                                               const float (&weight)[Cell::weights],
+                                               const float (&weight)[length_for(Cell::weights)],
                                                const float (&before)[Cell::states],
                                                float (&jacobian)[Cell::states][Cell::states]) {
   constexpr int states = Cell::states;
   float of_step[states][states], found[states][states];
 #pragma unroll
   for (int i = 0; i < states; i++) {
-    float unused_input[Cell::inputs], unused_weight[Cell::weights];
+    float unused_input[Cell::inputs], unused_weight[length_for(Cell::weights)];
 #pragma unroll
     for (int j = 0; j < states; j++) of_step[i][j] = i == j ? 1.0f : 0.0f;
     Cell::template backward<Math>(input, weight, before, of_step[i], unused_input, unused_weight);

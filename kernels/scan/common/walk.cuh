@@ -170,7 +170,7 @@ class Walk {
 #pragma unroll
           for (int s = 0; s < Shape::states; s++) carried.start[c][s] = carried.state[c][s];
       const bool writes = tile >= written;
-      if (Shape::weights > 0 && writes && arguments.checkpoints && tile % checkpoint_steps == 0)
+      if (Shape::keeps_states && writes && arguments.checkpoints && tile % checkpoint_steps == 0)
         carried.store(arguments, strand,
                       arguments.checkpoints + static_cast<Stride>(tile / checkpoint_steps) * Shape::states *
                                                   arguments.batch * arguments.channels);
@@ -249,7 +249,7 @@ class Walk {
     if constexpr (WRITES) targets.write(writes, result);
   }
 
-  float weight[Shape::vector][Shape::weights > 0 ? Shape::weights : 1];
+  float weight[Shape::vector][length_for(Shape::weights)];
 };
 
 }  // namespace kerneltune

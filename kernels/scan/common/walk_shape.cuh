@@ -29,6 +29,7 @@ struct WalkShape {
   static constexpr int states = Pass::states;
   static constexpr int weights = Pass::weights;
   static constexpr bool differentiates = Pass::differentiates;  // backward of a cell that is not linear
+  static constexpr bool keeps_states = !IsLinear<Cell>::value;  // every 16th
   // Steps are counted in the order of the forward pass where a tile is computed twice, and else in the order
   // in which they are computed.
   static constexpr bool from_last = (Tiling::reverse != 0) != differentiates;

@@ -11,6 +11,7 @@ from drawn_cells import DrawnCell
 
 from kerneltune.cells.equations import Equations, read_equations
 from kerneltune.cells.graph import Node, behind
+from kerneltune.cells.linear import coefficients
 from kerneltune.cells.numbers import computed
 from kerneltune.cells.structure import RECURRENT, SCANS, Structure
 from kerneltune.cells.syntax import Source
@@ -19,6 +20,8 @@ from kerneltune.inputs.descriptions import discover
 from kerneltune.inputs.equation_cell import EquationCell
 from kerneltune.inputs.hardware import load_profile
 from kerneltune.inputs.problem import Problem
+from kerneltune.inputs.scan_descriptions import discover_scans
+from kerneltune.inputs.scan_problem import ScanProblem
 from kerneltune.tiling.space import TilingSpace
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "cells"
@@ -112,6 +115,55 @@ def test_reasons() -> None:
     assert recurrent.refusals["warpgroup"] == "its products have rows for 1, 3 or 4 gates"
     assert "passes through R (n)" in recurrent.refusals["overlap"]
     assert structure_of(CELLS["mingru"][1]).strategies == ["look_back", "sequential"]
+    weighted = structure_of(CELLS["weighted"][1])
+    assert weighted.strategies == ["sequential", "overlap"]
+    assert weighted.refusals["look_back"] == "it sums no gradients by weights of units, such as p"
+    assert (
+        "one number a unit, which is the output, not h and g"
+        in structure_of(CELLS["complex"][1]).refusals["look_back"]
+    )
+    many = structure_of("gates a b c d e\nstates h\nh' = h + W.a * W.b * W.c * W.d * W.e")
+    assert many.strategies == []
+    assert many.refusals["sequential"] == "scans read at most 4 gates, not 5"
+
+
+@pytest.mark.parametrize(
+    "equation",
+    [
+        "h + tanh(W.k) * (W.n - h)",
+        "-(h - W.k) / W.n - 2 * h",
+        "where(W.k > 0, W.n - h, h / 3) * W.k",
+        "W.n * W.k - (W.k - (h - W.n))",
+        "tanh(W.k) * W.n",
+    ],
+)
+def test_coefficients(equation: str) -> None:
+    equations = structure_of(f"gates k n\nstates h\nh' = {equation}").equations
+    found = coefficients(equations)
+    known = leaves(equations, 1)
+    h = next((value for node, value in known.items() if node.op == "before"), 0.0)
+    values = computed([*equations.after, found.a, found.b], known)
+    np.testing.assert_allclose(values[found.a] * h + values[found.b], values[equations.after[0]], rtol=1e-12)
+    assert not any(node.op == "before" for node in behind([found.a, found.b]))
+
+
+def test_inputs_that_are_factors() -> None:
+    text = "gates a k n x\nstates h\nh' = (W.a - tanh(W.k)) * h / W.n + W.x"
+    assert coefficients(structure_of(text).equations).factors == {0, 2}
+
+
+def test_what_is_no_look_back(tmp_path: Path) -> None:
+    """The strategies that are shown are those that have tilings."""
+    for number, (kind, text) in enumerate(CELLS.values()):
+        if kind == "recurrent":
+            continue
+        path = tmp_path / f"c{number}.cell"
+        path.write_text(text)
+        for direction in ("forward", "backward"):
+            problem = ScanProblem(str(path), 2, 64, 32, "bf16", direction)
+            space = TilingSpace(problem, load_profile("h100_sxm"), discover_scans())
+            found = {one.name for one in space.applicable() if space.draw(one, 1, seed=1)}
+            assert found == set(structure_of(text).strategies), text
 
 
 @pytest.mark.parametrize("gates", range(1, 7))
@@ -125,7 +177,7 @@ def test_the_gates_that_warpgroup_takes(gates: int) -> None:
     assert ("warpgroup" in Structure(cell.derivation.equations).refusals) == (space.candidates() == [])
 
 
-KINDS = {"linear": {"lru", "qrnn", "rg_lru"}, "diagonal": {"indrnn", "sru", "wkv"}}
+KINDS = {"linear": {"lru", "mingru", "qrnn", "rg_lru"}, "diagonal": {"indrnn", "sru", "wkv"}}
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.cell")), ids=lambda path: path.stem)

@@ -237,11 +237,12 @@ class Overlap {
   // The sums over all chunks of the gradients by weights, always in the same order: of `slice` chunks at a
   // time, then of those.
   __device__ __forceinline__ void add_up() {
+    if constexpr (Shape::weights == 0) return;
+    constexpr int weights = length_for(Shape::weights);
     const int slices = (chunks + slice - 1) / slice;
 #pragma unroll 1
-    for (int task = first_warp(); task < groups * Shape::weights * slices; task += warps()) {
-      const int group = task % groups, w = task / groups % Shape::weights,
-                first = task / (groups * Shape::weights) * slice;
+    for (int task = first_warp(); task < groups * weights * slices; task += warps()) {
+      const int group = task % groups, w = task / groups % weights, first = task / (groups * weights) * slice;
       Sums sums;
       sum_of(group, w, first, 1, min(first + slice, chunks), sums);
 #pragma unroll
@@ -250,17 +251,16 @@ class Overlap {
     }
     barrier.wait();
 #pragma unroll 1
-    for (int task = first_warp(); task < groups * Shape::weights; task += warps()) {
-      const int group = task / Shape::weights, w = task % Shape::weights;
+    for (int task = first_warp(); task < groups * weights; task += warps()) {
+      const int group = task / weights, w = task % weights;
       const Strand<Shape> strand(arguments, group);
       Sums sums;
       sum_of(group, w, 0, slice, chunks, sums);
       if (strand.exists)
 #pragma unroll
         for (int c = 0; c < Shape::vector; c++)
-          arguments
-              .weight_gradient[(static_cast<Stride>(strand.row) * Shape::weights + w) * arguments.channels +
-                               strand.channel + c] = sums[c];
+          arguments.weight_gradient[(static_cast<Stride>(strand.row) * weights + w) * arguments.channels +
+                                    strand.channel + c] = sums[c];
     }
   }
   __device__ void sum_of(int group, int w, int from, int by, int to, Sums& sums) const {
