@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from constrint.relaxation.lp_rows import LpRow
+from constrint.settings import DEFAULT, RelaxationSettings
 from constrint.support.deadline import present
 
 if TYPE_CHECKING:
@@ -63,8 +64,18 @@ class RelaxationProgram:
         iterations: Of the simplex method in the last call.
     """
 
-    def __init__(self, rows: Sequence[LpRow], columns: int, cost: int | None, sign: int) -> None:
+    def __init__(
+        self,
+        rows: Sequence[LpRow],
+        columns: int,
+        cost: int | None,
+        sign: int,
+        rules: RelaxationSettings = DEFAULT.relaxation,
+    ) -> None:
         import highspy
+
+        self._rules = rules
+        self._is_begun = False  # whether simplex pivots have a basis to go on from
 
         self._highs: Any = highspy.Highs()
         self._status: Any = highspy.HighsModelStatus
@@ -168,12 +179,14 @@ class RelaxationProgram:
             low[self._cost], high[self._cost] = -self._infinite, self._infinite
         highs = self._highs
         highs.changeColsBounds(len(low), self._all, low, high)
-        left = present().left
-        highs.setOptionValue("time_limit", highs.getRunTime() + max(0.01, min(left, 1e6)))
-        highs.setOptionValue("objective_bound", self._infinite if enough is None else enough + 1e-4)
-        highs.setOptionValue("simplex_iteration_limit", most)
-        highs.run()
-        self.iterations = max(0, int(highs.getInfoValue("simplex_iteration_count")[1]))
+        self.iterations = 0
+        if self._is_begun or not self._by_interior_points():
+            self._is_begun = True
+            self._limit_time(1.0)
+            highs.setOptionValue("objective_bound", self._infinite if enough is None else enough + 1e-4)
+            highs.setOptionValue("simplex_iteration_limit", most)
+            highs.run()
+            self.iterations += max(0, int(highs.getInfoValue("simplex_iteration_count")[1]))
         status = highs.getModelStatus()
         if status == self._status.kObjectiveBound:
             self.dual = np.array(highs.getSolution().row_dual)
@@ -191,6 +204,31 @@ class RelaxationProgram:
                 self.dual = np.array(ray)
                 return INFEASIBLE
         return UNKNOWN
+
+    def _limit_time(self, share: float) -> None:
+        """Give the next run a share of the time that is left."""
+        left = max(0.01, min(share * present().left, 1e6))
+        self._highs.setOptionValue("time_limit", self._highs.getRunTime() + left)
+
+    def _by_interior_points(self) -> bool:
+        """Solve a large program from its beginning, and find a basis of the optimum; False if that fails."""
+        highs, rules = self._highs, self._rules
+        self._is_begun = True
+        if len(self._all) + len(self.rows) < rules.least_of_interior_points:
+            return False
+        highs.setOptionValue("solver", "ipm")
+        self._limit_time(rules.time_of_interior_points)
+        highs.run()
+        highs.setOptionValue("solver", "simplex")
+        steps, pivots = (
+            max(0, int(highs.getInfoValue(name)[1]))
+            for name in ("ipm_iteration_count", "crossover_iteration_count")
+        )
+        self.iterations = rules.pivots_of_interior_point * steps + pivots
+        if highs.getModelStatus() == self._status.kOptimal:
+            return True
+        highs.clearSolver()
+        return False
 
     def bound(self, lower: Ints, upper: Ints) -> DualProof | None:
         """A proven bound of the cost within bounds, from the last multipliers; None if that fails."""

@@ -89,7 +89,9 @@ class RelaxedRun(DepthFirstRun):
             self._known = self._sign * known_bound(task.prepared, task.root, goal)
         self._relaxation = relaxation
         self._bounds = ColumnBounds(columns, self._state)
-        self._program = RelaxationProgram(relaxation.rows, len(columns.variable), self._cost, self._sign)
+        self._program = RelaxationProgram(
+            relaxation.rows, len(columns.variable), self._cost, self._sign, relaxation.rules
+        )
         self._column = {
             v: i for i, (v, x) in enumerate(zip(columns.variable, columns.value, strict=True)) if x is None
         }
