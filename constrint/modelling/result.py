@@ -74,8 +74,8 @@ class Statistics:
             took turns; "diagrams" if those of the planner answered; "cp-sat" for that backend.
         learned: Clauses learned from failures.
         finder: What found the best solution: a member of the portfolio by its name, such as "tree search",
-            "learning" or "neighbourhoods"; "hint", "first tries", "points", "probes", "tables" or "diagrams"
-            for what comes before; empty without a solution, and for an enumeration.
+            "learning" or "neighbourhoods"; "hint", "first tries", "points", "greedy descent", "probes",
+            "tables" or "diagrams" for what comes before; empty without a solution, and for an enumeration.
         absent: What took no part though it might, by name, each with the condition that failed, its numbers
             and the setting of the limit: members of the portfolio, or "portfolio" where another search was
             used. Empty where the answer came before the tree search ended its first turn.

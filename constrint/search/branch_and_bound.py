@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 from constrint.errors import UnboundedError
 from constrint.lowering.problem import Infeasible
+from constrint.preparing.branching import PLAIN, Brancher, Group
 from constrint.preparing.checks import Assignment, check
 from constrint.preparing.search_protocol import Outcome, SearchStep
 from constrint.presolve import Root, better_than, is_linear
 from constrint.search.depth_first import DepthFirstRun
+from constrint.search.easy import is_small
 from constrint.search.polling import at_point, polled
 from constrint.search.probes import Probes
 from constrint.search.start import nearby, start_search
@@ -92,6 +94,8 @@ class BranchAndBound:
         """
         run: Search | None = None
         left = self._polled(root)
+        if isinstance(left, Root):
+            left = self._descended(left)
         if isinstance(left, Root) and self._is_plain(left):
             left, run = self._begin(left)
         if isinstance(left, Root) and self.call.options.proof is None:
@@ -111,17 +115,42 @@ class BranchAndBound:
         box = None if near is None else at_point(prepared, root, near)
         if box is None:
             return root
-        most = _brief(root)
-        run = DepthFirstRun(call.task(prepared, replace(root, box=box), self._goal), most_nodes=most)
-        run.finder = "points"
-        try:
-            outcome = self._improve(run).outcome
-        finally:
-            self._run = None
-            self._count(run)
+        task = call.task(prepared, replace(root, box=box), self._goal)
+        outcome = self._briefly(DepthFirstRun(task, most_nodes=_brief(root)), "points")
         if outcome in (Outcome.STOPPED, Outcome.NEEDS_WIDER):
             return outcome
         return self._left(root)  # otherwise what the point leaves open is hard to find, or empty
+
+    def _descended(self, root: Root) -> Root | Outcome:
+        """The root after a greedy descent, where the objective is a sum of many variables."""
+        call, options = self.call, self.call.options
+        if self._found is not None or options.brancher != PLAIN or options.hint or options.proof is not None:
+            return root
+        if root.exact or is_small(self._prepared.variables, root.propagators, root.settings.search):
+            return root
+        from constrint.search.greedy import greedy_order
+
+        order = greedy_order(self._prepared, root, self._goal[0])
+        if order is None:
+            return root
+        options = replace(options, brancher=Brancher(groups=(Group(order),)), lns=False, restarts=None)
+        task = call.task(self._prepared, root, self._goal, options)
+        most = len(order) + root.settings.search.more_nodes_of_dive
+        outcome = self._briefly(DepthFirstRun(task, most_nodes=most), "greedy descent")
+        if outcome not in (Outcome.GAVE_UP, Outcome.UNBOUNDED):
+            return outcome
+        if self._found is not None:
+            self.call = replace(call, options=replace(call.options, hint=self._found, is_solution=True))
+        return self._left(root)
+
+    def _briefly(self, run: DepthFirstRun, finder: str) -> Outcome:
+        """Run a bounded search that comes before the others."""
+        run.finder = finder
+        try:
+            return self._improve(run).outcome
+        finally:
+            self._run = None
+            self._count(run)
 
     def _is_plain(self, root: Root) -> bool:
         """Whether the search starts as a plain tree search and may change its method after a short while."""

@@ -44,6 +44,8 @@ class SearchSettings(Record):
     share_of_dive: float = 0.5  # of the time that is left
     more_nodes_of_dive: int = 200  # beside one for each variable
 
+    least_greedy: int = 100  # variables of an objective for which a greedy descent comes first
+
     # A search near the hints
     nodes_near_hints: int = 1000  # beside two for each variable
     failures_near_hints: int = 200
