@@ -32,7 +32,6 @@ from constrint.propagators import ShortTable, Table
 from constrint.propagators.short_table import matches
 from constrint.support.arguments import integer
 from constrint.support.deadline import watched
-from constrint.support.long_numbers import counted
 
 if TYPE_CHECKING:
     from constrint.lowering.conditions import Lowering
@@ -149,6 +148,8 @@ def _post_short(lowering: Lowering, args: tuple[IntExpr, ...], rows: Patterns) -
 def _check_short(args: tuple[IntExpr, ...], rows: Patterns) -> None:
     for row in rows:
         if len(row) != len(args):
+            from constrint.support.long_numbers import counted
+
             entries, values = counted(len(row), "entry"), counted(len(args), "value")
             raise ModelError(f"table: the row {row} has {entries} for {values}")
 

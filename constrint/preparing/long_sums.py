@@ -11,20 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isqrt
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING
 
 from constrint.engine.state_arrays import LIMIT
-from constrint.propagators import LinearEq, LinearLe
-from constrint.propagators.linear import Terms
+from constrint.propagators import LinearEq
+from constrint.propagators.linear import Terms, is_long
 from constrint.store.propagator import Propagator
 
 if TYPE_CHECKING:
     from constrint.engine.state_arrays import Box
-
-
-def is_long(node: Propagator, most: int) -> TypeGuard[LinearEq | LinearLe]:
-    """Whether a constraint is a sum of more terms than the most."""
-    return isinstance(node, LinearEq | LinearLe) and len(node.terms) > most
 
 
 def in_blocks(

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from constrint.engine.encoding import Encoding, encoded
 from constrint.preparing.branching import Inputs, reached_by
-from constrint.preparing.long_sums import in_blocks
 
 if TYPE_CHECKING:
     from constrint.presolve import Root
@@ -51,9 +50,14 @@ class Structure:
         for nodes, divided, known in self._encoded:
             if nodes is root.propagators and divided == has_blocks:
                 return known
-        most = root.settings.search.longest_sum
-        nodes, blocks = in_blocks(root.box, root.propagators, most) if has_blocks else (root.propagators, ())
-        made = encoded(len(root.box.lo), nodes, blocks)
+        if has_blocks:
+            from constrint.preparing.long_sums import in_blocks
+
+            made = encoded(
+                len(root.box.lo), *in_blocks(root.box, root.propagators, root.settings.search.longest_sum)
+            )
+        else:
+            made = encoded(len(root.box.lo), root.propagators)
         if not root.postponed:
             self._encoded = [
                 (root.propagators, has_blocks, made),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
+from typing import TypeGuard
 
 from constrint.store.domains import (
     contains,
@@ -97,6 +98,11 @@ class LinearEq(_Linear):
 
     def watches(self) -> list[Watch]:
         return [(v, BOUNDS) for _, v in self.terms]
+
+
+def is_long(node: Propagator, most: int) -> TypeGuard[LinearEq | LinearLe]:
+    """Whether a constraint is a sum of more terms than the most."""
+    return isinstance(node, LinearEq | LinearLe) and len(node.terms) > most
 
 
 class LinearNe(_Linear):

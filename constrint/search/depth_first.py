@@ -10,10 +10,10 @@ from constrint.engine.dfs import is_unbounded
 from constrint.engine.select import AS_BEST, AS_BEST_OR_GREATEST, GREATEST
 from constrint.preparing.callbacks import ask
 from constrint.preparing.checks import Assignment, check
-from constrint.preparing.long_sums import is_long
 from constrint.preparing.options import Options
 from constrint.preparing.prepared import Prepared
 from constrint.preparing.search_protocol import Outcome, SearchStep, SearchTask, Stoppable
+from constrint.propagators.linear import is_long
 from constrint.search.sliced import SearchLimits, Stepper
 from constrint.search.steering import steering_of
 from constrint.search.subtree import Subtree, left_of, to_root

@@ -8,7 +8,6 @@ from typing import TypeAlias
 from constrint.errors import ParseError
 from constrint.expr.domain import Domain
 from constrint.support.limits import Budget
-from constrint.support.long_numbers import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +132,8 @@ class Document:
         if index is not None and isinstance(declaration.value, list):
             found = len(declaration.value)
             if index != [1, found]:
+                from constrint.support.long_numbers import counted
+
                 message = f"the array '{shortened(name)}' has {counted(found, 'entry')}: "
                 f"its index is 1..{found}"
                 raise self.error(line, message)

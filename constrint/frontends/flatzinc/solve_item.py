@@ -10,7 +10,6 @@ from constrint.frontends.flatzinc.flat_model import FlatModel, Output
 from constrint.frontends.flatzinc.items import Call, Declaration, Name, Value, shortened
 from constrint.frontends.flatzinc.typed_arguments import Builder
 from constrint.modelling.symbols import SetExpr
-from constrint.support.long_numbers import counted
 
 if TYPE_CHECKING:
     from constrint.expr.rational import Rational
@@ -65,6 +64,8 @@ def _array(builder: Builder, declaration: Declaration, annotation: Call) -> Outp
         ranges.append((domain.lo or 0, domain.hi or 0) if not domain.is_empty else (1, 0))
         size *= domain.size or 0
     if size != len(exprs):
+        from constrint.support.long_numbers import counted
+
         name = shortened(declaration.name)
         raise document.error(
             line,

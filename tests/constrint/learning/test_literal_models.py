@@ -75,7 +75,7 @@ def test_a_solution_beyond_the_proven_bound_is_an_error() -> None:
     assert bounded(result, [4], [(x, "max")]).bound == 4
     with pytest.raises(InternalError, match="better than the bound 3"):
         bounded(result, [3], [(x, "max")])
-    result = replace(m.solve(maximize=[x, 5 - x]), status=Status.FEASIBLE)
-    assert bounded(result, [4, None], [(x, "max"), (5 - x, "max")]).bound == (4, None)
+    several = replace(m.solve(maximize=[x, 5 - x]), status=Status.FEASIBLE)
+    assert bounded(several, [4, None], [(x, "max"), (5 - x, "max")]).bound == (4, None)
     with pytest.raises(InternalError, match="better than the bound 0"):
-        bounded(result, [4, 0], [(x, "max"), (5 - x, "max")])
+        bounded(several, [4, 0], [(x, "max"), (5 - x, "max")])

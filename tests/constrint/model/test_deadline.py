@@ -365,6 +365,7 @@ def test_slices_of_long_propagators_are_short_where_little_time_is_left(
     monkeypatch.setattr(sliced.dfs, "run", noted)  # type: ignore[attr-defined]
     monkeypatch.setattr(sliced.Stepper, "_in_time", with_left)
     model = Model()
+    model.settings = DEFAULT.with_fields(search={"longest_sum": 10**6})  # else it is divided
     xs = [model.int_var(f"x{i}", 0, 9) for i in range(2000)]
     model.add(sum_(3 * x for x in xs) == 6001 + sum_(7 * x for x in xs[:900]))
     model.solve(time_limit=0.3, engine="interpreted")

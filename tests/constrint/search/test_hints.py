@@ -198,7 +198,7 @@ def test_bounds_and_gaps_of_searches_that_stop_early(way: str) -> None:
         if way != "cp-sat":
             options = {**options, "on_solution": lambda found: False}
         try:
-            result = model.solve(minimize=[(goal, direction)], **options)  # type: ignore[list-item]
+            result: Any = model.solve(minimize=[(goal, direction)], **options)  # type: ignore[list-item]
         except ci.ModelError:  # CP-SAT cannot hold the model's numbers
             continue
         if result.bound is None or not known:
