@@ -15,9 +15,12 @@ from kerneltune.running.diagonal_reference import DiagonalInputs, backward, forw
 
 torch: Any = pytest.importorskip("torch")
 CELLS = {name: cell for name, cell in discover_scans().cells.items() if is_nonlinear(cell)}
+FIRST_CELL = [
+    cell if k == 0 else pytest.param(cell, marks=pytest.mark.slow) for k, cell in enumerate(sorted(CELLS))
+]
 
 
-@pytest.mark.parametrize("cell", sorted(CELLS))
+@pytest.mark.parametrize("cell", FIRST_CELL)
 def test_values_and_gradients_are_the_references(cell: str) -> None:
     from kerneltune.torch import diagonal
 

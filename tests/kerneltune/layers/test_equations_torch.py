@@ -176,6 +176,7 @@ def test_a_stack_is_torchs(batch_first: bool) -> None:
             torch.testing.assert_close(mine, theirs)
 
 
+@pytest.mark.slow
 def test_a_stack_of_peepholes_learns() -> None:
     torch.manual_seed(0)
     stack, readout = Recurrent(peephole(), 2, 16, heads=2, num_layers=2, dropout=0.1), torch.nn.Linear(16, 1)

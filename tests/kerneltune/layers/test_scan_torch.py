@@ -228,6 +228,7 @@ def test_heads_do_not_see_each_other_and_blocks_do_not_see_ahead() -> None:
     assert not torch.equal(model(x)[:, 3:], model(later)[:, 3:])
 
 
+@pytest.mark.slow
 def test_the_character_model_of_the_examples_learns(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

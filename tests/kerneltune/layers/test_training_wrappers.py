@@ -53,6 +53,7 @@ def test_two_processes_train_as_one(tmp_path: Path) -> None:
     assert max(worst_of(["ddp", "unused", "fsdp"], "cpu", tmp_path)) < 1e-4
 
 
+@pytest.mark.slow
 def test_two_processes_train_in_mixed_precision(tmp_path: Path) -> None:
     """FSDP2 casts parameters and inputs to bfloat16."""
     assert 1e-4 < max(worst_of(["mixed"], "cpu", tmp_path)) < 0.1
@@ -68,6 +69,7 @@ def divided_heads(ranks: int, device: str, backend: str, tmp_path: Path) -> None
         assert held == (128 * 4 * (64 + 16 + 2)) / ranks
 
 
+@pytest.mark.slow
 def test_heads_are_divided_over_processes(tmp_path: Path) -> None:
     divided_heads(2, "cpu", "gloo", tmp_path)
 

@@ -13,6 +13,7 @@ from kerneltune.inputs.problem import Problem
 from kerneltune.tiling.space import TilingSpace
 
 KERNELS = discover()
+GPUS = ["h100_sxm", pytest.param("a100_sxm_80gb", marks=pytest.mark.slow)]
 
 
 def space(gpu: str, dtype: str, heads: int, head_dim: int, batch: int, strategy: str | None) -> TilingSpace:
@@ -21,7 +22,7 @@ def space(gpu: str, dtype: str, heads: int, head_dim: int, batch: int, strategy:
 
 
 @pytest.mark.parametrize("dtype", ["fp32", "tf32"])
-@pytest.mark.parametrize("gpu", ["h100_sxm", "a100_sxm_80gb"])
+@pytest.mark.parametrize("gpu", GPUS)
 def test_tilings_of_32_bits_keep_their_promises(gpu: str, dtype: str) -> None:
     compiler = Compiler(KERNELS, load_profile(gpu))
     strategies = set()
@@ -35,7 +36,7 @@ def test_tilings_of_32_bits_keep_their_promises(gpu: str, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["fp32", "tf32"])
-@pytest.mark.parametrize("gpu", ["h100_sxm", "a100_sxm_80gb"])
+@pytest.mark.parametrize("gpu", GPUS)
 def test_backward_tilings_of_32_bits_keep_their_promises(gpu: str, dtype: str) -> None:
     compiler = Compiler(KERNELS, load_profile(gpu))
     strategies = set()
