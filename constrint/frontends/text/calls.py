@@ -160,6 +160,9 @@ class CallReader(IndexReader):
         near = nearest(name, known)
         later = self.declared_later(f"{name}(")
         hint = f"did you mean '{near[0]}'?" if near else f"the functions are {', '.join(known)}"
+        from constrint.frontends.text.hints import FUNCTIONS
+
+        hint = FUNCTIONS.get(name, hint)
         if later:
             hint = f"it is defined on line {later}; move that line up (a function cannot call itself)"
         return self.error(tree, f"there is no function '{name}'", hint)

@@ -12,9 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from constrint.errors import ParseError
 from constrint.expr.position import Source as Source
-from constrint.expr.written import KEYWORDS
 from constrint.frontends.nodes import Node
 from constrint.frontends.parse_tables import SEPARATOR, Shape
 from constrint.frontends.parsers import parser_of, tables_of
@@ -23,7 +21,6 @@ from constrint.support.limits import Budget
 
 if TYPE_CHECKING:
     from lark import Lark, Token, Tree
-    from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
 OPENING = {"LPAR": ")", "LSQB": "]", "LBRACE": "}"}
 CLOSING = {"RPAR": "(", "RSQB": "[", "RBRACE": "{"}
@@ -31,34 +28,6 @@ OPERAND_END = frozenset(["NAME", "QUOTED", "NUMBER", "DECIMAL", "NUMBERS", "ROWS
 OPERAND_START = frozenset(
     ["NAME", "QUOTED", "NUMBER", "DECIMAL", "NUMBERS", "ROWS", "TRUE", "FALSE", *OPENING]
 )
-
-_CHARACTER_HINTS = {
-    "&": "write 'and', or of the bits of numbers bit_and(a, b)",
-    "|": "write 'or', or of the bits of numbers bit_or(a, b); of divisors 'divides'",
-    "~": "write 'not', or of the bits of a number -x - 1",
-    "!": "write 'not', or != for 'differs from'",
-    "^": "a power is written **, one or the other of the bits of numbers bit_xor(a, b)",
-    ".": "numbers are integers; a range is written 1..8",
-    '"': "there are no strings; an unusual name is written in backquotes: `x[0]`",
-    "'": "there are no strings; an unusual name is written in backquotes: `x[0]`",
-    "`": "a quoted name begins and ends with a backquote on the same line: `x[0]`",
-    "\\": "a backslash joins two lines only as the last character of a line",
-    "?": "write 'cond -> a == 1' and 'not cond -> a == 2' as two constraints",
-}
-
-
-_MINIZINC_HINTS = {
-    "var": "if this is MiniZinc: a variable is declared x in 0..9 here",
-    "array": "if this is MiniZinc: an array is declared x[1..3] in 0..9, or name[1..3] := [1, 2, 3]",
-    "set": "if this is MiniZinc: a set is named, items := 1..9",
-    "constraint": "if this is MiniZinc: a constraint stands by itself here, x >= 3",
-    "solve": "if this is MiniZinc: write minimize x, or maximize x, alone",
-    "forall": "a loop is written forall(x[i] >= i for i in 1..9)",
-    "exists": "a loop is written exists(x[i] >= i for i in 1..9)",
-    "output": "if this is MiniZinc: all variables are shown; there is no output item",
-    "include": "if this is MiniZinc: constraints are there without an include item",
-}
-"""By the word that begins a statement which cannot be read."""
 
 
 class _JoinLines:
@@ -111,7 +80,9 @@ def statements(source: Source, budget: Budget) -> list[Statement]:
     else:
         found, mistake = _known(source.text)
     if mistake is not None:
-        raise _explained(source, mistake)
+        from constrint.frontends.text.mistakes import explained
+
+        raise explained(source, mistake)
     return found
 
 
@@ -189,21 +160,6 @@ def _ends(words: list[str], kinds: list[str], is_last: bool) -> Iterator[int]:
         yield len(kinds)
 
 
-def _explained(source: Source, line: int) -> ParseError:
-    """The mistake in the statement that begins in a line, by lark."""
-    from lark.exceptions import UnexpectedCharacters, UnexpectedInput
-
-    # Statements before it need not be parsed again; those in its line are right.
-    only = Source("\n" * (line - 1) + source.text[source.lines[line - 1] :], source.filename)
-    try:
-        parser().parse(only.text)
-    except UnexpectedCharacters as error:
-        return _explain_character(only, error)
-    except UnexpectedInput as error:
-        return _explain_token(only, error)
-    raise AssertionError(f"{source.filename}:{line}: lark finds no mistake here")
-
-
 def tokens(source: Source, budget: Budget | None = None) -> Iterator[Token]:
     """All tokens of a valid text, with comments, but without blanks and newlines inside brackets."""
     budget = budget or Budget()
@@ -244,130 +200,3 @@ def _parts(token: Token) -> Iterator[Token]:
             end_column=column + len(piece.group()),
             end_pos=(token.start_pos or 0) + piece.end(),
         )
-
-
-def _explain_character(source: Source, error: UnexpectedCharacters) -> ParseError:
-    start = error.pos_in_stream or 0
-    character = source.text[start]
-    following = source.text[start : start + 2]
-    if following == "=>":
-        hint = "implication is written ->, 'at least' is written >="
-    elif character == "=":
-        hint = "an equation is written ==, a definition name := expression"
-    else:
-        hint = _CHARACTER_HINTS.get(character, "names are letters, digits and _; comments begin with #")
-    return source.error(error.line, error.column, f"unexpected character {character!r}", hint)
-
-
-def _tokens_before(source: Source, place: int) -> list[Token]:
-    before = []
-    for token in parser().lex(source.text):
-        if (token.start_pos or 0) >= place:
-            break
-        before.append(token)
-    return before
-
-
-def _innermost_open(before: list[Token]) -> Token | None:
-    stack: list[Token] = []
-    for token in before:
-        if token.type in OPENING:
-            stack.append(token)
-        elif token.type in CLOSING and stack:
-            stack.pop()
-    return stack[-1] if stack else None
-
-
-def _explain_token(source: Source, error: UnexpectedInput) -> ParseError:
-    """The error for a token that the grammar does not allow here."""
-    unexpected: UnexpectedToken = error  # type: ignore[assignment]  # the basic lexer raises nothing else here
-    token = unexpected.token
-    at_end = token.type == "$END"
-    before = _tokens_before(source, len(source.text) if at_end else (token.start_pos or 0))
-    bracket = _innermost_open(before)
-    line, column = token.line or 1, token.column or 1
-    if at_end:
-        line, column = _end_of(source, before)
-    if bracket is not None and (at_end or token.value == ";"):
-        message = f"{bracket.value!r} is never closed"
-        return source.error(
-            bracket.line or 1, bracket.column or 1, message, f"write {OPENING[bracket.type]!r}"
-        )
-    message, hint = _describe(token, before, bracket, unexpected.expected)
-    return source.error(line, column, message, _MINIZINC_HINTS.get(_first_word(before), hint))
-
-
-def _first_word(before: list[Token]) -> str:
-    """Of the statement that these tokens end with."""
-    begin = max((k + 1 for k, token in enumerate(before) if token.type == SEPARATOR), default=0)
-    return before[begin].value if begin < len(before) else ""
-
-
-def _end_of(source: Source, before: list[Token]) -> tuple[int, int]:
-    if not before:
-        return 1, 1
-    return before[-1].end_line or 1, before[-1].end_column or 1
-
-
-def _describe(
-    token: Token, before: list[Token], bracket: Token | None, expected: set[str]
-) -> tuple[str, str]:
-    last = before[-1] if before else None
-    after_operand = last is not None and last.type in OPERAND_END
-    if token.type in ("$END", "_SEP"):
-        return (
-            "the constraint ends too early",
-            "an expression that goes on over several lines stands in brackets",
-        )
-    if token.type == "STRING":
-        return "unexpected character '\"'", _CHARACTER_HINTS['"']
-    if token.value == "for" and bracket is None:
-        return (
-            "a loop stands in a function",
-            "write forall(… for i in 1..9), sum(… for i in 1..9) or the like",
-        )
-    if token.value in KEYWORDS and "NAME" in expected and not after_operand and token.type != "NOT":
-        return (
-            f"'{token}' is a word of the language",
-            f"choose another name, or write it in backquotes: `{token}`",
-        )
-    if token.type == "NOT" and not after_operand:
-        return "'not' binds less tightly than the operator before it", "put brackets around it: (not …)"
-    if token.type in CLOSING:
-        if bracket is None:
-            return (
-                f"{token.value!r} closes nothing",
-                f"write a {CLOSING[token.type]!r} before it or remove it",
-            )
-        if OPENING[bracket.type] != token.value:
-            return f"{token.value!r} does not match {bracket.value!r} on line {bracket.line}", ""
-        return "an operand is missing here", ""
-    if after_operand and token.type in OPERAND_START and last is not None:
-        return _missing_operator(token, last, bracket)
-    if not after_operand:
-        return f"an operand is missing before '{token}'", ""
-    if token.value == "," and bracket is None:
-        return (
-            f"'{token}' cannot stand here",
-            "write one statement for each, on lines of their own or after ';'",
-        )
-    if token.value == "," and any(one.value == "for" for one in before[-60:]):
-        hint = "each generator has its own 'for': … for i in 1..3 for j in 1..3"
-        return f"'{token}' cannot stand here", hint
-    return f"'{token}' cannot stand here", "a constraint ends at a newline or ';'"
-
-
-def _missing_operator(token: Token, last: Token, bracket: Token | None) -> tuple[str, str]:
-    message = f"an operator is missing between '{last}' and '{token}'"
-    if bracket is not None and (bracket.line or 0) < (token.line or 0):
-        return message, f"or is {bracket.value!r} on line {bracket.line} never closed?"
-    from difflib import get_close_matches
-
-    near = get_close_matches(last.value, KEYWORDS, n=1, cutoff=0.8)
-    if last.type == "NAME" and near:
-        return message, f"did you mean '{near[0]}'?"
-    if last.type == "NUMBER" and token.value[:1] in "eE" and token.value[1:].isdigit():
-        return message, f"write a power: {last} * 10 ** {token.value[1:]}"
-    if last.type in ("NUMBER", "NAME") and token.type in ("NAME", "LPAR"):
-        return message, f"a product is written {last} * {token.value}; a constraint ends at a newline or ';'"
-    return message, "a constraint ends at a newline or ';'"
