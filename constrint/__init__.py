@@ -25,7 +25,9 @@ if not TYPE_CHECKING:  # an import of one module below takes no time for all oth
         names = vars(import_module("constrint"))  # `globals` is a module below
         names.update(_public())
         if name not in names:
-            raise AttributeError(f"module 'constrint' has no attribute {name!r}")
+            from constrint.support.other_names import unknown_name
+
+            raise AttributeError(unknown_name(name, names["__all__"]))
         return names[name]
 
     def _public() -> dict[str, object]:

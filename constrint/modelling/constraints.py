@@ -9,6 +9,7 @@ from constrint.errors import ModelError, Position
 from constrint.expr import BoolExpr, IntExpr
 from constrint.expr.arithmetic.arguments import of_frame
 from constrint.expr.arrays import ExprArray
+from constrint.support.arguments import WithOtherNames
 from constrint.support.record import record
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class Constraint:
         return labelled(self)
 
 
-class Handle(Sequence[Constraint]):
+class Handle(WithOtherNames, Sequence[Constraint]):
     """The constraints of one call of `Model.add`, to remove them or switch them off and on.
 
     It is a sequence of `Constraint`. A copy of the model takes the same handle: ``copy.disable(handle)``.

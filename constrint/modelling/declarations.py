@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, NoReturn, Self, overload
+from typing import TYPE_CHECKING, Self, overload
 
 from constrint.errors import ModelError
 from constrint.expr import BoolExpr, BoolVar, IntExpr, IntLike, IntVar, as_expr
@@ -27,6 +27,7 @@ from constrint.modelling.with_arrays import WithArrays
 from constrint.modelling.with_intervals import WithIntervals
 from constrint.modelling.with_symbols import WithSymbols
 from constrint.settings import Settings, of_new_models
+from constrint.support.arguments import WithOtherNames
 from constrint.support.record import public_names
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     *("enum_var", "enum_vars", "set_var", "interval", "let", "soften", "remove", "disable", "enable"),
     *("assume", "retract", "push", "pop", "block", "minimize", "maximize", "prefer", "hint"),
 )
-class Declarations(Shared, WithArrays, WithIntervals, WithSymbols):
+class Declarations(Shared, WithArrays, WithIntervals, WithSymbols, WithOtherNames):
     """The calls of `Model` that declare variables, add constraints and change them.
 
     Attributes:
@@ -228,13 +229,6 @@ class Declarations(Shared, WithArrays, WithIntervals, WithSymbols):
     def violation(self) -> IntExpr | Rational:
         """The total weight of the violated soft constraints, as an expression for goals and constraints."""
         return violation(self)
-
-    if not TYPE_CHECKING:  # checkers know the names
-
-        def __getattr__(self, name: str) -> NoReturn:
-            from constrint.modelling.other_names import unknown_attribute
-
-            raise AttributeError(unknown_attribute(type(self).__name__, name, dir(self)))
 
     def __iadd__(self, conditions: BoolExpr | bool | Iterable[object]) -> Self:
         """``model += condition`` adds constraints, as `add` does."""

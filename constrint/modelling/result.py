@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from constrint.errors import ModelError, Undefined, printable, shown_number
 from constrint.expr import IntExpr
-from constrint.support.arguments import check_comparable
+from constrint.support.arguments import WithOtherNames, check_comparable
 from constrint.support.optional import needed
 from constrint.support.record import public_names
 
@@ -141,7 +141,7 @@ class Values(dict[str, int]):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Result(Generic[Objective]):
+class Result(WithOtherNames, Generic[Objective]):
     """The result of a search: a solution, or the reason why there is none. True if it has a solution.
 
     It is a mapping from the names of variables and lets to their values: `len`, `in`, `list` and `dict`. Its

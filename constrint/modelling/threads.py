@@ -84,7 +84,7 @@ def of_copy(
     def asked(self: Declarations, /, *args: Arguments.args, **named: Arguments.kwargs) -> Answer:
         for name in named:
             if name not in known:
-                from constrint.modelling.other_names import unknown_keyword
+                from constrint.support.other_names import unknown_keyword
 
                 raise TypeError(unknown_keyword(call, name, names))
         return call(self.copy(), *args, **named)

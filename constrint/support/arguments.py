@@ -4,9 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import Enum
-from typing import Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 
 from constrint.errors import ModelError, shown
+
+
+class WithOtherNames:
+    """Objects whose errors at names of other solvers show constrint's form."""
+
+    __slots__ = ()
+
+    if not TYPE_CHECKING:  # checkers know the names
+
+        def __getattr__(self, name: str) -> NoReturn:
+            from constrint.support.other_names import unknown_attribute
+
+            known = [] if name.startswith("_") else dir(self)  # `dir` asks for `__dict__`
+            raise AttributeError(unknown_attribute(type(self).__name__, name, known))
 
 
 def integer(value: Any, what: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -75,7 +76,7 @@ MISTAKES = {
     "round": (lambda m, x, y, b: round(x), "has no value"),
     "element, turned": (lambda m, x, y, b: ci.element(x, [1, 2]), "a list of expressions is needed here, not x"),  # type: ignore[call-overload]
     "table, turned": (lambda m, x, y, b: ci.table(x, [(1, 2)]), "a list of expressions is needed here"),
-    "division": (lambda m, x, y, b: x / 2, "write `//` (rounds down)"),
+    "division": (lambda m, x, y, b: x / 2, "`x // 2` rounds down"),
     "implication": (lambda m, x, y, b: (x > 1) >> (y > 1), "write `a.implies(b)`"),
     "a shift by less than 0": (lambda m, x, y, b: x << -1, "the count is at least 0"),
     "a shift of a condition": (lambda m, x, y, b: b >> 1, "write `(b) + 0` for 0 or 1"),
@@ -241,6 +242,32 @@ def test_names_of_other_solvers_are_answered(m: Model, name: str, said: str) -> 
     with pytest.raises(AttributeError, match=said):
         getattr(m, name)
     assert not hasattr(m, name)
+
+
+@pytest.mark.parametrize(
+    ("of", "name", "said"),
+    [
+        ("result", "value", r"In constrint: result\[x\]$"),
+        ("result", "ObjectiveValue", r"In constrint: result\.objective$"),
+        ("result", "statu", r"Did you mean 'status'\?$"),
+        ("result", "_repr_png_", "no attribute '_repr_png_'$"),
+        ("handle", "OnlyEnforceIf", r"In constrint: m\.add\(b\.implies\(condition\)\)$"),
+        ("handle", "enabld", r"Did you mean 'enabled'\?$"),
+        ("module", "CpModel", r"In constrint: constrint\.Model\(\)$"),
+        ("module", "AllDifferent", r"In constrint: all_different\(xs\)$"),
+        ("module", "sum", r"In constrint: sum_\(xs\)$"),
+        ("module", "Cumulative", r"Did you mean 'cumulative'\?$"),
+        ("module", "qqqqqq", "no attribute 'qqqqqq'$"),
+    ],
+)
+def test_names_that_other_solvers_have_elsewhere(m: Model, of: str, name: str, said: str) -> None:
+    handle = m.add(m.int_var("another", 0, 9) >= 3)
+    asked = {"result": m.solve(), "handle": handle, "module": ci}[of]
+    with pytest.raises(AttributeError, match=said):
+        getattr(asked, name)
+    assert not hasattr(asked, name)
+    if of == "result":
+        assert copy.deepcopy(asked) == copy.copy(asked) == asked
 
 
 @pytest.mark.parametrize("call", ["solve", "count", "solutions", "iter_solutions", "pareto", "explain"])
