@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from kerneltune.cells.equations import Equations
 from kerneltune.cells.gradients import by_gate, gradients, value_of
 from kerneltune.cells.graph import Node, behind
-from kerneltune.cells.linear import Coefficients, coefficients
 from kerneltune.cells.saving import Saved, choose_saved
-from kerneltune.cells.structure import Structure
 from kerneltune.cells.weights import WeightSum, weight_sums
+
+if TYPE_CHECKING:
+    from kerneltune.cells.linear import Coefficients
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,9 @@ class Derivation:
     @cached_property
     def coefficients(self) -> Coefficients | None:
         """Those of h' = a h + b, if the cell is one that look_back takes."""
+        from kerneltune.cells.linear import coefficients
+        from kerneltune.cells.structure import Structure
+
         return coefficients(self.equations) if Structure(self.equations).scanned else None
 
     @property

@@ -57,9 +57,8 @@ def worst_of(
     return found
 
 
-@pytest.mark.parametrize(
-    "count", [2, pytest.param(3, marks=pytest.mark.slow), pytest.param(8, marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [2, 3, 8])
 def test_parts_of_time_are_one_sequence(count: int, tmp_path: Path) -> None:
     """Values and gradients of every cell, both ways in time, uneven parts, resets across them."""
     found = worst_of(count, "cpu", "gloo", tmp_path, cells=() if count > 2 else ("linear", "diag_gru"))
