@@ -134,9 +134,8 @@ class Document:
             if index != [1, found]:
                 from constrint.support.long_numbers import counted
 
-                message = f"the array '{shortened(name)}' has {counted(found, 'entry')}: "
-                f"its index is 1..{found}"
-                raise self.error(line, message)
+                size = counted(found, "entry")
+                raise self.error(line, f"the array '{shortened(name)}' has {size}: its index is 1..{found}")
         self.declarations[name] = declaration
 
     def _check_constants(self, declaration: Declaration) -> None:

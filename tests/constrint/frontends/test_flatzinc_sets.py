@@ -154,6 +154,14 @@ def test_annotations_say_how_sets_are_searched(choice: str, first: str) -> None:
     ("text", "message"),
     [
         ("\nint: n; var 1..3: x; solve satisfy;", "2:1: the constant 'n' has no value"),
+        (
+            "array [1..3] of int: a = [1, 2]; solve satisfy;",
+            "1:1: the array 'a' has 2 entries: its index is 1..2",
+        ),
+        (
+            "array [1..3] of int: a = [7]; solve satisfy;",
+            "1:1: the array 'a' has 1 entry: its index is 1..1",
+        ),
         ("\narray [1..3] of int: a = [1,2]; solve satisfy;", "2:1: the array 'a' has 2 entries"),
         ("\narray [0..1] of int: a = [1,2]; solve satisfy;", "2:1: the array 'a' has 2 entries"),
         ("\n1..3: n = 5; solve satisfy;", "2:1: 'n' is 5"),
