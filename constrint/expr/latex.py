@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from math import gcd
 from typing import Any
 
 from constrint.errors import shown
@@ -149,13 +148,10 @@ def latex_fraction(numerator: IntExpr, denominator: int) -> str:
 
 
 def _fraction(numerator: IntExpr, denominator: int) -> str:
-    from constrint.expr.rational import content, divided
+    from constrint.expr.rational import in_lowest_terms
 
-    common = gcd(denominator, content(numerator))
-    rest = divided(numerator, common)
-    if common == denominator:
-        return _text(rest, SUM)
-    return rf"\frac{{{_text(rest)}}}{{{denominator // common}}}"
+    rest, divisor = in_lowest_terms(numerator, denominator)
+    return _text(rest, SUM) if divisor == 1 else rf"\frac{{{_text(rest)}}}{{{divisor}}}"
 
 
 def _member(expr: Member, relation: str = r"\in") -> Written:

@@ -294,6 +294,12 @@ def content(expr: IntExpr) -> int:
     return gcd(expr.constant, *[factor for factor, _ in expr.terms]) if type(expr) is Sum else 1
 
 
+def in_lowest_terms(expr: IntExpr, denominator: int) -> tuple[IntExpr, int]:
+    """A numerator and its denominator without the divisor that they share."""
+    common = gcd(denominator, content(expr))
+    return divided(expr, common), denominator // common
+
+
 def divided(expr: IntExpr, divisor: int) -> IntExpr:
     """An expression divided by a divisor of its `content`."""
     if divisor == 1:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import gcd
 
 from constrint.expr.base import IntExpr
 from constrint.expr.conditions import Comparison, Scale
 from constrint.expr.integers import Const, Sum
-from constrint.expr.rational import Rational, content, divided
+from constrint.expr.rational import Rational, in_lowest_terms
 from constrint.expr.strengths import PRODUCT, SIGN, SUM
 from constrint.expr.written import Writer
 
@@ -59,15 +58,14 @@ def write_comparison(writer: Writer, expr: Comparison) -> str:
 
 def _side(writer: Writer, expr: IntExpr, scale: Scale) -> str:
     """One side: decimals where these are meant and exact, else a quotient in lowest terms."""
-    common = gcd(scale.denominator, content(expr))
-    rest = divided(expr, common)
-    if common == scale.denominator:
+    rest, divisor = in_lowest_terms(expr, scale.denominator)
+    if divisor == 1:
         return writer.text(rest, SUM)
     decimals = _with_decimals(writer, expr, scale.denominator) if scale.is_float else None
     if decimals is not None:
         return decimals
     text = writer.text(rest, PRODUCT if type(rest) is Sum else SIGN)  # `a // b / 2` would mix the two
-    return f"{'1.0 * ' if scale.is_float else ''}{text} / {scale.denominator // common}"
+    return f"{'1.0 * ' if scale.is_float else ''}{text} / {divisor}"
 
 
 def _with_decimals(writer: Writer, expr: IntExpr, denominator: int) -> str | None:

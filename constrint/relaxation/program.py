@@ -61,7 +61,7 @@ class RelaxationProgram:
         dual: Its multipliers by row, positive where the least value binds; or a ray of them.
         rows: All its rows.
         used: The rows that have a multiplier in the last bound or refutation.
-        iterations: Of the simplex method in the last call.
+        iterations: Pivots of the last call; an iteration of interior points counts as many.
     """
 
     def __init__(
@@ -76,7 +76,6 @@ class RelaxationProgram:
 
         self._rules = rules
         self._is_begun = False  # whether simplex pivots have a basis to go on from
-
         self._highs: Any = highspy.Highs()
         self._status: Any = highspy.HighsModelStatus
         for option, value in (("output_flag", False), ("threads", 1), ("presolve", "off")):
@@ -181,7 +180,6 @@ class RelaxationProgram:
         highs.changeColsBounds(len(low), self._all, low, high)
         self.iterations = 0
         if self._is_begun or not self._by_interior_points():
-            self._is_begun = True
             self._limit_time(1.0)
             highs.setOptionValue("objective_bound", self._infinite if enough is None else enough + 1e-4)
             highs.setOptionValue("simplex_iteration_limit", most)
