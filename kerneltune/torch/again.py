@@ -11,7 +11,7 @@ from kerneltune.torch.fused_layer import Layer, Parameters, weights_of
 from kerneltune.torch.fused_rows import BatchRows, Even, Ragged, keeping
 from kerneltune.torch.native import native_recurrence
 from kerneltune.torch.ragged import Dense, Layout, Tokens, at_end
-from kerneltune.torch.sizes import KINDS
+from kerneltune.torch.sizes import kind_of
 
 States = tuple[torch.Tensor, ...]
 
@@ -87,7 +87,7 @@ def _layer_again(
     for d in ways:
         mine = slice(d * layer.heads, (d + 1) * layer.heads)
         flat, states = output[:, :, mine].flatten(2), [one[:, mine].flatten(1) for one in last]
-        if layout.ends is not None and not KINDS[layer.cell].keeps_hidden:
+        if layout.ends is not None and not kind_of(layer.cell).keeps_hidden:
             states[0] = at_end(flat, first[0, :, mine].flatten(1), layout.ends)
         outputs.append(layout.collect(flat, backward=bool(d)))
         ends.append(torch.stack(states))

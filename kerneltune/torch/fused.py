@@ -45,7 +45,7 @@ def layer_of(kind: Kind, sizes: Sizes, tf32: bool) -> Layer:
     """The sizes of each layer of a stack."""
     return Layer(
         cell=kind.cell,
-        positive=tuple(name == "n" for name in kind.states),
+        positive=tuple(name in kind.positive for name in kind.states),
         keeps=kind.keeps,
         heads=sizes.heads,
         dim=sizes.head_dim,
@@ -116,6 +116,7 @@ def takes(stack: Stack) -> bool:
     """Whether `run` can run this stack on kernels."""
     sizes = stack.sizes
     plain = not (sizes.proj_size or sizes.recurrent_dropout or sizes.layer_norm or sizes.zoneout)
+    plain = plain and not (stack.kind.weights or stack.options or stack.runs_on)
     return plain and not sizes.head_dim % 8 and not torch._C._are_functorch_transforms_active()
 
 

@@ -23,7 +23,7 @@ class Layer:
     Attributes:
         cell: The cell's name.
         positive: For each state, whether it begins with 1.
-        keeps: What keeps the states behind a row's end; see `kerneltune.torch.stack.Kind`.
+        keeps: What keeps the states behind a row's end; see `kerneltune.torch.sizes.Kind`.
         heads: Heads of one direction.
         dim: Units of a head.
         gates: Gates of a unit.
@@ -35,7 +35,7 @@ class Layer:
 
     cell: str
     positive: tuple[bool, ...]
-    keeps: tuple[int, ...]
+    keeps: tuple[int, ...] | None
     heads: int
     dim: int
     gates: int

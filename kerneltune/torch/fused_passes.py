@@ -231,8 +231,9 @@ def _begin(layer: Layer, first: torch.Tensor, start: States) -> None:
     """Fill the states before the first step, `[S, B, H, D]`."""
     if not start:
         first.zero_()
-        if any(layer.positive):
-            first[layer.positive.index(True)].fill_(1)
+        for state, positive in zip(first, layer.positive, strict=True):
+            if positive:
+                state.fill_(1)
         return
     for mine, given in zip(first.unbind(0), start, strict=True):
         mine.view(len(mine), layer.directions, -1).copy_(given.transpose(0, 1))

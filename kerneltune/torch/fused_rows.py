@@ -292,7 +292,7 @@ def _both_ways(steps: int, batch: int, device: torch.device) -> torch.Tensor:
 def keeping(layer: Layer, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
     """W x that keeps the states of a row that is over, `[units * gates]`."""
     found = torch.zeros((layer.units, layer.gates), device=device, dtype=dtype)
-    for gate, sign in enumerate(layer.keeps):
+    for gate, sign in enumerate(layer.keeps or ()):
         if sign:
             found[:, gate].fill_(sign * FAR)
     return found.view(-1)

@@ -17,7 +17,7 @@ from kerneltune.torch.fitting import Fixed
 from kerneltune.torch.launching import Launcher
 from kerneltune.torch.rnn import recurrence
 
-_OPTIONS = ("forward_clip", "gate_gradient_clip", "cut_recurrent_gradient")
+OPTIONS = ("forward_clip", "gate_gradient_clip", "cut_recurrent_gradient")
 
 
 class HeadwiseRNN(Fixed, torch.nn.Module):  # type: ignore[misc] # torch has no types here
@@ -58,8 +58,8 @@ class HeadwiseRNN(Fixed, torch.nn.Module):  # type: ignore[misc] # torch has no 
         self.input_size, self.heads, self.head_dim = input_size, heads, head_dim
         self.options = dict(options or {})
         for name in self.options:
-            if name not in _OPTIONS:
-                raise InputError(f"unknown option '{name}': {nearest(name, _OPTIONS)}")
+            if name not in OPTIONS:
+                raise InputError(f"unknown option '{name}': {nearest(name, OPTIONS)}")
         self._runs_on = runs_on
         gates = len(self.spec.gates)
         bound = 1 / math.sqrt(head_dim)

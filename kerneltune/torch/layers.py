@@ -18,7 +18,7 @@ from kerneltune.torch.lengths import Lengths
 from kerneltune.torch.native import is_native
 from kerneltune.torch.precision import autocast_dtype
 from kerneltune.torch.ragged import Dense, Layout, Masked, Tokens, checked_bounds
-from kerneltune.torch.sizes import KINDS, Sizes
+from kerneltune.torch.sizes import Sizes, kind_of
 from kerneltune.torch.stack import Stack, on_kernels
 from kerneltune.torch.stretches import Stretches
 
@@ -45,12 +45,12 @@ class Added(TypedDict, total=False):
 
 
 class TorchLayer(Stack):
-    """The base of the four layers."""
+    """The base of the layers."""
 
     cell: str
 
     def __init__(self, sizes: Sizes, device: object = None, dtype: object = None) -> None:
-        super().__init__(KINDS[self.cell], sizes, device, dtype)
+        super().__init__(kind_of(self.cell), sizes, device, dtype)
 
     def __getattr__(self, name: str) -> Any:
         if name in _NAMES:
@@ -183,9 +183,9 @@ class TorchLayer(Stack):
                 if list(state.shape) != wanted:
                     raise InputError(f"{name} of hx is {wanted} here, not {list(state.shape)}")
 
-    def _is_fused(self, data: torch.Tensor) -> bool:
+    def _is_fused(self, data: torch.Tensor, *, ragged: bool = False) -> bool:
         """Whether the stack runs as one operation."""
-        if torch.compiler.is_compiling() or not data.numel():
+        if torch.compiler.is_compiling() or not data.numel() or (ragged and self.kind.keeps is None):
             return False
         return on_kernels(data, self.kind.cell) and fused.takes(self)
 
@@ -221,7 +221,7 @@ class TorchLayer(Stack):
             ends = self.first_states(len(bounds) - 1, data) if states is None else states
             self.check_fits(data, ends, casts=autocast_dtype(data) is not None)
             return data.new_empty((0, width)), ends
-        lengths = Lengths.joined(bounds) if self._is_fused(data) else None
+        lengths = Lengths.joined(bounds) if self._is_fused(data, ragged=True) else None
         if lengths is None:
             return self._run(data, Tokens.joined(bounds, len(data), data.device), states)
         self._check_states(states, len(lengths.ends))
@@ -263,7 +263,7 @@ class TorchLayer(Stack):
             self._check_states(first, int(sizes[0]))
             self.check_fits(data, first, casts=autocast_dtype(data) is not None)
             output, last = self._by_torch(data, first, sizes)
-        elif self._is_fused(data):
+        elif self._is_fused(data, ragged=True):
             self._check_states(states, int(sizes[0]))
             output, last = fused.run_ragged(self, data, Lengths.packed(sizes), states)
         else:
@@ -390,7 +390,7 @@ class RNN(TorchLayer):
     @nonlinearity.setter
     def nonlinearity(self, value: str) -> None:
         cell = _cell_of(value)
-        self.__dict__.update(cell=cell, kind=KINDS[cell])
+        self.__dict__.update(cell=cell, kind=kind_of(cell))
 
 
 def _cell_of(nonlinearity: str) -> str:

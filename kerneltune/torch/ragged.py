@@ -7,6 +7,7 @@ backward direction of a bidirectional layer reads each row from its own end.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -173,3 +174,29 @@ def at_end(output: torch.Tensor, initial: torch.Tensor, ends: torch.Tensor) -> t
     rows = torch.arange(ends.shape[0], device=output.device)
     found = output[(ends - 1).clamp(min=0), rows]
     return torch.where((ends > 0).view(-1, *[1] * (found.dim() - 1)), found, initial)
+
+
+def by_parts(
+    run: Callable[[torch.Tensor, torch.Tensor], tuple[torch.Tensor, torch.Tensor]],
+    product: torch.Tensor,
+    start: torch.Tensor,
+    ends: torch.Tensor,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """A recurrence that halts wherever a row ends, for cells whose states no input keeps.
+
+    Args:
+        run: The recurrence of some steps from the states before them.
+        product: Its input products, `[T, B, …]`.
+        start: The states before the first step, `[S, B, H, D]`.
+        ends: Steps of each row, `[B]`, which the host reads.
+
+    Returns:
+        The output, and the states after each row's own last step.
+    """
+    outputs, states, last, begin = [], start, start, 0
+    for end in sorted({*ends.tolist(), len(product)} - {0}):
+        output, states = run(product[begin:end], states)
+        last = torch.where((ends == end)[:, None, None], states, last)
+        outputs.append(output)
+        begin = end
+    return torch.cat(outputs), last

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from kerneltune.errors import InputError
+from kerneltune.inputs.descriptions import discover
+from kerneltune.inputs.equation_cell import EquationCell
+from kerneltune.torch.ragged import FAR
 
 
 @dataclass(frozen=True)
@@ -13,26 +18,53 @@ class Kind:
 
     Attributes:
         cell: Its name.
-        states: Names of its states, h first.
-        keeps: What each gate is set to behind a row's end: -1 for shut, 1 for open, 0 for any.
-        keeps_hidden: Whether h is kept, too, and not only the other states.
         gates: The names of the gates in torch's order.
+        states: Names of its states, h first.
+        keeps: What each gate is set to behind a row's end: -1 for shut, 1 for open, 0 for any. None where no
+            values of the gates keep the states.
+        keeps_hidden: Whether h is kept, too, and not only the other states.
+        positive: States that begin with 1.
+        weights: Names of the weights of single units.
     """
 
     cell: str
-    gates: str
-    states: str
-    keeps: tuple[int, ...]
+    gates: Sequence[str]
+    states: Sequence[str]
+    keeps: tuple[int, ...] | None
     keeps_hidden: bool = False
+    positive: Sequence[str] = ()
+    weights: tuple[str, ...] = ()
 
 
 KINDS = {
     "lstm": Kind("lstm", "ifgo", "hc", (-1, 1, 0, 0)),
-    "slstm": Kind("slstm", "ifzo", "hcnm", (-1, 1, 0, 0)),
+    "slstm": Kind("slstm", "ifzo", "hcnm", (-1, 1, 0, 0), positive="n"),
     "gru": Kind("gru", "rzn", "h", (0, 1, 0), keeps_hidden=True),
     "elman": Kind("elman", "a", "h", (0,)),
     "elman_relu": Kind("elman_relu", "a", "h", (-1,)),  # 0: else h could grow without end
 }
+
+
+@cache
+def kind_of(cell: str) -> Kind:
+    """The kind of a cell by its name, or of equations by the key under which this process knows them."""
+    if cell in KINDS:
+        return KINDS[cell]
+    found = discover().cell(cell)
+    if not isinstance(found, EquationCell):
+        raise InputError(f"the layers know no cell '{cell}' but by its equations")
+    from kerneltune.cells.keeping import keeping
+
+    spec, kept = found.spec, keeping(found.derivation, FAR)
+    return Kind(
+        cell=cell,
+        gates=spec.gates,
+        states=spec.states,
+        keeps=None if kept is None else kept.signs,
+        keeps_hidden=kept is not None and kept.hidden,
+        positive=spec.positive,
+        weights=spec.weights,
+    )
 
 
 @dataclass(frozen=True)

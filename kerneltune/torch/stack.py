@@ -6,17 +6,20 @@ Both directions of a layer run in one launch: each is a group of heads, which re
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
 
 import torch
 from torch.nn import functional
 
 from kerneltune.torch.fitting import check_parameters, check_states
+from kerneltune.torch.launching import Launcher
 from kerneltune.torch.native import Extras, Norms, native_recurrence
 from kerneltune.torch.operators import kernels_take
 from kerneltune.torch.precision import autocast_of_cell, rnn_takes_tf32
-from kerneltune.torch.ragged import FAR, Layout, at_end
+from kerneltune.torch.ragged import FAR, Layout, at_end, by_parts
 from kerneltune.torch.rnn import recurrence
 from kerneltune.torch.sizes import Kind, Sizes
 
@@ -25,17 +28,35 @@ _STEP = 8  # kernels take heads of a multiple of so many units
 
 @dataclass(frozen=True)
 class _Weights:
-    """One direction of a layer, as kernels have it: W, its bias, R, its bias, and the projection."""
+    """One direction of a layer, as kernels have it.
+
+    Attributes:
+        into: W.
+        into_bias: Its bias.
+        recurrent: R.
+        bias: Its bias.
+        projection: That of h, if there is one.
+        units: The weights of single units, `[H, P, D]`, if the cell has any.
+    """
 
     into: torch.Tensor
     into_bias: torch.Tensor | None
     recurrent: torch.Tensor
     bias: torch.Tensor
-    projection: torch.Tensor | None
+    projection: torch.Tensor | None = None
+    units: torch.Tensor | None = None
 
 
 class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
-    """The parameters of a stack, and its layers run one after another."""
+    """The parameters of a stack, and its layers run one after another.
+
+    Attributes:
+        options: Those of `recurrence` that every layer has.
+        runs_on: What launches kernels, if it is not this machine's GPU.
+    """
+
+    options: Mapping[str, Any] = MappingProxyType({})
+    runs_on: Launcher | None = None
 
     def __init__(self, kind: Kind, sizes: Sizes, device: object = None, dtype: object = None) -> None:
         super().__init__()
@@ -62,6 +83,8 @@ class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
                     found |= {f"bias_ih{end}": (rows,), f"bias_hh{end}": (rows,)}
                 if sizes.proj_size:
                     found[f"weight_hr{end}"] = (sizes.proj_size, sizes.hidden_size)
+                if self.kind.weights:
+                    found[f"weight_unit{end}"] = (len(self.kind.weights), sizes.hidden_size)
                 found |= self._added_shapes(end, rows)
         return found
 
@@ -77,16 +100,16 @@ class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
         return found
 
     def _width(self, state: str) -> int:
-        return self.sizes.output_size if state == "h" else self.sizes.hidden_size
+        return self.sizes.output_size if state == self.kind.states[0] else self.sizes.hidden_size
 
     def reset_parameters(self) -> None:
-        """Draw weights from U(±1/√hidden_size); norms begin as the identity, first states as 0 (n as 1)."""
+        """Draw weights from U(±1/√hidden_size); norms begin as the identity, first states as by default."""
         bound = 1 / math.sqrt(self.sizes.hidden_size)
         for name, parameter in self.named_parameters():
             if name.startswith("norm_"):
                 torch.nn.init.constant_(parameter, float("_weight" in name))
             elif name.startswith("initial_"):
-                torch.nn.init.constant_(parameter, float(name.startswith("initial_n")))
+                torch.nn.init.constant_(parameter, float(_state_of(name) in self.kind.positive))
             else:
                 torch.nn.init.uniform_(parameter, -bound, bound)
 
@@ -109,7 +132,7 @@ class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
                 ).unsqueeze(1)
                 found.append(learned.expand(shape))
             else:
-                found.append(torch.full(shape, float(state == "n"), device=like.device, dtype=like.dtype))
+                found.append(like.new_full(shape, float(state in self.kind.positive)))
         return tuple(found)
 
     def parameter_names(self) -> tuple[str, ...]:
@@ -162,7 +185,8 @@ class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
         self, layer: int, data: torch.Tensor, layout: Layout, states: Sequence[torch.Tensor]
     ) -> tuple[torch.Tensor, list[tuple[torch.Tensor, ...]]]:
         extras, directions = self.extras, range(self.sizes.directions)
-        step = _STEP if extras is None and on_kernels(data, self.kind.cell) else 1
+        launches = self.runs_on is not None or on_kernels(data, self.kind.cell)
+        step = _STEP if extras is None and launches else 1
         dim = -(-self.sizes.head_dim // step) * step
         weights = [self.weights(layer, direction, dim) for direction in directions]
 
@@ -186,12 +210,36 @@ class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
         )
         recurrent = functional.dropout(parts[1], self.sizes.recurrent_dropout, self.training)
         parts = (parts[0], recurrent, *parts[2:])
+        if self.kind.weights:  # those of single units stand behind the biases
+            units = _joined([w.units for w in weights if w.units is not None])
+            parts = (*parts[:2], torch.cat([parts[2], units.to(parts[2].dtype)], dim=1), parts[3])
         if extras is None:
-            output, last = recurrence(self.kind.cell, *parts, tf32=rnn_takes_tf32(), again=again)
+            output, last = self._recur(parts, layout.ends, again)
         else:
             output, last = self._natively(layer, parts, extras)
         found = [self._results(d, output, last, layout, weights[d], states[0][d]) for d in directions]
         return torch.cat([f[0] for f in found], -1) if len(found) > 1 else found[0][0], [f[1] for f in found]
+
+    def _recur(
+        self,
+        parts: tuple[torch.Tensor, ...],
+        ends: torch.Tensor | None,
+        again: Callable[[], torch.Tensor],
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """All steps, at once or, where nothing keeps the states of a row that is over, from end to end."""
+        product, recurrent, both, start = parts
+        gates, has_units = recurrent.shape[1], bool(self.kind.weights)
+        bias, units = (both[:, :gates], both[:, gates:]) if has_units else (both, None)
+
+        def run(
+            part: torch.Tensor, states: torch.Tensor, again: Callable[[], torch.Tensor] | None = None
+        ) -> tuple[torch.Tensor, torch.Tensor]:
+            given = {"weights": units, "tf32": rnn_takes_tf32(), "runs_on": self.runs_on, **self.options}
+            return recurrence(self.kind.cell, part, recurrent, bias, states, again=again, **given)
+
+        if ends is None or self.kind.keeps is not None:
+            return run(product, start, again)
+        return by_parts(run, product, start, ends)
 
     def _product(
         self,
@@ -222,7 +270,9 @@ class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
 
     def _keeping(self, like: torch.Tensor, units: int) -> torch.Tensor:
         """Input products behind a row's end: gates that keep the states."""
-        gates = torch.stack([like.new_full((), FAR * sign) for sign in self.kind.keeps])
+        gates = torch.stack(
+            [like.new_full((), FAR * sign) for sign in self.kind.keeps or [0] * len(self.kind.gates)]
+        )
         return gates.repeat(units)
 
     def _norm(self, name: str, layer: int, direction: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -258,10 +308,12 @@ class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
         """The first states of a direction, `[S, B, H, D]`."""
         sizes, parts = self.sizes, []
         for name, state in zip(self.kind.states, states, strict=True):
-            if name == "h" and sizes.proj_size:  # what it adds to the first step is in the product
+            if (
+                name == self.kind.states[0] and sizes.proj_size
+            ):  # what it adds to the first step is in the product
                 state = state.new_zeros((state.shape[0], sizes.hidden_size))
             by_head = state.reshape(state.shape[0], sizes.heads, sizes.head_dim)
-            fill = float(name == "n")
+            fill = float(name in self.kind.positive)
             parts.append(functional.pad(by_head, (0, dim - sizes.head_dim), value=fill))
         return torch.stack(parts)
 
@@ -282,7 +334,7 @@ class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
         if weights.projection is not None:
             flat = functional.linear(flat, weights.projection.to(flat.dtype))
             ends[0] = flat[-1]
-        if layout.ends is not None and not self.kind.keeps_hidden:
+        if layout.ends is not None and self.kind.keeps is not None and not self.kind.keeps_hidden:
             ends[0] = at_end(flat, hidden.to(flat.dtype), layout.ends)
         return layout.collect(flat, backward=bool(direction)), tuple(ends)
 
@@ -308,11 +360,23 @@ class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
         # [H, D, G, E] -> [H, G, D, E], E being the units of h that are read
         recurrent = self._by_units(read, dim).transpose(1, 2)
         recurrent = functional.pad(recurrent, [0, dim - sizes.head_dim]).contiguous()
+        units = self._units(end, dim) if self.kind.weights else None
         if not sizes.bias:
-            return _Weights(into, None, recurrent, recurrent.new_zeros(recurrent.shape[:3]), projection)
+            none = recurrent.new_zeros(recurrent.shape[:3])
+            return _Weights(into, None, recurrent, none, projection, units)
         into_bias = self._by_units(getattr(self, f"bias_ih{end}"), dim).flatten()
         bias = self._by_units(getattr(self, f"bias_hh{end}"), dim).transpose(1, 2).contiguous()
-        return _Weights(into, into_bias, recurrent, bias, projection)
+        return _Weights(into, into_bias, recurrent, bias, projection, units)
+
+    def _units(self, end: str, dim: int) -> torch.Tensor:
+        """The weights of single units as kernels have them, padded to `dim` units a head."""
+        rows = getattr(self, f"weight_unit{end}").unflatten(1, (self.sizes.heads, self.sizes.head_dim))
+        return functional.pad(rows.transpose(0, 1), [0, dim - self.sizes.head_dim])
+
+
+def _state_of(name: str) -> str:
+    """The state in a parameter's name, such as c in initial_c_l0_reverse."""
+    return name.removeprefix("initial_").removesuffix("_reverse").rpartition("_l")[0]
 
 
 def _joined(parts: list[torch.Tensor], dim: int = 0) -> torch.Tensor:

@@ -24,7 +24,7 @@ from kerneltune.torch.fused_passes import Passes, States
 from kerneltune.torch.fused_rows import Even
 from kerneltune.torch.precision import autocast_of_cell, rnn_takes_tf32
 from kerneltune.torch.replay import Call, Hold, place_of
-from kerneltune.torch.sizes import KINDS, Sizes
+from kerneltune.torch.sizes import Sizes, kind_of
 
 if TYPE_CHECKING:
     from kerneltune.torch.stack import Stack
@@ -131,10 +131,10 @@ def _passes(
     given, parameters = tensors
     cell, heads, layers, bidirectional, dropout = options
     calls = _calls_of(parameters)
-    units = parameters[1].shape[0] // len(KINDS[cell].gates)
+    units = parameters[1].shape[0] // len(kind_of(cell).gates)
     bias = len(parameters) == 4 * layers * (1 + bidirectional)
     sizes = _sizes(data.shape[-1], units, heads, layers, bidirectional, bias)
-    plan = calls.plan(KINDS[cell], sizes, Even.of(*data.shape[:2]), dropout, len(given))
+    plan = calls.plan(kind_of(cell), sizes, Even.of(*data.shape[:2]), dropout, len(given))
     return calls.passes(plan, data, training)
 
 
@@ -219,7 +219,7 @@ def _(
     data: torch.Tensor, given: list[torch.Tensor], parameters: list[torch.Tensor], *options: Any
 ) -> tuple[torch.Tensor, list[torch.Tensor], torch.Tensor]:
     cell, _, layers, bidirectional, *_ = options
-    directions, kind = 1 + bidirectional, KINDS[cell]
+    directions, kind = 1 + bidirectional, kind_of(cell)
     units, (steps, batch, _) = parameters[1].shape[0] // len(kind.gates), data.shape
     last = [data.new_empty((layers * directions, batch, units)) for _ in kind.states]
     number = torch.empty((), dtype=torch.int64, device="cpu")

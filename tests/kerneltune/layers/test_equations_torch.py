@@ -150,23 +150,13 @@ def test_a_surrogate_slope_is_followed() -> None:
     np.testing.assert_allclose(found[0], expected.input, rtol=1e-9, atol=1e-12)
 
 
-def torchs_weights(stack: Recurrent, layer: torch.nn.LSTM) -> None:
-    """The parameters of an LSTM of torch, in a stack of one head."""
-    with torch.no_grad():
-        for number, mine in enumerate(stack.layers):
-            end = f"_l{number // 2}{'_reverse' if number % 2 else ''}"
-            made = torch.nn.LSTM(mine.input_size, mine.head_dim, dtype=torch.float64)
-            names = [name for name, _ in layer.named_parameters() if name.endswith(end)]
-            made.load_state_dict({f"{n.rpartition('_l')[0]}_l0": getattr(layer, n) for n in names})
-            mine.load_state_dict(HeadwiseRNN.from_torch(made).state_dict())
-
-
 @pytest.mark.parametrize("batch_first", [False, True])
 def test_a_stack_is_torchs(batch_first: bool) -> None:
     options = {"batch_first": batch_first, "bidirectional": True, "dtype": torch.float64}
     layer = torch.nn.LSTM(5, 16, 2, **options)
     stack = Recurrent(str(discover().root / "cells" / "lstm.cell"), 5, 16, 2, **options)
-    torchs_weights(stack, layer)
+    assert [name for name, _ in stack.named_parameters()] == [name for name, _ in layer.named_parameters()]
+    stack.load_state_dict(layer.state_dict())
     x = torch.randn((3, 4, 5) if batch_first else (4, 3, 5), dtype=torch.float64)
     hx = [torch.randn(4, 3, 16, dtype=torch.float64) for _ in range(2)]
     for given in (None, hx):
@@ -192,22 +182,22 @@ def test_a_stack_of_peepholes_learns() -> None:
         optimiser.step()
         losses.append(loss.item())
     assert losses[-1] < 0.5 * losses[0]
-    assert stack.layers[1].unit_weights.grad.abs().sum() > 0
+    assert stack.weight_unit_l1.grad.abs().sum() > 0
 
 
 def test_what_a_stack_refuses() -> None:
-    with pytest.raises(InputError, match="a head has 5 units"):
-        Recurrent(peephole(), 2, 10, heads=2)
-    with pytest.raises(InputError, match="unknown option 'proj_size'"):
-        Recurrent(peephole(), 2, 16, proj_size=4)
+    with pytest.raises(InputError, match="must be a multiple of heads=3"):
+        Recurrent(peephole(), 2, 10, heads=3)
+    with pytest.raises(InputError, match="unknown option 'projection' of Recurrent"):
+        Recurrent(peephole(), 2, 16, projection=4)
+    with pytest.raises(InputError, match="unknown option 'forward_clop': did you mean 'forward_clip'"):
+        Recurrent(peephole(), 2, 16, options={"forward_clop": 1.0})
     with pytest.raises(InputError, match="num_layers is 0"):
         Recurrent(peephole(), 2, 16, 0)
     stack = Recurrent(peephole(), 2, 16)
-    with pytest.raises(InputError, match=r"\[T, B, input_size\]"):
-        stack(torch.randn(4, 2))
-    with pytest.raises(InputError, match=r"x is \[T, B, 2\]"):
+    with pytest.raises(InputError, match=r"the input of Recurrent is \[T, B, 2\]"):
         stack(torch.randn(4, 3, 5))
-    with pytest.raises(InputError, match=r"hx is \(h, c\), not 1 tensors"):
+    with pytest.raises(InputError, match=r"hx of Recurrent is \(h, c\), not 1 tensors"):
         stack(torch.randn(4, 3, 2), torch.zeros(1, 3, 16))
     with pytest.raises(InputError, match=r"h of hx is \[1, 3, 16\] here"):
         stack(torch.randn(4, 3, 2), (torch.zeros(2, 3, 16), torch.zeros(1, 3, 16)))
