@@ -7,16 +7,20 @@ from __future__ import annotations
 
 import math
 import random
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from sanitizer import DEFINES
 
+from kerneltune.cells.structure import Structure
 from kerneltune.compiling.compile import Compiler
 from kerneltune.errors import CompilationError, KernelTuneError
-from kerneltune.inputs.descriptions import Kernels, discover
+from kerneltune.inputs.descriptions import ENDING, Kernels, discover
+from kerneltune.inputs.equation_cell import EquationCell
 from kerneltune.inputs.hardware import HardwareProfile, load_profile
 from kerneltune.inputs.problem import HEAD_DIM_STEP, PASSES, Problem
 from kerneltune.tiling.candidate import Candidate
@@ -97,6 +101,8 @@ class Drawing:
         directions: The passes.
         for_tools: Whether cases run under tools: machine code then has source lines, and variants for some
             tools.
+        cells: A folder of cells of equations instead of the shipped ones; as many cases as there are cells
+            have one each.
     """
 
     gpu: str
@@ -105,6 +111,7 @@ class Drawing:
     strategy: str | None = None
     directions: tuple[str, ...] = PASSES
     for_tools: bool = False
+    cells: str = ""
 
     @cached_property
     def profile(self) -> HardwareProfile:
@@ -121,16 +128,30 @@ class Drawing:
             Kind(direction, strategy.name, cell, dtype)
             for direction in self.directions
             for strategy in self.kernels.for_pass(direction).strategies.values()
-            for cell in sorted(self.kernels.cells)
+            for cell, fitting in self._cells.items()
             for dtype in strategy.spec.dtypes
             if self.strategy in (None, strategy.name)
+            and strategy.name in fitting
             and self.profile.mma_depth(dtype)
             and strategy.refusal(self.profile, dtype) is None
         ]
         if not found:
             raise KernelTuneError(f"{self.gpu} can run nothing of what is asked for")
         random.Random(f"kinds {self.seed}").shuffle(found)
+        if self.cells:
+            turns: Counter[str] = Counter()
+            order = {kind: (turns.update([kind.cell]), turns[kind.cell])[1] for kind in found}
+            found.sort(key=order.__getitem__)
         return found
+
+    @cached_property
+    def _cells(self) -> dict[str, list[str]]:
+        """The cells, each with the strategies that are exact for it."""
+        if not self.cells:
+            return {name: list(self.kernels.strategies) for name in sorted(self.kernels.cells)}
+        read = {str(path): EquationCell.of_file(path) for path in sorted(Path(self.cells).glob(f"*{ENDING}"))}
+        structures = {path: Structure(cell.derivation.equations) for path, cell in read.items()}
+        return {path: one.strategies for path, one in structures.items() if one.kind == "recurrent"}
 
     def case(self, number: int) -> Drawn:
         """The case of that number: a feasible shape, with its best tiling or a random one."""

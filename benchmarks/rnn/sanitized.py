@@ -216,7 +216,7 @@ def scan_cases(strategy: str) -> Iterator[tuple[str, Callable[[], Any]]]:
     import kerneltune.torch as ours
     from kerneltune.inputs.scan_descriptions import discover_scans, is_nonlinear
     from kerneltune.running.scan_arrays import widths_of
-    from kerneltune.torch import scan, scan_launching
+    from kerneltune.torch import scan_launching
 
     mine = scan_launching.launcher(strategy)
     scan_launching.launcher = lambda *_: mine
@@ -248,7 +248,7 @@ def scan_cases(strategy: str) -> Iterator[tuple[str, Callable[[], Any]]]:
                             lambda cell=cell, made=made, more=more: ours.diagonal(cell, *made, **more)[0],
                         )
                     else:
-                        yield name, lambda cell=cell, made=made, way=way: scan.scan(cell, *made, **way)[0]
+                        yield name, lambda cell=cell, made=made, way=way: ours.scan(cell, *made, **way)[0]
 
 
 if __name__ == "__main__":

@@ -3,6 +3,8 @@
     python benchmarks/rnn/verify.py --seconds 540 --out verified.json
     python benchmarks/rnn/verify.py --seed 7 --case 123 [--tool memcheck]      one case again
     python benchmarks/rnn/verify.py --emulated /tmp/emulated --work 40000      on the CPU, emulated
+    python tests/kerneltune/stand_ins/drawn_cells.py 300 /tmp/cells            300 drawn cells, and
+    python benchmarks/rnn/verify.py --cells /tmp/cells --cases 300             each of them in one case
 
 Each case has a random shape, options and tiling (drawing.py). One of several processes compiles it; a child
 process runs it on random input with poisoned outputs between guards. The result is compared with the float64
@@ -48,7 +50,8 @@ def main(arguments: Sequence[str] | None = None, child: Sequence[str] = MEASURIN
     options = parsed(arguments)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "2")  # for the references, which several processes compute
     limits = Limits(work=options.work)
-    drawing = Drawing(options.gpu, options.seed, limits, options.strategy, options.passes)
+    cells = str(options.cells.resolve()) if options.cells else ""
+    drawing = Drawing(options.gpu, options.seed, limits, options.strategy, options.passes, cells=cells)
     campaign = Campaign(drawing, Budget(options.seconds), options.runs, options.compiler, child)
     campaign.trial_seconds = case_seconds(options)
     campaign.sanitized_seconds = SANITIZED_SECONDS * options.patience
@@ -81,6 +84,9 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--tool", choices=sanitizer.TOOLS, default=None, help="run the case under this")
     parser.add_argument("--strategy", default=None, help="only this strategy")
     parser.add_argument("--pass", dest="passes", default=",".join(PASSES), help="of " + ", ".join(PASSES))
+    parser.add_argument(
+        "--cells", type=Path, help="a folder of cells of equations instead of the shipped ones"
+    )
     parser.add_argument("--work", type=int, default=Limits.work, help="most multiplications with R in a case")
     parser.add_argument("--runs", type=int, default=3, help="runs whose bits must agree")
     parser.add_argument("--sample", type=int, default=12, help="cases for each tool of compute-sanitizer")
@@ -161,6 +167,7 @@ def command(options: argparse.Namespace) -> str:
     words = ["python benchmarks/rnn/verify.py", f"--gpu {options.gpu}", f"--seed {options.seed}"]
     words += [f"--strategy {options.strategy}"] if options.strategy else []
     words += [f"--pass {','.join(options.passes)}"] if options.passes != PASSES else []
+    words += [f"--cells {options.cells}"] if options.cells else []
     words += [f"--work {options.work}"] if options.work != Limits.work else []
     words += [f"--emulated {options.emulated}"] if options.emulated is not None else []
     words += [f"--compiler {options.compiler}"] if options.compiler != "nvrtc" else []

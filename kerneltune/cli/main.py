@@ -224,9 +224,12 @@ def main() -> None:
 
 def with_folders(arguments: list[str]) -> list[str]:
     """The command line with `tune FOLDER` and `compile FOLDER` as the commands for users' kernels."""
+    from kerneltune.inputs.descriptions import ENDING
+
     if len(arguments) > 1 and arguments[0] in ("tune", "compile"):
         paths = [one for one in arguments[1:] if not one.startswith("-")]
-        is_path = len(Path(arguments[1]).parts) > 1  # a folder that there is not is told as one
+        # A folder that there is not is told as one.
+        is_path = len(Path(arguments[1]).parts) > 1 and not arguments[1].endswith(ENDING)
         if paths and (is_path or _is_folder(paths[0]) or not _is_request(paths[0], arguments)):
             return [f"{arguments[0]}-kernel", *arguments[1:]]
     return arguments
@@ -235,11 +238,13 @@ def with_folders(arguments: list[str]) -> list[str]:
 def _is_request(name: str, arguments: list[str]) -> bool:
     """Whether a name is meant as a cell's: it is one, or options say so that a folder's command has not."""
     from kerneltune.cli.options import SCAN
-    from kerneltune.inputs.descriptions import discover
+    from kerneltune.inputs.descriptions import ENDING, discover
     from kerneltune.inputs.scan_descriptions import discover_scans
 
     asks = any(one.split("=")[0] in ("--batch", "--heads", "--head-dim", "--channels") for one in arguments)
-    return asks or name == SCAN or name in discover().cells or name in discover_scans().cells
+    if asks or name == SCAN or name.endswith(ENDING):
+        return True
+    return name in discover().cells or name in discover_scans().cells
 
 
 def _is_folder(path: str) -> bool:

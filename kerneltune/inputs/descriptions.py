@@ -22,6 +22,8 @@ from kerneltune.inputs.yamlfile import read_checked
 if TYPE_CHECKING:
     import numpy as np
 
+    from kerneltune.inputs.equation_cell import EquationCell
+
 SpecOfCell = TypeVar("SpecOfCell", bound="CellSpec")
 # `$` also matches before a line break at the end. A file is one in the folder: its name is no path.
 Identifier = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$(?!\n)")]
@@ -220,12 +222,12 @@ class Kernels:
     def cell(self, name: str) -> Cell:
         """The cell of that name, or in the file of that path; raises `InputError` if there is none."""
         if name.endswith(ENDING):
-            return _of_its_kind(Path(name))
+            return _cell_of_file(Path(name))
         if MARK in name:
             from kerneltune.inputs.equation_cell import KNOWN
 
             if name in KNOWN:
-                return KNOWN[name]
+                return _of_its_kind(KNOWN[name])
         if name not in self.cells:
             raise InputError(f"unknown cell '{name}': {nearest(name, self.cells)}")
         return self.cells[name]
@@ -249,22 +251,25 @@ def discover(root: Path | None = None) -> Kernels:
     cells = {spec.name: Cell(spec, folder) for spec, folder in read_cells(root, CellSpec)}
     for path in sorted(root.glob(f"cells/*{ENDING}")):
         if path.stem not in cells:  # else nothing is derived
-            cells[path.stem] = _cell_of_file(path)
+            cells[path.stem] = _equations_of(path)
     return Kernels(root, forward, cells, backward)
 
 
-def _of_its_kind(path: Path) -> Cell:
-    from kerneltune.inputs.equation_cell import EquationCell  # a cell of equations is a cell
-    from kerneltune.inputs.scan_equation_cell import ScanEquationCell
-
-    found = EquationCell.of_file(path)
-    return found if found.derivation.equations.recurs else ScanEquationCell.like(found)
-
-
 def _cell_of_file(path: Path) -> Cell:
+    return _of_its_kind(_equations_of(path))
+
+
+def _equations_of(path: Path) -> EquationCell:
     from kerneltune.inputs.equation_cell import EquationCell  # a cell of equations is a cell
 
     return EquationCell.of_file(path)
+
+
+def _of_its_kind(found: EquationCell) -> Cell:
+    """The cell, as a scan if no gate has R h."""
+    from kerneltune.inputs.scan_equation_cell import scan_of
+
+    return found if found.derivation.equations.recurs else scan_of(found.key)
 
 
 def read_cells(root: Path, kind: type[SpecOfCell]) -> list[tuple[SpecOfCell, Path]]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from types import ModuleType
 from typing import cast
 
 from kerneltune.errors import InputError
-from kerneltune.inputs.equation_cell import EquationCell
+from kerneltune.inputs.equation_cell import KNOWN, EquationCell
 from kerneltune.inputs.scan_descriptions import ScanCell, ScanCellSpec
 
 
@@ -62,3 +62,9 @@ class ScanEquationCell(EquationCell, ScanCell):
         from kerneltune.cells.scan_reference import DerivedScanReference
 
         return cast("ModuleType", DerivedScanReference(self.derivation))  # it has a module's functions
+
+
+@cache
+def scan_of(key: str) -> ScanEquationCell:
+    """The cell of this key as a scan."""
+    return ScanEquationCell.like(KNOWN[key])

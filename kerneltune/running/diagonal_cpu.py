@@ -8,14 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kerneltune.inputs.equation_cell import EquationCell
 from kerneltune.inputs.scan_descriptions import discover_scans
-from kerneltune.running.diagonal_reference import CHECKPOINT_STEPS
+from kerneltune.running import diagonal_reference
+from kerneltune.running.diagonal_reference import CHECKPOINT_STEPS, DiagonalInputs
 
 Floats: TypeAlias = NDArray[np.float32]
 Flags: TypeAlias = NDArray[np.bool_]
@@ -45,6 +47,9 @@ class CpuInputs(NamedTuple):
 def forward(cell: str, inputs: CpuInputs, initial: Floats) -> tuple[Floats, Floats, Floats]:
     """H after each step, `[B, T, D]`, the last states, `[S, B, D]`, and those before every 16th step."""
     _, batch, steps, channels = inputs.read.shape
+    if (derived := _derived(cell)) is not None:
+        found = diagonal_reference.forward(derived, _wide(inputs, initial))
+        return found.hidden.astype(np.float32), found.last.astype(np.float32), found.kept.astype(np.float32)
     hidden = np.zeros((batch, steps, channels), np.float32)
     kept = np.zeros((-(-steps // CHECKPOINT_STEPS), *initial.shape), np.float32)
     states = np.array(initial, np.float64)
@@ -56,6 +61,11 @@ def backward(
     cell: str, inputs: CpuInputs, kept: Floats, gradient: Floats, last_gradient: Floats
 ) -> tuple[Floats, Floats, Floats]:
     """Gradients by the inputs, `[G, B, T, D]`, the initial states and each row's weights, `[B, W, D]`."""
+    if (derived := _derived(cell)) is not None:
+        by_input, start, by_row = diagonal_reference.backward(
+            derived, _wide(inputs, kept[0]), gradient.astype(np.float64), last_gradient.astype(np.float64)
+        )
+        return np.array(by_input, np.float32), start.astype(np.float32), by_row.astype(np.float32)
     found = np.zeros_like(inputs.read)
     carried = np.array(last_gradient, np.float64)
     by_weights = np.zeros((inputs.read.shape[1], *inputs.weights.shape), np.float64)
@@ -63,6 +73,19 @@ def backward(
     gradient = np.ascontiguousarray(gradient)
     _compiled(cell)[1](*inputs, kept, gradient, carried, found, by_weights)
     return found, carried.astype(np.float32), by_weights.astype(np.float32)
+
+
+@cache
+def _derived(cell: str) -> ModuleType | None:
+    """The functions of a cell of equations, on all rows and channels at once; None for any other."""
+    found = discover_scans().cell(cell)
+    return found.reference_module() if isinstance(found, EquationCell) else None
+
+
+def _wide(inputs: CpuInputs, initial: Floats) -> DiagonalInputs:
+    read = tuple(inputs.read.astype(np.float64))
+    rest = inputs.lengths, inputs.resets, inputs.reverse
+    return DiagonalInputs(read, inputs.weights.astype(np.float64), initial.astype(np.float64), *rest)
 
 
 @cache

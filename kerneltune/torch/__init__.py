@@ -12,14 +12,23 @@ current stream, on torch's memory.
 
 from kerneltune.torch.any_cell import Recurrent
 from kerneltune.torch.convert import convert
-from kerneltune.torch.diagonal import DiagonalGRU, DiagonalLSTM, DiagonalSLSTM, diagonal
+from kerneltune.torch.diagonal import diagonal
 from kerneltune.torch.headwise import HeadwiseRNN
 from kerneltune.torch.launching import DeviceLauncher, Launcher, launcher, prepare
 from kerneltune.torch.layers import GRU, LSTM, RNN, sLSTM
 from kerneltune.torch.native import native
 from kerneltune.torch.rnn import parameter_gradients, recurrence
-from kerneltune.torch.scan import linear_recurrence
-from kerneltune.torch.scan_layers import LinearRecurrence, MinGRU, MinimalBlock, MinLSTM
+from kerneltune.torch.scan import linear_recurrence, scan
+from kerneltune.torch.scan_layers import (
+    DiagonalGRU,
+    DiagonalLSTM,
+    DiagonalSLSTM,
+    LinearRecurrence,
+    MinGRU,
+    MinimalBlock,
+    MinLSTM,
+    ScanLayer,
+)
 
 __all__ = [
     "GRU",
@@ -36,6 +45,7 @@ __all__ = [
     "MinLSTM",
     "MinimalBlock",
     "Recurrent",
+    "ScanLayer",
     "convert",
     "diagonal",
     "launcher",
@@ -45,4 +55,5 @@ __all__ = [
     "prepare",
     "recurrence",
     "sLSTM",
+    "scan",
 ]

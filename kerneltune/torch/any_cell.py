@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Unpack
 
 from kerneltune.errors import InputError, nearest
-from kerneltune.inputs.equation_cell import KNOWN, EquationCell
-from kerneltune.torch.equations import named
+from kerneltune.inputs.equation_cell import EquationCell
+from kerneltune.torch.equations import equations_of, make_known, named
 from kerneltune.torch.headwise import OPTIONS
 from kerneltune.torch.launching import Launcher
 from kerneltune.torch.layers import Added, TorchLayer
@@ -79,14 +79,11 @@ class Recurrent(TorchLayer):
         self.cell = named(cell)
         super().__init__(checked, device, dtype)
         self.options, self.runs_on = dict(options), runs_on
-        found = KNOWN.get(self.cell)
-        self._equations = found and (found.name, found.text, found.text_source.name)
+        self._equations = equations_of(self.cell)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Make the equations known in the process that loads the layer."""
-        if equations := state.get("_equations"):
-            cell = EquationCell.of_text(*equations)
-            KNOWN.setdefault(cell.key, cell)
+        make_known(state.get("_equations"))
         super().__setstate__(state)
 
     @property

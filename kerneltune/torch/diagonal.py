@@ -1,9 +1,8 @@
-"""Diagonal cells for PyTorch: layers that are not linear in their state, with diagonal recurrent weights.
+"""Diagonal cells for PyTorch, as operators of `torch.library`: a unit sees its own states, not linearly.
 
-    from kerneltune.torch import DiagonalGRU, diagonal
+    from kerneltune.torch import diagonal
 
-    layer = DiagonalGRU(512, 1024).to("cuda", torch.bfloat16)
-    output, last = layer(x)              # x [B, T, 512] -> [B, T, 1024]; last is [S, B, 1024], float32
+    h, last = diagonal("diag_gru", z, r, n, weights=u)   # [B, T, D] each, u [3, D]; last [1, B, D]
 
 The answer is that of the steps in order, whatever computes it. On a GPU the solver decides how: every channel
 in order, or chunks of time at once whose boundaries are verified and repaired. On a CPU numba takes the steps
@@ -13,7 +12,7 @@ in order.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,13 +21,15 @@ from torch.autograd.function import FunctionCtx
 
 from kerneltune.compiling.scan_arguments import INPUTS, OUTPUTS
 from kerneltune.errors import InputError, nearest
+from kerneltune.inputs.descriptions import MARK
+from kerneltune.inputs.equation_cell import EquationCell
 from kerneltune.inputs.scan_descriptions import ScanCell, discover_scans, is_nonlinear
 from kerneltune.running.diagonal_cpu import CpuInputs, backward, forward
 from kerneltune.running.diagonal_reference import CHECKPOINT_STEPS
-from kerneltune.torch.fitting import Fixed
+from kerneltune.torch.equations import named as named_cell
 from kerneltune.torch.newton import newton
-from kerneltune.torch.placed import are_placed, mapped, over_mesh
-from kerneltune.torch.scan import check_tensors
+from kerneltune.torch.placed import are_placed, over_mesh
+from kerneltune.torch.scan import check_tensors, scan_cell
 from kerneltune.torch.scan_direct import is_direct, run
 from kerneltune.torch.scan_launching import named, run_kernel
 from kerneltune.torch.scan_native import native_diagonal
@@ -202,9 +203,9 @@ class _ByNewton(torch.autograd.Function):  # type: ignore[misc] # torch has no t
 
 
 def diagonal(
-    cell: str,
+    cell: str | EquationCell,
     *inputs: torch.Tensor,
-    weights: torch.Tensor,
+    weights: torch.Tensor | None = None,
     initial: torch.Tensor | None = None,
     lengths: torch.Tensor | None = None,
     resets: torch.Tensor | None = None,
@@ -216,11 +217,13 @@ def diagonal(
     """A diagonal cell over all steps; gradients flow to its inputs, to its weights and to `initial`.
 
     Args:
-        cell: `diag_gru`, `diag_lstm`, `diag_slstm`, or any other below `kernels/scan/cells` that has weights.
+        cell: `diag_gru`, `diag_lstm`, `diag_slstm`, or any other below `kernels/scan/cells` that has weights;
+            the file of the equations of a cell without R, or a `kerneltune.Cell`.
         inputs: What the cell reads, `[B, T, D]` each, of one dtype: bf16, fp16 or float32. Channels should
             lie side by side, or they are copied; batch rows and steps may lie anywhere.
-        weights: The recurrent weights of each channel, `[W, D]`, in the order of `cell.yaml`.
-        initial: The states before the first step, `[S, B, D]`; zeros if not given.
+        weights: The weights of each channel, `[W, D]`, in the cell's order; for a cell without, none.
+        initial: The states before the first step, `[S, B, D]`; by default zeros, and ones for states that
+            must be positive.
         lengths: Steps of each row that count, `[B]`; h is 0 at the others, which leave the states alone.
         resets: `[B, T]`: true where the states before the step are dropped.
         reverse: Whether the first step is the last that counts.
@@ -235,6 +238,9 @@ def diagonal(
         of repair, boundaries that were passed in order, and all boundaries. Raises `InputError` for tensors
         that do not fit each other.
     """
+    cell = named_cell(cell)
+    if weights is None:
+        weights = inputs[0].new_zeros((0, inputs[0].shape[-1]), dtype=torch.float32)
     options = Options(initial, lengths, resets, None, reverse, weights, parallel or "")
     if not torch.compiler.is_compiling():  # else the operator's fake checks, which compilers do not trace
         if are_placed(inputs):
@@ -244,7 +250,7 @@ def diagonal(
         _check(cell, inputs, options)
     if parallel is not None and parallel not in PARALLEL:
         raise InputError(f"unknown parallel '{parallel}': {nearest(parallel, PARALLEL)}")
-    options = converted(options)
+    options = converted(_begun(cell, inputs[0], options))
     found: Results
     if group is not None:
         from kerneltune.torch.scan_ranks import across_ranks
@@ -274,6 +280,29 @@ def diagonal(
     return (*found[:2], repaired)
 
 
+def _begun(cell: str, first: torch.Tensor, options: Options) -> Options:
+    """The options with the states before the first step that a cell with positive states begins with."""
+    starts = _starts(cell)
+    if not any(starts):
+        return options
+    if options.resets is not None:
+        raise InputError(
+            f"{_known(cell).spec.name} has no resets: they are to zero, and it has positive states"
+        )
+    if options.initial is not None:
+        return options
+    return options._replace(initial=torch.stack([first.new_full(first[:, 0].shape, one) for one in starts]))
+
+
+def _starts(cell: str) -> tuple[float, ...]:
+    """Each state before the first step."""
+    spec = _known(cell).spec
+    return tuple(float(name in spec.positive) for name in spec.states)
+
+
+_starts._dynamo_marked_constant = True  # type: ignore[attr-defined] # compiled code does not ask again
+
+
 def _check(cell: str, inputs: Sequence[torch.Tensor], options: Options) -> None:
     """Raise `InputError` for tensors that do not fit each other or the cell."""
     known = _known(cell)
@@ -290,67 +319,15 @@ def _check(cell: str, inputs: Sequence[torch.Tensor], options: Options) -> None:
             )
 
 
-class _Diagonal(Fixed, torch.nn.Module):  # type: ignore[misc] # torch has no types here
-    """A diagonal cell with its projection: one matrix product, whose parts the cell reads in place.
-
-    Args:
-        input_size: Features of x.
-        hidden_size: Channels of h.
-        bias: Whether the projection has one.
-        parallel: As for `diagonal`.
-
-    Attributes:
-        projection: From x to the cell's inputs, side by side.
-        recurrent: The recurrent weights, `[W, hidden_size]`.
-    """
-
-    FIXED = frozenset(("hidden_size", "gates"))
-    cell: str
-
-    def __init__(
-        self, input_size: int, hidden_size: int, *, bias: bool = True, parallel: str | None = None
-    ) -> None:
-        super().__init__()
-        known = _known(self.cell)
-        self.hidden_size, self.parallel, self.gates = hidden_size, parallel, len(known.spec.gates)
-        self.projection = torch.nn.Linear(input_size, self.gates * hidden_size, bias=bias)
-        self.recurrent = torch.nn.Parameter(0.5 * torch.randn(known.constants()["weights"], hidden_size))
-
-    def forward(
-        self, x: torch.Tensor, initial: torch.Tensor | None = None, **options: Any
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """H after each step, `[B, T, hidden_size]`, and the last states, from x `[B, T, input_size]`."""
-        parts = mapped(self.projection, x).chunk(self.gates, dim=-1)
-        given = {"parallel": self.parallel, **options}
-        found: tuple[torch.Tensor, torch.Tensor] = diagonal(
-            self.cell, *parts, weights=self.recurrent, initial=initial, **given
-        )
-        return found
-
-
-class DiagonalGRU(_Diagonal):
-    """The diagonal GRU: z and r of x and u h, n = tanh(x + u r h), h' = (1 - z) h + z n."""
-
-    cell = "diag_gru"
-
-
-class DiagonalLSTM(_Diagonal):
-    """The diagonal LSTM with coupled input and forget gates and peepholes."""
-
-    cell = "diag_lstm"
-
-
-class DiagonalSLSTM(_Diagonal):
-    """The diagonal sLSTM (xLSTM), with an exponential input gate."""
-
-    cell = "diag_slstm"
-
-
+@cache
 def _known(cell: str) -> ScanCell:
     cells = {name: one for name, one in discover_scans().cells.items() if is_nonlinear(one)}
-    if cell not in cells:
+    if cell not in cells and MARK not in cell:
         raise InputError(f"unknown diagonal cell '{cell}': {nearest(cell, cells)}")
-    return cells[cell]
+    found = scan_cell(cell)
+    if not found.nonlinear:
+        raise InputError(f"{found.spec.name} is linear in its state: call kerneltune.torch.scan")
+    return found
 
 
 def _empty_results(cell: str, first: torch.Tensor, options: Options) -> _Results:

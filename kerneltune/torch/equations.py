@@ -11,8 +11,10 @@ import torch
 
 from kerneltune.cells.graph import Node
 from kerneltune.cells.numbers import computed
-from kerneltune.inputs.descriptions import ENDING, discover
-from kerneltune.inputs.equation_cell import EquationCell
+from kerneltune.errors import InputError
+from kerneltune.inputs.descriptions import ENDING, Cell, discover
+from kerneltune.inputs.equation_cell import KNOWN, EquationCell
+from kerneltune.inputs.scan_descriptions import ScanCell
 
 States = tuple[torch.Tensor, ...]
 Step: TypeAlias = "Callable[[torch.Tensor, torch.Tensor, torch.Tensor | None, States], States]"
@@ -23,6 +25,32 @@ def named(cell: str | EquationCell) -> str:
     if isinstance(cell, EquationCell):
         return cell.key
     return EquationCell.of_file(Path(cell)).key if cell.endswith(ENDING) else cell
+
+
+def recurrent_cell(cell: str) -> Cell:
+    """The cell of this name; raises `InputError` for one without R."""
+    found = discover().cell(cell)
+    if isinstance(found, ScanCell):
+        raise InputError(
+            f"no gate of {found.spec.name} has R h: it is a scan, for kerneltune.torch.scan and ScanLayer"
+        )
+    return found
+
+
+Equations = tuple[str, str, str]
+
+
+def equations_of(cell: str) -> Equations | None:
+    """The name, text and source of a cell of equations by its key, to be saved with a layer."""
+    found = KNOWN.get(cell)
+    return None if found is None else (found.name, found.text, found.text_source.name)
+
+
+def make_known(equations: Equations | None) -> None:
+    """Make saved equations known in this process, which loads a layer."""
+    if equations:
+        found = EquationCell.of_text(*equations)
+        KNOWN.setdefault(found.key, found)
 
 
 @cache
@@ -40,7 +68,7 @@ def step_of(cell: str) -> Step | None:
 
     def step(x: torch.Tensor, product: torch.Tensor, weights: torch.Tensor | None, states: States) -> States:
         known = {node: _leaf(node, x, product, weights, states) for node in leaves}
-        values = computed(equations.after, known, _OPERATIONS)
+        values = computed(equations.after, known, OPERATIONS)
         return tuple(values[node].expand_as(states[0]) for node in equations.after)
 
     return step
@@ -73,7 +101,7 @@ def _surrogate(value: torch.Tensor, argument: torch.Tensor, slope: torch.Tensor)
     return value.detach() + slope * (argument - argument.detach())
 
 
-_OPERATIONS: dict[str, Callable[..., Any]] = {
+OPERATIONS: dict[str, Callable[..., Any]] = {
     "add": torch.add,
     "sub": torch.sub,
     "mul": torch.mul,
@@ -95,4 +123,8 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
     "greater": torch.gt,
     "select": torch.where,
     "surrogate": _surrogate,
+    "not_above_zero": lambda x: x <= 0,
+    "tanh_slope": lambda y: 1 - y * y,
+    "sigmoid_slope": lambda y: y * (1 - y),
 }
+"""The meaning of each operation."""

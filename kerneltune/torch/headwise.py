@@ -10,9 +10,8 @@ import torch
 from torch.nn import functional
 
 from kerneltune.errors import InputError, nearest
-from kerneltune.inputs.descriptions import discover
 from kerneltune.inputs.equation_cell import EquationCell
-from kerneltune.torch.equations import named
+from kerneltune.torch.equations import named, recurrent_cell
 from kerneltune.torch.fitting import Fixed
 from kerneltune.torch.launching import Launcher
 from kerneltune.torch.rnn import recurrence
@@ -54,7 +53,7 @@ class HeadwiseRNN(Fixed, torch.nn.Module):  # type: ignore[misc] # torch has no 
     ) -> None:
         super().__init__()
         self.cell = named(cell)
-        self.spec = discover().cell(self.cell).spec
+        self.spec = recurrent_cell(self.cell).spec
         self.input_size, self.heads, self.head_dim = input_size, heads, head_dim
         self.options = dict(options or {})
         for name in self.options:

@@ -10,10 +10,11 @@ from __future__ import annotations
 import warnings
 from functools import cache
 from types import ModuleType
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import torch
 
+from kerneltune.inputs.equation_cell import EquationCell
 from kerneltune.inputs.scan_descriptions import discover_scans
 from kerneltune.running.diagonal_reference import CHECKPOINT_STEPS
 
@@ -95,6 +96,10 @@ def newton(
 def functions_of(cell: str) -> tuple[ModuleType, int]:
     """The cell's reference with torch's functions in it, and how many states it has."""
     known = discover_scans().cell(cell)
+    if isinstance(known, EquationCell):
+        from kerneltune.torch.scan_equations import ScanEquations
+
+        return cast("ModuleType", ScanEquations(known.derivation)), len(known.spec.states)
     module = known.reference_module()
     torch_functions = {
         "sigmoid": torch.sigmoid,

@@ -14,8 +14,9 @@ import torch
 from torch.autograd.function import FunctionCtx
 
 from kerneltune.errors import InputError
-from kerneltune.inputs.descriptions import CellSpec, discover
+from kerneltune.inputs.descriptions import CellSpec
 from kerneltune.inputs.problem import Problem
+from kerneltune.torch.equations import recurrent_cell
 from kerneltune.torch.launching import Launcher, launcher, request
 from kerneltune.torch.native import Extras, is_native, native_recurrence, say_once
 from kerneltune.torch.precision import autocast_of_cell
@@ -37,7 +38,7 @@ _LIBRARY.define(
 @cache
 def spec_of(cell: str) -> CellSpec:
     """The description of a cell that is shipped."""
-    return discover().cell(cell).spec
+    return recurrent_cell(cell).spec
 
 
 @cache

@@ -19,9 +19,11 @@ from torch.autograd.function import FunctionCtx
 
 from kerneltune.compiling.scan_arguments import INPUTS, OUTPUTS
 from kerneltune.errors import InputError, nearest
-from kerneltune.inputs.descriptions import Cell
-from kerneltune.inputs.scan_descriptions import discover_scans
+from kerneltune.inputs.descriptions import MARK, Cell
+from kerneltune.inputs.equation_cell import EquationCell
+from kerneltune.inputs.scan_descriptions import ScanCell, discover_scans, is_nonlinear
 from kerneltune.running.scan_arrays import state_width, widths_of
+from kerneltune.torch.equations import named as named_cell
 from kerneltune.torch.placed import are_placed, over_mesh
 from kerneltune.torch.scan_cpu import backward_on_cpu, forward_on_cpu
 from kerneltune.torch.scan_direct import is_direct, run
@@ -115,7 +117,7 @@ operator.register_autograd(_differentiate, setup_context=_remember)
 
 
 def scan(
-    cell: str,
+    cell: str | EquationCell,
     *inputs: torch.Tensor,
     initial: torch.Tensor | None = None,
     lengths: torch.Tensor | None = None,
@@ -127,7 +129,8 @@ def scan(
     """A cell over all steps; gradients flow to its inputs and to `initial`.
 
     Args:
-        cell: `linear`, `mingru` or `minlstm`; `complex` and `matrix2` are there by `linear_recurrence`.
+        cell: `linear`, `mingru` or `minlstm`; or the file of the equations of a cell that is linear in its
+            state, or a `kerneltune.Cell`. `complex` and `matrix2` are there by `linear_recurrence`.
         inputs: What the cell reads, `[B, T, D]` each, of one dtype: bf16, fp16 or float32. Channels should
             lie side by side, or they are copied; batch rows and steps may lie anywhere.
         initial: h before the first step, `[B, D]`, or before that of each sequence, `[N, D]`; zeros if not
@@ -145,6 +148,7 @@ def scan(
         h after each step, `[B, T, D]`, and after the last, `[B, D]` or `[N, D]` in float32. Raises
         `InputError` for tensors that do not fit each other.
     """
+    cell = named_cell(cell)
     options = Options(initial, lengths, resets, cu_seqlens, reverse)
     if not torch.compiler.is_compiling():  # else the operator's fake checks, which compilers do not trace
         if are_placed(inputs):
@@ -217,12 +221,21 @@ def _of_pairs(
 
 
 def _check(name: str, inputs: Sequence[torch.Tensor], options: Options) -> None:
-    cells = discover_scans().cells
-    if name not in cells:
-        raise InputError(f"unknown scan '{name}': {nearest(name, cells)}")
-    if cells[name].constants()["nonlinear"]:
-        raise InputError(f"{name} has weights of its own: call kerneltune.torch.diagonal.diagonal")
-    check_tensors(cells[name], inputs, options)
+    cell = scan_cell(name)
+    if is_nonlinear(cell):
+        raise InputError(f"{cell.spec.name} is not linear in its state: call kerneltune.torch.diagonal")
+    check_tensors(cell, inputs, options)
+
+
+def scan_cell(name: str) -> ScanCell:
+    """A scan's cell by its name, or by the key of its equations."""
+    kernels = discover_scans()
+    if name not in kernels.cells and MARK not in name:
+        raise InputError(f"unknown scan '{name}': {nearest(name, kernels.cells)}")
+    cell = kernels.cell(name)
+    if not isinstance(cell, ScanCell):
+        raise InputError(f"{cell.spec.name} has R h: it is for kerneltune.torch.recurrence and Recurrent")
+    return cell
 
 
 def check_tensors(cell: Cell, inputs: Sequence[torch.Tensor], options: Options) -> None:

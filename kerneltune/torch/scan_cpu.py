@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from functools import cache
+from typing import TYPE_CHECKING
+
 import numpy as np
 import torch
 from torch.nn import functional
 
+from kerneltune.inputs.equation_cell import EquationCell
+from kerneltune.inputs.scan_descriptions import discover_scans
 from kerneltune.running.minimal_cpu import Steps, minimal_scan
 from kerneltune.running.scan_cpu import CHANNELS_AT_ONCE, JOBS, linear_scan
 from kerneltune.torch.scan_options import Options
+
+if TYPE_CHECKING:
+    from kerneltune.torch.scan_equations import ScanEquations
 
 PART = 1 << 20  # numbers of an array that are computed at once
 
@@ -148,6 +156,17 @@ def _logit_of_a(cell: str, inputs: list[torch.Tensor]) -> torch.Tensor:
     return functional.logsigmoid(inputs[0]).sub_(functional.logsigmoid(inputs[1]))
 
 
+@cache
+def _equations(cell: str) -> ScanEquations | None:
+    """The functions of a cell of equations; None for any other."""
+    found = discover_scans().cell(cell)
+    if not isinstance(found, EquationCell):
+        return None
+    from kerneltune.torch.scan_equations import ScanEquations
+
+    return ScanEquations(found.derivation)
+
+
 def coefficients(cell: str, inputs: list[torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
     """A and b of h' = a h + b; those of channels of two numbers as matrices and pairs."""
     if cell == "linear":
@@ -158,6 +177,9 @@ def coefficients(cell: str, inputs: list[torch.Tensor]) -> tuple[torch.Tensor, t
             return inputs[0].unflatten(-1, (-1, 2, 2)), b
         real, imaginary = inputs[0].unflatten(-1, (-1, 2)).unbind(-1)
         return torch.stack([real, -imaginary, imaginary, real], -1).unflatten(-1, (2, 2)), b
+    if derived := _equations(cell):
+        a, b = derived.coefficients(inputs)
+        return a, b
     a = _logit_of_a(cell, inputs).sigmoid_()
     return a, (1.0 - a).mul_(
         _candidate(inputs[-1])
@@ -170,6 +192,8 @@ def _gradients(
     """By the inputs, from h before each step and the whole gradient by h after it."""
     if cell == "linear":
         return [whole * before, whole]
+    if derived := _equations(cell):
+        return list(derived.backward(inputs, (), (before,), (whole,))[1])
     logit, n = _logit_of_a(cell, inputs), inputs[-1]
     a, rest = torch.sigmoid(logit), torch.sigmoid(-logit)
     by_logit = whole * (before - _candidate(n)) * a * rest

@@ -1,23 +1,28 @@
-"""Layers of scans, and the block that stacks them.
+"""Layers of scans and of diagonal cells, and the block that stacks them.
 
-from kerneltune.torch import LinearRecurrence, MinGRU, MinimalBlock
+from kerneltune.torch import DiagonalGRU, MinGRU, ScanLayer
 
 layer = MinGRU(512, 1024).to("cuda", torch.bfloat16)
-output, last = layer(x)                       # x [B, T, 512] -> [B, T, 1024]
+output, last = layer(x)                       # x [B, T, 512] -> [B, T, 1024]; last is [B, 1024], float32
+layer = ScanLayer("mine.cell", 512, 1024)     # of equations
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch.nn import functional
 
 from kerneltune.errors import InputError
-from kerneltune.inputs.scan_descriptions import discover_scans
+from kerneltune.inputs.equation_cell import EquationCell
+from kerneltune.running.scan_arrays import state_width
+from kerneltune.torch.diagonal import diagonal
+from kerneltune.torch.equations import equations_of, make_known, named
 from kerneltune.torch.fitting import Fixed
 from kerneltune.torch.placed import mapped
-from kerneltune.torch.scan import scan
+from kerneltune.torch.scan import scan, scan_cell
 
 
 class _Projected(Fixed, torch.nn.Module):  # type: ignore[misc] # torch has no types here
@@ -38,7 +43,7 @@ class _Projected(Fixed, torch.nn.Module):  # type: ignore[misc] # torch has no t
         if heads < 1 or input_size % heads or hidden_size % heads:
             raise InputError(f"heads is {heads}: it must divide {input_size} and {hidden_size}")
         self.hidden_size, self.heads = hidden_size, heads
-        self.gates = len(discover_scans().cell(self.cell).spec.gates)
+        self.gates = len(scan_cell(self.cell).spec.gates)
         self.projection: torch.nn.Module
         if heads == 1:
             self.projection = torch.nn.Linear(input_size, self.gates * hidden_size, bias=bias)
@@ -103,12 +108,101 @@ class LinearRecurrence(_Projected):
         return a, (b * torch.sqrt(rest * (2.0 - rest) + 1e-6)).to(b.dtype)
 
 
+class ScanLayer(_Projected):
+    """A scan of any cell with its projection: of a cell's name, of equations, or of a `kerneltune.Cell`.
+
+    Args:
+        cell: The cell, linear or diagonal.
+        input_size: Features of x.
+        hidden_size: Channels of h.
+        heads: As for the other layers.
+        bias: Whether the projection has one.
+        parallel: As for `diagonal`.
+
+    Attributes:
+        projection: From x to the cell's inputs, side by side.
+        recurrent: The weights of each channel, `[W, hidden_size]`; None for a cell without.
+    """
+
+    FIXED = _Projected.FIXED | {"cell"}
+
+    def __init__(
+        self,
+        cell: str | EquationCell,
+        input_size: int,
+        hidden_size: int,
+        *,
+        heads: int = 1,
+        bias: bool = True,
+        parallel: str | None = None,
+    ) -> None:
+        name = named(cell)
+        known = scan_cell(name)
+        if state_width(known) > 1:
+            raise InputError(f"the channels of {name} are pairs: call kerneltune.torch.linear_recurrence")
+        self.__dict__["cell"] = name
+        super().__init__(input_size, hidden_size, heads=heads, bias=bias)
+        self.nonlinear, self.parallel, self._equations = known.nonlinear, parallel, equations_of(name)
+        count = len(known.spec.weights)
+        weights = torch.nn.Parameter(0.5 * torch.randn(count, hidden_size)) if count else None
+        self.register_parameter("recurrent", weights)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Make the equations known in the process that loads the layer."""
+        make_known(state.get("_equations"))
+        super().__setstate__(state)
+
+    def forward(
+        self, x: torch.Tensor, initial: torch.Tensor | None = None, **options: Any
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """H after each step, `[B, T, hidden_size]`, and the last states, from x `[B, T, input_size]`.
+
+        The last states of a linear cell are `[B, hidden_size]`, of a diagonal one `[S, B, hidden_size]`.
+        Options are those of `scan` or `diagonal`.
+        """
+        if not self.nonlinear:
+            return super().forward(x, initial, **options)
+        parts = mapped(self.projection, x).chunk(self.gates, dim=-1)
+        given = {"parallel": self.parallel, "weights": self.recurrent, **options}
+        found: tuple[torch.Tensor, torch.Tensor] = diagonal(self.cell, *parts, initial=initial, **given)
+        return found
+
+    def extra_repr(self) -> str:
+        """The cell."""
+        return self._equations[0] if self._equations else self.cell
+
+
+class _Diagonal(ScanLayer):
+    """The base of the layers of one diagonal cell; arguments are `ScanLayer`'s without the cell."""
+
+    def __init__(self, input_size: int, hidden_size: int, **options: Any) -> None:
+        super().__init__(type(self).cell, input_size, hidden_size, **options)
+
+
+class DiagonalGRU(_Diagonal):
+    """The diagonal GRU: z and r of x and u h, n = tanh(x + u r h), h' = (1 - z) h + z n."""
+
+    cell = "diag_gru"
+
+
+class DiagonalLSTM(_Diagonal):
+    """The diagonal LSTM with coupled input and forget gates and peepholes."""
+
+    cell = "diag_lstm"
+
+
+class DiagonalSLSTM(_Diagonal):
+    """The diagonal sLSTM (xLSTM), with an exponential input gate."""
+
+    cell = "diag_slstm"
+
+
 class MinimalBlock(torch.nn.Module):  # type: ignore[misc] # torch has no types here
     """Convolution, scan and MLP of "Were RNNs all we needed?", each with a norm ahead and a bypass.
 
     Args:
         size: Features.
-        layer: The scan's class, such as `MinGRU`.
+        layer: Makes the scan from its sizes, such as `MinGRU`, or `partial(ScanLayer, "mine.cell")`.
         expansion: Channels of the scan, and features inside the MLP, in multiples of `size`.
         kernel: Steps that the convolution sees: this one and those before it.
         dropout: Of each branch.
@@ -117,7 +211,7 @@ class MinimalBlock(torch.nn.Module):  # type: ignore[misc] # torch has no types 
     def __init__(
         self,
         size: int,
-        layer: type[_Projected] = MinGRU,
+        layer: Callable[[int, int], torch.nn.Module] = MinGRU,
         *,
         expansion: int = 2,
         kernel: int = 4,

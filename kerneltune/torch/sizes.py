@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from kerneltune.errors import InputError
-from kerneltune.inputs.descriptions import discover
 from kerneltune.inputs.equation_cell import EquationCell
+from kerneltune.torch.equations import recurrent_cell
 from kerneltune.torch.ragged import FAR
 
 
@@ -50,7 +50,7 @@ def kind_of(cell: str) -> Kind:
     """The kind of a cell by its name, or of equations by the key under which this process knows them."""
     if cell in KINDS:
         return KINDS[cell]
-    found = discover().cell(cell)
+    found = recurrent_cell(cell)
     if not isinstance(found, EquationCell):
         raise InputError(f"the layers know no cell '{cell}' but by its equations")
     from kerneltune.cells.keeping import keeping

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import kerneltune
-from kerneltune.cli.main import app
+from kerneltune.cli.main import app, with_folders
 from kerneltune.compiling.source import translation_unit
 from kerneltune.errors import InputError
 from kerneltune.inputs.descriptions import discover
@@ -54,6 +54,19 @@ def test_a_path_from_the_current_folder_is_the_same_file(
     monkeypatch.chdir(coupled.parent)
     done = run("tile", "coupled.cell", *SIZES, "--json")
     assert json.loads(done.stdout)["candidates"][0]["problem"]["cell"] == str(coupled)
+
+
+@pytest.mark.parametrize("command", ["tune", "compile"])
+def test_a_file_of_equations_is_no_folder_of_a_kernel(
+    command: str, coupled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wherever it lies, and whatever options there are; only a folder of that name is one."""
+    monkeypatch.chdir(coupled.parent)
+    for path in (coupled, coupled.relative_to(Path.cwd()), Path("nowhere.cell"), Path("no", "where.cell")):
+        for options in ([], ["--gpu", "h100_sxm"], SIZES):
+            assert with_folders([command, str(path), *options]) == [command, str(path), *options]
+    Path("folder.cell").mkdir()
+    assert with_folders([command, "folder.cell"])[0] == f"{command}-kernel"
 
 
 def test_what_is_wrong_is_said_with_its_place(tmp_path: Path) -> None:

@@ -134,5 +134,5 @@ def test_what_does_not_fit_is_refused() -> None:
         diagonal("diag_gru", *x, weights=weights, initial=torch.zeros(2, 4))
     with pytest.raises(InputError, match="unknown parallel"):
         diagonal("diag_gru", *x, weights=weights, parallel="newtons")
-    with pytest.raises(InputError, match="weights of its own"):
+    with pytest.raises(InputError, match="is not linear in its state"):
         scan("diag_gru", *x)

@@ -1,8 +1,13 @@
-"""Drawn cells: random graphs of up to 6 gates and 3 states, of all functions."""
+"""Drawn cells: random graphs of up to 6 gates and 3 states, of all functions.
+
+python tests/kerneltune/stand_ins/drawn_cells.py COUNT FOLDER     writes so many files
+"""
 
 from __future__ import annotations
 
 import random
+import sys
+from pathlib import Path
 
 ONE = [
     "sigmoid({})",
@@ -86,3 +91,14 @@ class DrawnCell:
             if not last:
                 self._known.append(f"{state}'")
         return lines
+
+
+def main(count: str, folder: str) -> None:
+    """Write cells as files."""
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    for seed in range(int(count)):
+        Path(folder, f"drawn_{seed}.cell").write_text(DrawnCell(seed, weights=False).text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
