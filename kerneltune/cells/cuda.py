@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from kerneltune.cells.cuda_terms import Terms
 from kerneltune.cells.derivation import Derivation
-from kerneltune.cells.graph import CONDITIONS, Node
+from kerneltune.cells.graph import CONDITIONS, Node, behind
 
 STRUCT = "DerivedCell"
 
@@ -30,9 +30,13 @@ def _constants(derivation: Derivation) -> list[str]:
     }
     if derivation.equations.weights:
         numbers["weights"] = len(derivation.equations.weights)
-    separate = str(derivation.separate_gradients).lower()
+    flags = {
+        "separate_gradients": derivation.separate_gradients,
+        "reads_hidden": any(n.op == "before" and n.value == 0 for n in behind(derivation.equations.after)),
+    }
     found = [f"static constexpr int {name} = {value};" for name, value in numbers.items()]
-    return [*found, f"static constexpr bool separate_gradients = {separate};", ""]
+    found += [f"static constexpr bool {name} = {str(value).lower()};" for name, value in flags.items()]
+    return [*found, ""]
 
 
 def _adds_input(derivation: Derivation) -> list[str]:

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 from kerneltune.compiling.compile import Compiled, Compiler
 from kerneltune.errors import CompilationError, InfeasibleError
+from kerneltune.tiling.candidate import Candidate
 from kerneltune.tiling.space import TilingSpace
 
 MAX_ROUNDS = 12
 SLACK_STEP = 8  # registers of a thread are allocated in steps of 8
+MOST_SLACK = 1024  # four times what a thread can have
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,8 @@ def settle(
             the loop does not end.
     """
     turns: list[Tightening] = []
+    last: object = None
+    repeated = 0
     for _ in range(MAX_ROUNDS + 1):
         try:
             with solving or nullcontext():
@@ -72,12 +76,45 @@ def settle(
             raise CompilationError(
                 f"{candidate.strategy}: {'; '.join(broken)}: its constraint file and its kernel disagree"
             )
-        slack = max(SLACK_STEP, -(-excess // SLACK_STEP) * SLACK_STEP)
+        # The same tiling spills as before, whatever it is given: twice as much.
+        repeated = repeated + 1 if (candidate.parameters, broken) == last else 0
+        last = candidate.parameters, broken
+        slack = max(SLACK_STEP << repeated, -(-excess // SLACK_STEP) * SLACK_STEP)
+        with solving or nullcontext():
+            slack = _least_other(space, candidate, slack)
         turns.append(Tightening(candidate.strategy, broken, slack, candidate.cycles))
         space = space.tightened(candidate.strategy, slack)
     raise CompilationError(
         "\n".join([f"no tiling within its predictions after {MAX_ROUNDS} rounds", *_history(turns)])
     )
+
+
+def _least_other(space: TilingSpace, candidate: Candidate, slack: int) -> int:
+    """The least slack from this one on with which other code comes out, or nothing fits.
+
+    A tiling that spills with all registers that it can have is the best one for many steps of slack.
+    """
+
+    def is_other(more: int) -> bool:
+        try:
+            return _code(space.tightened(candidate.strategy, more).best()) != _code(candidate)
+        except InfeasibleError:
+            return True
+
+    same, other = 0, slack
+    while not is_other(other):
+        same, other = other, 2 * other
+        if other > MOST_SLACK:
+            raise CompilationError(f"{candidate.strategy}: its constraint file bounds no registers")
+    while same and other - same > SLACK_STEP:
+        middle = (same + other) // 2 // SLACK_STEP * SLACK_STEP
+        same, other = (same, middle) if is_other(middle) else (middle, other)
+    return other
+
+
+def _code(candidate: Candidate) -> object:
+    """What the machine code depends on."""
+    return candidate.strategy, candidate.registers, dict(candidate.parameters)
 
 
 def _history(turns: list[Tightening]) -> list[str]:

@@ -75,10 +75,11 @@ class LayerCase:
                 *_gradient_pairs(results, self.expected, dtype, at_a_time),
                 *self._weight_pairs(results),
             ]
-            return judged(iter(pairs), GRADIENT_TOLERANCE[dtype])
-        verdict = judged(_state_pairs(results["states"], self.expected, dtype, at_a_time), TOLERANCE[dtype])
+            return judged(iter(pairs), GRADIENT_TOLERANCE[dtype], dtype=dtype)
+        states = _state_pairs(results["states"], self.expected, dtype, at_a_time)
+        verdict = judged(states, TOLERANCE[dtype], dtype=dtype)
         if self.problem.direction == "training":
-            return judged(self._saved_pairs(results), verdict.tolerance, verdict)
+            return judged(self._saved_pairs(results), verdict.tolerance, verdict, dtype=dtype)
         return verdict
 
     def _weight_pairs(self, results: Arrays) -> Iterator[Pair]:

@@ -81,7 +81,7 @@ class ScanCase:
     def judge(self, results: Arrays) -> Verdict:
         """Hold the sample against the float64 reference; of the rest, every number must be one."""
         tolerance = DIAGONAL_TOLERANCE if self._nonlinear else TOLERANCE
-        verdict = judged(self._pairs(results), tolerance[self.problem.dtype])
+        verdict = judged(self._pairs(results), tolerance[self.problem.dtype], dtype=self.problem.dtype)
         return Verdict(verdict.relative_error, verdict.tolerance, self._unwritten(results))
 
     @property

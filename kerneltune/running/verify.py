@@ -20,6 +20,8 @@ Pair: TypeAlias = Iterable[tuple[NDArray[Any], NDArray[Any]]]
 TOLERANCE = {"bf16": 5e-3, "fp16": 2e-3, "fp32": 1e-5, "tf32": 1e-3}
 # For gradients, which are rounded at every step too, and computed from values saved in 16 bits.
 GRADIENT_TOLERANCE = {"bf16": 1.2e-2, "fp16": 2e-3, "fp32": 3e-5, "tf32": 3e-3}
+# The least normal number of a storage type in which gradients come below it; those of the others do not.
+LEAST_NORMAL = {"fp16": 2.0**-14}
 
 
 @dataclass(frozen=True)
@@ -49,20 +51,32 @@ def compare(states: Bits, reference: Wide, dtype: str) -> Verdict:
     """Compare a kernel's states with the reference: h of every step, the other states after the last."""
     parts = [(states[0, 1:], reference[0, 1:]), (states[1:, -1:], reference[1:, -1:])]
     pairs = ([(decode(np.ascontiguousarray(bits), dtype), expected)] for bits, expected in parts)
-    return judged(pairs, TOLERANCE[dtype])
+    return judged(pairs, TOLERANCE[dtype], dtype=dtype)
 
 
-def judged(pairs: Iterable[Pair], tolerance: float, so_far: Verdict | None = None) -> Verdict:
-    """The verdict on pairs of results and expected values, both in blocks, added to an earlier one."""
+def judged(
+    pairs: Iterable[Pair], tolerance: float, so_far: Verdict | None = None, *, dtype: str = ""
+) -> Verdict:
+    """The verdict on pairs of results and expected values, both in blocks.
+
+    Args:
+        pairs: They.
+        tolerance: The largest relative error of a right result.
+        so_far: An earlier verdict that this one is added to.
+        dtype: The storage type. The error of an array is relative to one of its least normal numbers at
+            least: below that it holds fewer and fewer bits, and at last zeros.
+    """
     worst = so_far.relative_error if so_far else 0.0
     unwritten = so_far.unwritten if so_far else 0
     for pair in pairs:
-        off = norm = 0.0
+        off, norm, count = 0.0, 0.0, 0
         for got, expected in pair:
             unwritten += int(np.count_nonzero(np.isnan(got)))
             difference, wanted = (got - expected).ravel(), expected.ravel()
             off += float(difference @ difference)
             norm += float(wanted @ wanted)
-        error = math.sqrt(off) / max(math.sqrt(norm), 1e-30) if math.isfinite(off) else math.inf
+            count += wanted.size
+        size = max(math.sqrt(norm), LEAST_NORMAL.get(dtype, 0.0) * math.sqrt(count), 1e-30)
+        error = math.sqrt(off) / size if math.isfinite(off) else math.inf
         worst = max(worst, error)
     return Verdict(worst, tolerance, unwritten)

@@ -16,6 +16,7 @@ from emulator.passes import check_case
 from test_diagonal_emulated import drawn_candidate
 from test_scans_emulated import check
 
+from kerneltune.cells.structure import Structure
 from kerneltune.inputs.descriptions import Kernels, discover
 from kerneltune.inputs.equation_cell import EquationCell
 from kerneltune.inputs.hardware import load_profile
@@ -40,11 +41,28 @@ def with_cell(cell: EquationCell) -> Kernels:
 def test_drawn_cells_are_right(emulator: Emulator, number: int) -> None:
     cell = EquationCell.of_text("drawn", DrawnCell(number, weights=False).text, "drawn.cell")
     kernels, draw = with_cell(cell), random.Random(number)
+    exact = [name for name in Structure(cell.derivation.equations).strategies if name in STRATEGIES]
     for direction in PASSES:
-        dtype = draw.choice(["bf16", "fp16", "fp32"])
-        problem = Problem("drawn", 2, 16 * draw.randint(1, 2), draw.randint(1, 9), dtype, 3, direction)
-        space = TilingSpace(problem, GPU, kernels, draw.choice(["block", "cluster"]))
+        strategy = draw.choice(exact)
+        dtype = draw.choice(KERNELS.strategies[strategy].spec.dtypes)
+        shape = (2, 16 * draw.randint(1, 2)) if strategy in ("block", "cluster", "product") else (1, 64)
+        problem = Problem("drawn", *shape, draw.randint(1, 9), dtype, 3, direction)
+        space = TilingSpace(problem, GPU, kernels, strategy)
         check_case(emulator, kernels, GPU, space.best(), [number])
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_step_that_reads_a_state_which_its_gradients_do_not(emulator: Emulator, strategy: str) -> None:
+    """As a sum, a product with a constant and a side of a comparison; R h of a step is one gate's alone."""
+    equations = """
+        h' = tanh(R.a + z + 0.5 * h - 0.3 * c + min(h, W.a))
+        c' = 0.5 * c + 0.25 * h + tanh(W.b)
+    """
+    cell = EquationCell("reading", gates="a b z", states="h c", equations=equations)
+    kernels = with_cell(cell)
+    for direction in ("forward", "training"):
+        problem = Problem("reading", 1, 64, 5, "fp16", 4, direction)
+        check_case(emulator, kernels, GPU, TilingSpace(problem, GPU, kernels, strategy).best(), [1, 2])
 
 
 @pytest.mark.parametrize(("strategy", "direction"), one_each(STRATEGIES, PASSES))

@@ -9,6 +9,7 @@ struct ElmanTanhCell : SingleState {
   static constexpr int gates = 1;
   static constexpr int saved_values = 1;  // the slope of tanh: an h near 1 in 16 bits has lost it
   static constexpr int hidden_read = -1;
+  static constexpr bool reads_hidden = false;
   static constexpr bool separate_gradients = false;
 
   static constexpr __host__ __device__ bool adds_input(int) { return true; }

@@ -9,6 +9,7 @@ struct ElmanReluCell : SingleState {
   static constexpr int gates = 1;
   static constexpr int saved_values = 0;
   static constexpr int hidden_read = 1;  // the backward pass reads h after the step
+  static constexpr bool reads_hidden = false;
   static constexpr bool separate_gradients = false;
 
   static constexpr __host__ __device__ bool adds_input(int) { return true; }

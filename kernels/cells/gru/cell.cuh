@@ -8,9 +8,10 @@
 namespace kerneltune {
 
 struct GruCell : SingleState {
-  static constexpr int gates = 3;                   // r, z, n
-  static constexpr int saved_values = 4;            // r, z, n after activation, and R_n h + b_n
-  static constexpr int hidden_read = 0;             // the backward pass reads h before the step
+  static constexpr int gates = 3;         // r, z, n
+  static constexpr int saved_values = 4;  // r, z, n after activation, and R_n h + b_n
+  static constexpr int hidden_read = 0;   // the backward pass reads h before the step
+  static constexpr bool reads_hidden = true;
   static constexpr bool separate_gradients = true;  // R_n h + b_n is multiplied by r, W_n x is not
 
   // W x of n is added after the multiplication by the reset gate.

@@ -5,12 +5,13 @@
 namespace kerneltune {
 
 struct LstmCell {
-  static constexpr int gates = 4;                    // i, f, z, o
-  static constexpr int states = 2;                   // h, c
-  static constexpr int saved_values = 4;             // i, f, z, o after activation
-  static constexpr int saved_states = 1;             // c
-  static constexpr int carried = 2;                  // gradients by h (not through R) and by c
-  static constexpr int hidden_read = -1;             // the backward pass does not read h
+  static constexpr int gates = 4;         // i, f, z, o
+  static constexpr int states = 2;        // h, c
+  static constexpr int saved_values = 4;  // i, f, z, o after activation
+  static constexpr int saved_states = 1;  // c
+  static constexpr int carried = 2;       // gradients by h (not through R) and by c
+  static constexpr int hidden_read = -1;  // the backward pass does not read h
+  static constexpr bool reads_hidden = false;
   static constexpr bool separate_gradients = false;  // the gradients by W x and by R h + b are the same
 
   // Whether W x of this gate is added to R h, so that an accumulator may start from W x.

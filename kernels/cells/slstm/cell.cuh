@@ -16,6 +16,7 @@ struct SlstmCell {
   // Gradients by h (not through R), by c, by n, and by the maximum m.
   static constexpr int carried = 4;
   static constexpr int hidden_read = -1;
+  static constexpr bool reads_hidden = false;
   static constexpr bool separate_gradients = false;
 
   static constexpr __host__ __device__ bool adds_input(int) { return true; }

@@ -8,11 +8,17 @@
 
 namespace kerneltune {
 
+// Whether a step reads h before it, other than through R h. A cell that does not say so may.
+template <class Cell, class = void>
+constexpr bool reads_hidden_of = true;
+template <class Cell>
+constexpr bool reads_hidden_of<Cell, decltype(static_cast<void>(Cell::reads_hidden))> = Cell::reads_hidden;
+
 template <class Cell, class Tiling>
 __device__ __forceinline__ void product_forward(const ForwardArguments& arguments) {
   using Scalar = typename Tiling::Scalar;
   constexpr int units = Tiling::lane_units, gates = Cell::gates, dim = Tiling::head_dim;
-  constexpr int first = Cell::hidden_read >= 0 ? 0 : 1;  // of the states that are carried
+  constexpr int first = reads_hidden_of<Cell> ? 0 : 1;  // of the states that are carried
   const UnitsOfThread<Tiling> mine(arguments.batch, arguments.heads);
   if (!mine.present()) return;
   const int step = arguments.step;

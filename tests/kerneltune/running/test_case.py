@@ -12,6 +12,7 @@ from kerneltune.compiling.halffloat import decode, encode
 from kerneltune.inputs.descriptions import discover
 from kerneltune.inputs.problem import Problem
 from kerneltune.running.case import LayerCase, random_case
+from kerneltune.running.verify import judged
 
 KERNELS = discover()
 Results = dict[str, np.ndarray[Any, Any]]
@@ -83,3 +84,12 @@ def test_arguments_are_packed_in_the_order_of_the_struct(direction: str) -> None
     assert {name: int(values[name]) for name in fields} == {**addresses, **sizes}
     (empty,) = np.frombuffer(packed(problem, {}), layout)
     assert not any(empty[name] for name in fields if name not in sizes)
+
+
+def test_numbers_that_fp16_does_not_hold_are_no_error() -> None:
+    """A gradient that vanished is 0 in fp16, and not in bf16."""
+    tiny, large = np.full((2, 50), 1e-9), np.full((2, 50), 1e-3)
+    assert judged([[(0 * tiny, tiny)]], 2e-3, dtype="fp16").right
+    assert not judged([[(0 * tiny, tiny)]], 2e-3, dtype="bf16").right
+    assert not judged([[(tiny, large)]], 2e-3, dtype="fp16").right
+    assert not judged([[(large, tiny)]], 2e-3, dtype="fp16").right

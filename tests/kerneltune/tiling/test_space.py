@@ -162,6 +162,17 @@ def test_the_loop_changes_the_tiling_where_registers_run_out(tmp_path: Path, ech
     assert settled.compiled.report.broken_promises() == []
 
 
+def test_a_tiling_that_spills_with_all_its_registers_is_left(tmp_path: Path, echo_space: TilingSpace) -> None:
+    """Many steps of slack change neither it nor its registers."""
+    needed = "needed := 24 + held + register_slack\nneeded <= max_registers_per_thread\nregisters := 48"
+    kernels = rewritten(tmp_path, echo_space.kernels, ("registers := 24 + held + register_slack", needed))
+    space = replace(echo_space, kernels=kernels)
+    settled = settle(space, Compiler(kernels, space.profile))
+    assert 1 <= len(settled.tightenings) <= 2
+    assert settled.compiled.candidate.parameters["held"] < 64
+    assert settled.compiled.report.broken_promises() == []
+
+
 def test_the_loop_says_when_nothing_is_left(tmp_path: Path, echo_space: TilingSpace) -> None:
     kernels = rewritten(
         tmp_path,
