@@ -82,6 +82,8 @@ def _layer_again(
         first = torch.stack(fills)
     recurrent = weights.recurrent.view(heads, layer.gates, layer.dim, layer.dim)
     bias = weights.bias.view(heads, layer.gates, layer.dim)
+    if weights.units is not None:
+        bias = torch.cat([bias, weights.units], dim=1)
     output, last = native_recurrence(layer.cell, product, recurrent, bias, first)
     outputs, ends = [], []
     for d in ways:

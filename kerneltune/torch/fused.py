@@ -54,6 +54,7 @@ def layer_of(kind: Kind, sizes: Sizes, tf32: bool) -> Layer:
         bias=sizes.bias,
         separate=spec_of(kind.cell).separate_gradients,
         tf32=tf32,
+        sums=spec_of(kind.cell).weight_sums,
     )
 
 
@@ -87,7 +88,8 @@ class Calls:
 
     def passes(self, plan: Plan, data: torch.Tensor, training: bool) -> Passes:
         """How its passes run: layers side by side, or one after another; likewise."""
-        if plan.layers == 1 or plan.layer.directions == 2 or plan.dropout or not isinstance(plan.rows, Even):
+        side_by_side = plan.layers > 1 and plan.layer.directions == 1 and not plan.layer.sums
+        if not side_by_side or plan.dropout or not isinstance(plan.rows, Even):
             return plan
         key = plan, data.dtype, training
         found = self._passes.get(key)
@@ -116,7 +118,7 @@ def takes(stack: Stack) -> bool:
     """Whether `run` can run this stack on kernels."""
     sizes = stack.sizes
     plain = not (sizes.proj_size or sizes.recurrent_dropout or sizes.layer_norm or sizes.zoneout)
-    plain = plain and not (stack.kind.weights or stack.options or stack.runs_on)
+    plain = plain and not (stack.options or stack.runs_on)
     return plain and not sizes.head_dim % 8 and not torch._C._are_functorch_transforms_active()
 
 

@@ -31,6 +31,7 @@ class Layer:
         bias: Whether there are biases.
         separate: Whether the two biases act apart, as a GRU's do.
         tf32: Whether float32 products may be computed in TF32.
+        sums: Of each weight of a unit, where its gradient comes from; see `CellSpec.weight_sums`.
     """
 
     cell: str
@@ -43,6 +44,7 @@ class Layer:
     bias: bool
     separate: bool
     tf32: bool
+    sums: tuple[tuple[int, int, bool], ...] = ()
 
     @property
     def options(self) -> tuple[Any, ...]:
@@ -62,7 +64,7 @@ class Layer:
     @property
     def parameters(self) -> int:
         """Number of parameters of one direction."""
-        return 4 if self.bias else 2
+        return (4 if self.bias else 2) + bool(self.sums)
 
     def by_units(self, rows: torch.Tensor) -> torch.Tensor:
         """Rows of a matrix from torch's order to the gates of a unit side by side."""
@@ -93,6 +95,7 @@ class Weights:
         recurrent: R of all directions' heads, `[H, G, D, D]` as `[H * G * D, D]`.
         bias: `[H, G, D]` as `[H * G * D]`.
         by_gate: Whether rows of W are in torch's order, gate after gate, and W x is put in order.
+        units: The weights of single units, `[H, P, D]` of all directions' heads, or None.
     """
 
     into: list[torch.Tensor]
@@ -100,6 +103,12 @@ class Weights:
     recurrent: torch.Tensor
     bias: torch.Tensor
     by_gate: bool = False
+    units: torch.Tensor | None = None
+
+    @property
+    def of_units(self) -> dict[str, torch.Tensor]:
+        """The weights of single units by the name of the kernels' argument, if there are any."""
+        return {} if self.units is None else {"weights": self.units}
 
 
 def weights_of(layer: Layer, parameters: Parameters, dtype: torch.dtype, rows: int | None = None) -> Weights:
@@ -126,7 +135,10 @@ def weights_of(layer: Layer, parameters: Parameters, dtype: torch.dtype, rows: i
     else:
         bias = _joined([layer.by_head(one[2] + one[3]) for one in each])
     recurrent = _joined([layer.by_head(one[1]) for one in each])
-    return Weights(into, into_bias, readable(recurrent), readable(bias), by_gate)
+    units = None
+    if layer.sums:
+        units = readable(_joined([one[-1].unflatten(1, (layer.heads, -1)).transpose(0, 1) for one in each]))
+    return Weights(into, into_bias, readable(recurrent), readable(bias), by_gate, units)
 
 
 def _joined(parts: list[torch.Tensor]) -> torch.Tensor:

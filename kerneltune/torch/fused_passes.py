@@ -13,7 +13,7 @@ import torch
 from kerneltune.torch.fused_layer import Layer, Weights, gradients_of, weights_of
 from kerneltune.torch.fused_rows import BatchRows, RowBlock
 from kerneltune.torch.launching import Launcher
-from kerneltune.torch.operators import problem_of, readable, spec_of
+from kerneltune.torch.operators import problem_of, readable, spec_of, unit_gradients
 
 States = tuple[torch.Tensor, ...]
 Gradients = tuple["torch.Tensor | None", ...]  # a text: the manual is built without torch
@@ -141,9 +141,11 @@ class Plan:
                 products = [layer.rows_by_gates(one) for one in products]
                 recurrent = [layer.rows_by_gates(one) for one in recurrent] if layer.separate else products
             reads = self.rows.read(layer, ran.data, ran.states)
+            units = self._by_units(ran, by_recurrent) if layer.sums else None
             mine: list[torch.Tensor] = []
-            for parts in zip(products, recurrent, reads, strict=True):
+            for d, parts in enumerate(zip(products, recurrent, reads, strict=True)):
                 mine += gradients_of(layer, *parts, by_gate=by_gate)
+                mine += [] if units is None else [units[:, d]]
             parameters[:0] = mine
             starts.insert(0, by_start)
             into = ran.weights.into
@@ -153,23 +155,44 @@ class Plan:
                 by = torch.ops.aten.native_dropout_backward(by, ran.mask, scale)
         return [by, *(_by_given(layer, starts) if self.given else ()), *parameters]
 
+    def _by_units(self, ran: Ran, by_recurrent: torch.Tensor) -> torch.Tensor:
+        """The gradients by the weights of single units, `[P, directions, units]`."""
+        layer, found = self.layer, []
+        for block in self.rows.blocks:
+            steps, batch = block.steps, block.batch
+            rows, size = (steps + 1, batch, *by_recurrent.shape[1:3]), len(layer.positive)
+            gradient = _cut(by_recurrent, block.at, steps * batch).unflatten(0, (steps, batch))
+            states = _cut(ran.states, block.states_at, size * (steps + 1) * batch).view(size, *rows)
+            saved = {
+                name: one.view(*rows, -1)
+                for name, one in _saved_of(ran.saved, block).items()
+                if name == "saved_states"
+            }
+            found.append(unit_gradients(layer.sums, gradient, states[0], saved.get("saved_states")))
+        summed = found[0] if len(found) == 1 else torch.stack(found).sum(0)
+        return summed.transpose(0, 1).reshape(len(layer.sums), layer.directions, -1).to(ran.states.dtype)
+
     def parted(self, kept: list[Ran]) -> tuple[list[torch.Tensor], list[_Parts]]:
         """All tensors that the backward pass reads; of each layer saved names, if W is by gate, if masked."""
         tensors = []
         for one in kept:
             masks = [] if one.mask is None else [one.mask]
             weights = one.weights
-            tensors += [one.data, weights.recurrent, one.states, *weights.into, *one.saved.values(), *masks]
+            units = [] if weights.units is None else [weights.units]
+            tensors += [one.data, weights.recurrent, one.states, *units, *weights.into]
+            tensors += [*one.saved.values(), *masks]
         return tensors, [(tuple(one.saved), one.weights.by_gate, one.mask is not None) for one in kept]
 
     def whole(self, tensors: States, rest: list[_Parts]) -> list[Ran]:
         """The inverse of `parted`."""
         found, directions = [], self.layer.directions
         for saved, by_gate, masked in rest:
-            count = 3 + directions + len(saved) + masked
+            ahead = 3 + bool(self.layer.sums)
+            count = ahead + directions + len(saved) + masked
             mine, tensors = tensors[:count], tensors[count:]
-            values = dict(zip(saved, mine[3 + directions :], strict=False))
-            weights = Weights(list(mine[3 : 3 + directions]), [], mine[1], mine[1], by_gate)
+            values = dict(zip(saved, mine[ahead + directions :], strict=False))
+            units = mine[3] if self.layer.sums else None
+            weights = Weights(list(mine[ahead : ahead + directions]), [], mine[1], mine[1], by_gate, units)
             found.append(Ran(mine[0], weights, mine[2], values, mine[-1] if masked else None))
         return found
 
@@ -208,6 +231,7 @@ def _forward(
             "recurrent": weights.recurrent,
             "bias": weights.bias,
             "states": mine,
+            **weights.of_units,
             **_saved_of(saved, block),
         }
         shape = (steps, batch, *heads)
@@ -270,6 +294,7 @@ def _backward(
             "input_gradient": _cut(gradient, block.at, steps * batch),
             "recurrent_gradient": _cut(by_recurrent, block.at, steps * batch),
             "initial_gradient": initial,
+            **ran.weights.of_units,
             **_saved_of(ran.saved, block),
         }
         problem = problem_of("backward", (steps, batch, *heads), states.dtype, layer.options)

@@ -6,6 +6,7 @@ Plain eager calls take `kerneltune.torch.rnn`'s autograd function, which returns
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -185,7 +186,8 @@ def launch_backward(
     runs_on.launch(problem, tensors)
     by_r, by_bias = parameter_gradients(by_recurrent, states[0, :-1])
     if spec.weights:
-        by_bias = torch.cat([by_bias, weight_gradients(spec, by_recurrent, given)], dim=1)
+        by_units = unit_gradients(spec.weight_sums, by_recurrent, states[0], given.get("saved_states"))
+        by_bias = torch.cat([by_bias, by_units.to(by_bias.dtype)], dim=1)
     return by_input, by_r, by_bias, by_initial
 
 
@@ -209,16 +211,26 @@ def parameter_gradients(
     return by_r, by_bias.to(recurrent_gradient.dtype).contiguous()
 
 
-def weight_gradients(
-    spec: CellSpec, recurrent_gradient: torch.Tensor, given: dict[str, torch.Tensor]
+def unit_gradients(
+    sums: Sequence[tuple[int, int, bool]],
+    by_recurrent: torch.Tensor,
+    hidden: torch.Tensor,
+    saved: torch.Tensor | None,
 ) -> torch.Tensor:
-    """Gradients by weights of single units, `[H, P, D]`: sums of a gate's gradients times a state."""
+    """Gradients by the weights of single units, `[H, P, D]`: sums of a gate's gradients times a state.
+
+    Args:
+        sums: Of each weight the gate, the state, and whether it is that after the step.
+        by_recurrent: By R h + bias, `[T, B, H, D, G]`.
+        hidden: h, `[T + 1, B, H, D]`.
+        saved: The other states that the forward pass saved, `[T + 1, B, H, D, S]` in float32.
+    """
     found = []
-    for gate, state, is_after in spec.weight_sums:
-        kept = given["saved_states"][..., state - 1] if state else given["states"][0]
+    for gate, state, is_after in sums:
+        kept = hidden.float() if saved is None or not state else saved[..., state - 1]
         times = kept[1:] if is_after else kept[:-1]
-        found.append((recurrent_gradient[..., gate].float() * times.float()).sum(dim=(0, 1)))
-    return torch.stack(found, dim=1).to(recurrent_gradient.dtype)
+        found.append((by_recurrent[..., gate] * times).sum(dim=(0, 1)))  # in float32, as times is
+    return torch.stack(found, dim=1)
 
 
 def _extras(options: tuple[Any, ...]) -> Extras:

@@ -177,8 +177,8 @@ def at_end(output: torch.Tensor, initial: torch.Tensor, ends: torch.Tensor) -> t
 
 
 def by_parts(
-    run: Callable[[torch.Tensor, torch.Tensor], tuple[torch.Tensor, torch.Tensor]],
-    product: torch.Tensor,
+    run: Callable[[slice, torch.Tensor], tuple[torch.Tensor, torch.Tensor]],
+    steps: int,
     start: torch.Tensor,
     ends: torch.Tensor,
 ) -> tuple[torch.Tensor, torch.Tensor]:
@@ -186,7 +186,7 @@ def by_parts(
 
     Args:
         run: The recurrence of some steps from the states before them.
-        product: Its input products, `[T, B, …]`.
+        steps: Their number in all.
         start: The states before the first step, `[S, B, H, D]`.
         ends: Steps of each row, `[B]`, which the host reads.
 
@@ -194,8 +194,8 @@ def by_parts(
         The output, and the states after each row's own last step.
     """
     outputs, states, last, begin = [], start, start, 0
-    for end in sorted({*ends.tolist(), len(product)} - {0}):
-        output, states = run(product[begin:end], states)
+    for end in sorted({*ends.tolist(), steps} - {0}):
+        output, states = run(slice(begin, end), states)
         last = torch.where((ends == end)[:, None, None], states, last)
         outputs.append(output)
         begin = end

@@ -136,8 +136,9 @@ class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
         return tuple(found)
 
     def parameter_names(self) -> tuple[str, ...]:
-        """Those of each layer's and direction's weights and biases, in torch's order."""
+        """Those of each layer's and direction's weights and biases in torch's order, and of single units'."""
         parts = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")[: 4 if self.sizes.bias else 2]
+        parts += ("weight_unit",) if self.kind.weights else ()
         return tuple(part + end for end in self._ends() for part in parts)
 
     def _ends(self) -> list[str]:
@@ -231,15 +232,15 @@ class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
         gates, has_units = recurrent.shape[1], bool(self.kind.weights)
         bias, units = (both[:, :gates], both[:, gates:]) if has_units else (both, None)
 
-        def run(
-            part: torch.Tensor, states: torch.Tensor, again: Callable[[], torch.Tensor] | None = None
-        ) -> tuple[torch.Tensor, torch.Tensor]:
+        def run(at: slice, states: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
             given = {"weights": units, "tf32": rnn_takes_tf32(), "runs_on": self.runs_on, **self.options}
-            return recurrence(self.kind.cell, part, recurrent, bias, states, again=again, **given)
+            return recurrence(
+                *(self.kind.cell, product[at], recurrent, bias, states), again=lambda: again()[at], **given
+            )
 
         if ends is None or self.kind.keeps is not None:
-            return run(product, start, again)
-        return by_parts(run, product, start, ends)
+            return run(slice(None), start)
+        return by_parts(run, len(product), start, ends)
 
     def _product(
         self,

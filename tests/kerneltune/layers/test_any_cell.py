@@ -5,7 +5,9 @@ from __future__ import annotations
 import copy
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -14,7 +16,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from kerneltune.inputs.descriptions import discover
 from kerneltune.inputs.equation_cell import EquationCell
-from kerneltune.torch import Recurrent
+from kerneltune.torch import Recurrent, native
 from kerneltune.torch.sizes import KINDS, kind_of
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "cells"
@@ -114,8 +116,34 @@ def test_kernels_and_torch_agree(layer: Recurrent) -> None:
             (output, *last), [*mine.parameters()], [torch.ones_like(o) for o in (output, *last)]
         )
         found.append((output, *last, *gradients))
-    for native, launched in zip(*found, strict=True):
-        torch.testing.assert_close(launched, native, rtol=5e-4, atol=1e-4)
+    for expected, launched in zip(*found, strict=True):
+        torch.testing.assert_close(launched, expected, rtol=5e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["even", "packed", "cu_seqlens"])
+def test_a_stack_as_one_operation(layer: Recurrent, kind: str, kernels_on_cpu: ReferenceLauncher) -> None:
+    """By the stand-in for kernels, with gradients of gradients."""
+    mine = copy.deepcopy(layer).float()
+    x, ends = torch.randn(STEPS, 3, 5), [7, 3, 5]
+    x.requires_grad_()
+    found = []
+    for natively in (False, True):
+        data: Any = x.flatten(0, 1) if kind == "cu_seqlens" else x
+        if kind == "packed":
+            data = pack_padded_sequence(x, ends, enforce_sorted=False)
+        given = {"cu_seqlens": torch.tensor([0, 4, 5, 21])} if kind == "cu_seqlens" else {}
+        with native() if natively else nullcontext():
+            output, last = run(mine, data, **given)
+        results = (output.data if kind == "packed" else output, *last)
+        inputs = [x, *mine.parameters()]
+        by = [torch.ones_like(one) for one in results]
+        first = torch.autograd.grad(results, inputs, by, retain_graph=True)
+        again = torch.autograd.grad(results, inputs, by, create_graph=True)
+        second = torch.autograd.grad(sum(one.square().sum() for one in again), inputs)
+        found.append((*results, *first, *second))
+    assert "backward" in kernels_on_cpu.passes
+    for launched, expected in zip(*found, strict=True):
+        assert float((launched - expected).norm()) <= 2e-3 * float(expected.norm()) + 1e-5
 
 
 @pytest.mark.parametrize("name", [name for name in KINDS if name != "elman_relu"])

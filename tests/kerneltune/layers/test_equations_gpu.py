@@ -103,14 +103,13 @@ def test_scans(name: str, options: str, dtype: str) -> None:
         "resets": {"resets": torch.rand(3, 333) < 0.05},
     }.get(options, {})
     x = torch.randn(3, 333, 24).to(getattr(torch, dtype))
-    if options == "reverse":
-        forward = layer.forward
-        layer.forward = lambda read, **rest: forward(read, reverse=True, **rest)
-    found = both_of_scan(layer, dtype, x, given)
+    found = both_of_scan(layer, dtype, x, given, reverse=options == "reverse")
     check(found, dtype)
 
 
-def both_of_scan(layer: Any, dtype: str, x: Any, options: dict[str, Any]) -> list[list[Any]]:
+def both_of_scan(
+    layer: Any, dtype: str, x: Any, options: dict[str, Any], *, reverse: bool
+) -> list[list[Any]]:
     """Scans have no float64: float32 on the CPU, whose states are float64 there."""
     import torch
 
@@ -119,7 +118,7 @@ def both_of_scan(layer: Any, dtype: str, x: Any, options: dict[str, Any]) -> lis
         mine = layer.to(device, type_)
         mine.zero_grad()
         read = x.detach().to(device, type_, copy=True).requires_grad_()
-        output, last = mine(read, **{name: one.to(device) for name, one in options.items()})
+        output, last = mine(read, reverse=reverse, **{name: one.to(device) for name, one in options.items()})
         (output.float().square().sum() + last.sum()).backward()
         found.append([output, last, read.grad, *(one.grad.clone() for one in mine.parameters())])
         mine.to("cpu", torch.float32)
