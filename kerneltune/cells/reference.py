@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kerneltune.cells.derivation import Derivation
-from kerneltune.cells.graph import CONDITIONS, Node
+from kerneltune.cells.graph import CONDITIONS, Node, behind
 from kerneltune.cells.numbers import computed
 from kerneltune.cells.recurrence import (
     EXACT,
@@ -51,6 +51,13 @@ class DerivedReference:
             states[0, step + 1] = bounded(states[0, step + 1], forward_clip)
         return states
 
+    @cached_property
+    def jumping(self) -> tuple[int, ...]:
+        """The saved values that jump where numbers are compared: rounding decides on which side."""
+        jumps = {*CONDITIONS, "sign"}
+        values = enumerate(self.derivation.saved.values)
+        return tuple(number for number, value in values if any(node.op in jumps for node in behind([value])))
+
     def saved(self, wx: Array, r: Array, bias: Array, states: Array) -> tuple[Array, Array]:
         """Results that training saves: values `[T, B, H, D, V]` and states after h `[T + 1, B, H, D, F]`."""
         saved = self.derivation.saved
@@ -58,11 +65,6 @@ class DerivedReference:
         kept = [np.broadcast_to(values[node], wx.shape[:4]) for node in saved.values]
         stacked = np.stack(kept, axis=-1).astype(np.float64) if kept else np.empty((*wx.shape[:4], 0))
         return stacked, np.moveaxis(states[1 : 1 + saved.states], 0, -1)
-
-    def unfolded(self, values: Array) -> Array:
-        """Saved values without conditions: where two numbers are near each other, either may be larger."""
-        kept = [n for n, node in enumerate(self.derivation.saved.values) if node.op not in CONDITIONS]
-        return values[..., kept]
 
     def backward(
         self,

@@ -79,7 +79,9 @@ class LayerCase:
         states = _state_pairs(results["states"], self.expected, dtype, at_a_time)
         verdict = judged(states, TOLERANCE[dtype], dtype=dtype)
         if self.problem.direction == "training":
-            return judged(self._saved_pairs(results), verdict.tolerance, verdict, dtype=dtype)
+            verdict = judged(self._saved_pairs(results), verdict.tolerance, verdict, dtype=dtype)
+            jumping = self._saved_pairs(results, jumping=True)
+            return judged(jumping, verdict.tolerance, verdict, dtype=dtype, by_share=True)
         return verdict
 
     def _weight_pairs(self, results: Arrays) -> Iterator[Pair]:
@@ -94,17 +96,22 @@ class LayerCase:
             found = self.cell.reference_module().summed(_wide(by_recurrent, self.problem.dtype), states)
             yield iter([(found, self.expected["by_weights"])])
 
-    def _saved_pairs(self, results: Arrays) -> Iterator[Pair]:
+    def _saved_pairs(self, results: Arrays, *, jumping: bool = False) -> Iterator[Pair]:
+        """Pairs of what training saves: of the values that jump, or of everything else."""
+        jumps = getattr(self.cell.reference_module(), "jumping", ())
+        mine: Any = [value for value in range(self.cell.spec.saved_values) if (value in jumps) == jumping]
+        if not jumps:
+            mine = [] if jumping else slice(None)
         # If equal gates may be stored as different numbers, the gates that they stand for are compared.
         unfolded = getattr(self.cell.reference_module(), "unfolded", lambda kept: kept)
         dtype = self.problem.dtype
-        if "saved_values" in self.expected:
+        if mine and "saved_values" in self.expected:
             got, wanted = results["saved_values"], self.expected["saved_values"]
             yield (
-                (unfolded(_wide(got[part], dtype)), unfolded(wanted[part]))
+                (unfolded(_wide(got[part], dtype))[..., mine], unfolded(wanted[part])[..., mine])
                 for part in _blocks(wanted, self.at_a_time)
             )
-        if "saved_states" in self.expected:
+        if not jumping and "saved_states" in self.expected:
             got_states, wanted_states = results["saved_states"], self.expected["saved_states"]
             yield ((got_states[part], wanted_states[part]) for part in _blocks(wanted_states, self.at_a_time))
 

@@ -55,7 +55,12 @@ def compare(states: Bits, reference: Wide, dtype: str) -> Verdict:
 
 
 def judged(
-    pairs: Iterable[Pair], tolerance: float, so_far: Verdict | None = None, *, dtype: str = ""
+    pairs: Iterable[Pair],
+    tolerance: float,
+    so_far: Verdict | None = None,
+    *,
+    dtype: str = "",
+    by_share: bool = False,
 ) -> Verdict:
     """The verdict on pairs of results and expected values, both in blocks.
 
@@ -65,6 +70,8 @@ def judged(
         so_far: An earlier verdict that this one is added to.
         dtype: The storage type. The error of an array is relative to one of its least normal numbers at
             least: below that it holds fewer and fewer bits, and at last zeros.
+        by_share: Whether sums of distances are compared instead of roots of sums of squares, for values that
+            jump: the error is then the share of those that are on the other side of a jump.
     """
     worst = so_far.relative_error if so_far else 0.0
     unwritten = so_far.unwritten if so_far else 0
@@ -73,10 +80,15 @@ def judged(
         for got, expected in pair:
             unwritten += int(np.count_nonzero(np.isnan(got)))
             difference, wanted = (got - expected).ravel(), expected.ravel()
-            off += float(difference @ difference)
-            norm += float(wanted @ wanted)
+            off += float(np.abs(difference).sum() if by_share else difference @ difference)
+            norm += float(np.abs(wanted).sum() if by_share else wanted @ wanted)
             count += wanted.size
-        size = max(math.sqrt(norm), LEAST_NORMAL.get(dtype, 0.0) * math.sqrt(count), 1e-30)
-        error = math.sqrt(off) / size if math.isfinite(off) else math.inf
+        least = LEAST_NORMAL.get(dtype, 0.0)
+        if by_share:
+            error = off / max(norm, least * count, 1e-30)
+        else:
+            error = math.sqrt(off) / max(math.sqrt(norm), least * math.sqrt(count), 1e-30)
+        if not math.isfinite(off):
+            error = math.inf
         worst = max(worst, error)
     return Verdict(worst, tolerance, unwritten)

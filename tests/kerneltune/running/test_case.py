@@ -10,6 +10,7 @@ import pytest
 from kerneltune.compiling.arguments import FIELDS, STRUCTS, packed
 from kerneltune.compiling.halffloat import decode, encode
 from kerneltune.inputs.descriptions import discover
+from kerneltune.inputs.equation_cell import EquationCell
 from kerneltune.inputs.problem import Problem
 from kerneltune.running.case import LayerCase, random_case
 from kerneltune.running.verify import judged
@@ -93,3 +94,19 @@ def test_numbers_that_fp16_does_not_hold_are_no_error() -> None:
     assert not judged([[(0 * tiny, tiny)]], 2e-3, dtype="bf16").right
     assert not judged([[(tiny, large)]], 2e-3, dtype="fp16").right
     assert not judged([[(large, tiny)]], 2e-3, dtype="fp16").right
+
+
+def test_saved_values_that_jump_are_judged_by_their_share() -> None:
+    """A comparison of rounded numbers may come out otherwise now and then, but not often."""
+    flags = np.random.default_rng(0).integers(0, 2, 10_000).astype(float)
+    few, many = flags.copy(), flags.copy()
+    few[:5], many[:200] = 1 - few[:5], 1 - many[:200]
+    assert not judged([[(few, flags)]], 2e-3).right
+    assert judged([[(few, flags)]], 2e-3, by_share=True).right
+    assert not judged([[(many, flags)]], 2e-3, by_share=True).right
+    assert not judged([[(np.full_like(flags, np.nan), flags)]], 2e-3, by_share=True).right
+    cell = EquationCell("jumps", gates="a b", states="h", equations="h' = tanh(abs(a) + a + max(h, b))")
+    values = cell.derivation.saved.values
+    jumping = {values[number].op for number in cell.reference_module().jumping}
+    assert jumping == {"add", "at_least"}  # 1 + sign(a), and h >= b
+    assert "tanh_slope" in {value.op for value in values} - jumping
