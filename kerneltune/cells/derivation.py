@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kerneltune.cells.equations import Equations
 from kerneltune.cells.gradients import by_gate, gradients, value_of
@@ -41,9 +41,15 @@ class StepGradients:
 
 @dataclass(frozen=True)
 class Derivation:
-    """A cell and what follows from its equations."""
+    """A cell and what follows from its equations.
+
+    Attributes:
+        equations: They.
+        choice: What training saves, as `Saved.to_json` gives it, where it was chosen before.
+    """
 
     equations: Equations
+    choice: Mapping[str, Any] | None = None
 
     @cached_property
     def backward(self) -> StepGradients:
@@ -95,6 +101,9 @@ class Derivation:
     @cached_property
     def saved(self) -> Saved:
         """The values that training saves of each step."""
+        if self.choice is not None:
+            self.ahead  # noqa: B018  # adds values to the graph
+            return Saved.from_json(self.choice, self.equations.graph.nodes)
         sums = self.weight_sums if self.equations.recurs else ()
         least = max((one.state for one in sums), default=0)
         return choose_saved(self.equations.after, self.ahead, least)

@@ -40,6 +40,17 @@ class Saved:
     hidden: int
     computed: tuple[Node, ...]
 
+    def to_json(self) -> dict[str, Any]:
+        """The same with the numbers of nodes in their graph."""
+        numbers = {name: [one.index for one in getattr(self, name)] for name in ("values", "computed")}
+        return {"states": self.states, "hidden": self.hidden, **numbers}
+
+    @staticmethod
+    def from_json(given: Mapping[str, Any], nodes: Sequence[Node]) -> Saved:
+        """The inverse, for the nodes of the graph."""
+        values, computed = (tuple(nodes[n] for n in given[name]) for name in ("values", "computed"))
+        return Saved(values, given["states"], given["hidden"], computed)
+
 
 def choose_saved(after: Sequence[Node], needed: Sequence[Node], least_states: int = 0) -> Saved:
     """Choose what to save.

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from types import ModuleType
-from typing import Self, cast
+from typing import Any, Self, cast
 
 from kerneltune.cells.derivation import Derivation
 from kerneltune.cells.equations import read_equations
@@ -16,10 +17,23 @@ from kerneltune.cells.syntax import Source
 from kerneltune.errors import InputError
 from kerneltune.inputs.descriptions import MARK, Cell, CellSpec
 from kerneltune.inputs.files import text_of
+from kerneltune.inputs.folders import data_folder
 
 _NO_GATE = "no gate has R h, so this is no recurrent cell: a gate's name, or R.GATE, has it"
 MOST_BYTES = 100_000
 """The most bytes of a cell's file that are read; syntax.py limits the characters."""
+
+
+CHOICES = "saved.json"
+"""The file of what training saves of the shipped cells, below `kernels/cells`."""
+
+
+@cache
+def shipped_choices() -> dict[str, Any]:
+    """What training saves of the shipped cells, by their keys: nothing is solved when layers run."""
+    path = data_folder("kernels") / "cells" / CHOICES
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return found
 
 
 KNOWN: dict[str, EquationCell] = {}
@@ -112,7 +126,7 @@ class EquationCell(Cell):
     @cached_property
     def derivation(self) -> Derivation:
         """The equations and what follows from them; raises `InputError` if they are wrong."""
-        return Derivation(read_equations(self.name, self.text_source))
+        return Derivation(read_equations(self.name, self.text_source), shipped_choices().get(self.key))
 
     @cached_property
     def spec(self) -> CellSpec:

@@ -6,9 +6,8 @@ Both directions of a layer run in one launch: each is a group of heads, which re
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -55,12 +54,13 @@ class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
         runs_on: What launches kernels, if it is not this machine's GPU.
     """
 
-    options: Mapping[str, Any] = MappingProxyType({})
-    runs_on: Launcher | None = None
+    options: dict[str, Any]
+    runs_on: Launcher | None
 
     def __init__(self, kind: Kind, sizes: Sizes, device: object = None, dtype: object = None) -> None:
         super().__init__()
         self.kind, self.sizes = kind, sizes
+        self.options, self.runs_on = {}, None
         made = {"device": device, "dtype": dtype}
         for name, shape in self._shapes().items():
             self.register_parameter(name, torch.nn.Parameter(torch.empty(shape, **made)))

@@ -15,12 +15,14 @@ struct SlstmCell {
   static constexpr int saved_states = 2;  // c, n
   // Gradients by h (not through R), by c, by n, and by the maximum m.
   static constexpr int carried = 4;
-  static constexpr int hidden_read = -1;
-  static constexpr bool reads_hidden = false;
-  static constexpr bool separate_gradients = false;
+  static constexpr int hidden_read = -1;             // the backward pass does not read h
+  static constexpr bool reads_hidden = false;        // nor does a step, but through R
+  static constexpr bool separate_gradients = false;  // the gradients by W x and by R h + b are the same
 
+  // Whether W x of this gate is added to R h, so that an accumulator may start from W x.
   static constexpr __host__ __device__ bool adds_input(int) { return true; }
 
+  // sum: W x + R h + b of each gate. state: that of the previous step on entry, of this step on return.
   template <class Math>
   static __device__ __forceinline__ void step(const float (&sum)[gates], const float (&)[gates],
                                               float (&state)[states], float (&saved)[saved_values]) {
@@ -41,6 +43,7 @@ struct SlstmCell {
     saved[3] = output_gate;
   }
 
+  // gradient: by the states after the last step. after: c and n after the last step.
   // m scales c and n down, so the gradient by the maximum is the one by m minus those through c and n. h does
   // not depend on m.
   static __device__ __forceinline__ void begin_backward(const float (&gradient)[states],
@@ -52,6 +55,8 @@ struct SlstmCell {
     carried[3] = gradient[3] - gradient[1] * after[0] - gradient[2] * after[1];
   }
 
+  // hidden_gradient: the whole gradient by h of this step. record: of this step, with c and n before it.
+  // after: c and n after it.
   template <class Math, class Record>
   static __device__ __forceinline__ void backward(float hidden_gradient, const Record& record,
                                                   const float (&after)[saved_states], float (&carried)[4],
@@ -83,6 +88,7 @@ struct SlstmCell {
     carried[3] = maximum_kept;
   }
 
+  // hidden_gradient: the whole gradient by h before the first step. before: c and n before it.
   static __device__ __forceinline__ void end_backward(float hidden_gradient,
                                                       const float (&before)[saved_states],
                                                       const float (&carried)[4], float (&gradient)[states]) {

@@ -142,9 +142,9 @@ def test_no_space_is_said_before_anything_is_written(tmp_path: Path, monkeypatch
 
 
 def broken_kernels(tmp_path: Path, text: str) -> Kernels:
-    cell = tmp_path / "kernels" / "cells" / "lstm"
+    cell = tmp_path / "kernels" / "cells" / "slstm"
     cell.mkdir(parents=True)
-    (cell / "cell.yaml").write_text((KERNELS.root / "cells/lstm/cell.yaml").read_text())
+    (cell / "cell.yaml").write_text((KERNELS.root / "cells/slstm/cell.yaml").read_text())
     (cell / "reference.py").write_text(text)
     return discover(tmp_path / "kernels")
 
@@ -160,6 +160,6 @@ def broken_kernels(tmp_path: Path, text: str) -> Kernels:
 def test_a_process_that_fails_says_why(text: str, said: str, tmp_path: Path) -> None:
     folder = tmp_path / "files"
     folder.mkdir()
-    problem = replace(problem_of("lstm", "forward"), batch=64)
+    problem = replace(problem_of("slstm", "forward"), batch=64)
     with pytest.raises(RunError, match=f"reference could not be computed: [^$]*{said}"):
         make_case(problem, broken_kernels(tmp_path, text), 4, folder, workers=2)
