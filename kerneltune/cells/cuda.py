@@ -92,13 +92,14 @@ def _step(derivation: Derivation) -> list[str]:
         lines.append(f"const float after_{number} = {terms.of(node)};")
     for number, node in enumerate(saved.values):
         lines.append(f"saved[{number}] = {_as_number(terms, node)};")
+    lines += [f"saved[{number}] = 0.0f;" for number in range(len(saved.values), saved.slots)]
     lines += [f"state[{number}] = after_{number};" for number in range(len(equations.after))]
     parameters = [
         "const float (&sum)[gates]",
         "const float (&input)[gates]",
         *_weights(derivation),
         "float (&state)[states]",
-        f"float (&saved)[{sized(len(saved.values))}]",
+        f"float (&saved)[{sized(saved.slots)}]",
     ]
     return function_of("step", parameters, lines, "class Math")
 

@@ -45,11 +45,16 @@ class Derivation:
 
     Attributes:
         equations: They.
-        choice: What training saves, as `Saved.to_json` gives it, where it was chosen before.
+        choice: What training saves, as `Saved.to_json` gives it, where it was chosen before. It holds for a
+            graph with nothing in it but the equations and their gradients, so it is read at once.
     """
 
     equations: Equations
     choice: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        if self.choice is not None:
+            self.saved  # noqa: B018
 
     @cached_property
     def backward(self) -> StepGradients:
@@ -103,7 +108,9 @@ class Derivation:
         """The values that training saves of each step."""
         if self.choice is not None:
             self.ahead  # noqa: B018  # adds values to the graph
-            return Saved.from_json(self.choice, self.equations.graph.nodes)
+            nodes = self.equations.graph.nodes
+            if self.choice["nodes"] == len(nodes):
+                return Saved.from_json(self.choice, nodes)
         sums = self.weight_sums if self.equations.recurs else ()
         least = max((one.state for one in sums), default=0)
         return choose_saved(self.equations.after, self.ahead, least)
@@ -127,7 +134,7 @@ class Derivation:
         return {
             "gates": len(self.equations.gates),
             "states": len(self.equations.states),
-            "saved_values": len(self.saved.values),
+            "saved_values": self.saved.slots,
             "saved_states": self.saved.states,
         }
 

@@ -63,6 +63,7 @@ class DerivedReference:
         saved = self.derivation.saved
         values = self._known(saved.values, wx, r, bias, states)
         kept = [np.broadcast_to(values[node], wx.shape[:4]) for node in saved.values]
+        kept += [np.zeros(wx.shape[:4])] * (saved.slots - len(kept))
         stacked = np.stack(kept, axis=-1).astype(np.float64) if kept else np.empty((*wx.shape[:4], 0))
         return stacked, np.moveaxis(states[1 : 1 + saved.states], 0, -1)
 

@@ -24,6 +24,11 @@ MOST_SECONDS = 30.0
 """The longest search: a cell of `MOST_NODES` takes 2 seconds, one of four gates 10 ms."""
 
 
+def slots(values: int) -> int:
+    """So many saved values and zeros behind them that whole words of 8 or 16 bytes are stored."""
+    return values if values <= 2 else 4 * -(-values // 4)
+
+
 @dataclass(frozen=True)
 class Saved:
     """The values that the backward pass finds.
@@ -40,10 +45,15 @@ class Saved:
     hidden: int
     computed: tuple[Node, ...]
 
-    def to_json(self) -> dict[str, Any]:
-        """The same with the numbers of nodes in their graph."""
+    @property
+    def slots(self) -> int:
+        """The values of a unit and step in memory, with those that fill the last store."""
+        return slots(len(self.values))
+
+    def to_json(self, nodes: Sequence[Node]) -> dict[str, Any]:
+        """The same with the numbers of nodes in their graph, which has these nodes."""
         numbers = {name: [one.index for one in getattr(self, name)] for name in ("values", "computed")}
-        return {"states": self.states, "hidden": self.hidden, **numbers}
+        return {"nodes": len(nodes), "states": self.states, "hidden": self.hidden, **numbers}
 
     @staticmethod
     def from_json(given: Mapping[str, Any], nodes: Sequence[Node]) -> Saved:
@@ -132,9 +142,11 @@ class _Choice:
         model = self.model
         for node in needed:
             model.add(self.known[node])
-        size = HIDDEN_BYTES * (self.before + self.behind_step)
-        for one in self.save.values():
-            size = size + VALUE_BYTES * one
+        from constrint import element
+
+        count = model.let("count", sum(self.save.values(), start=model.let("none", 0)))
+        in_memory = element([slots(number) for number in range(len(self.save) + 1)], count)
+        size = HIDDEN_BYTES * (self.before + self.behind_step) + VALUE_BYTES * in_memory
         for one in self.states:
             size = size + STATE_BYTES * one
         work: Any = 0

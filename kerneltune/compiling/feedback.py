@@ -113,7 +113,7 @@ def _least_other(space: TilingSpace, candidate: Candidate, slack: int) -> int:
 
 
 def _code(candidate: Candidate) -> object:
-    """What the machine code depends on."""
+    """The values that the machine code depends on."""
     return candidate.strategy, candidate.registers, dict(candidate.parameters)
 
 

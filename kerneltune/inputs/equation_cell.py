@@ -30,7 +30,7 @@ CHOICES = "saved.json"
 
 @cache
 def shipped_choices() -> dict[str, Any]:
-    """What training saves of the shipped cells, by their keys: nothing is solved when layers run."""
+    """The choices of what training saves of the shipped cells, by their keys: layers load no solver."""
     path = data_folder("kernels") / "cells" / CHOICES
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     return found
@@ -142,7 +142,7 @@ class EquationCell(Cell):
             summary=equations.summary,
             gates=equations.gates,
             states=equations.states,
-            saved_values=len(saved.values),
+            saved_values=saved.slots,
             saved_states=saved.states,
             backward_reads_hidden=saved.hidden >= 0,
             separate_gradients=derivation.separate_gradients,

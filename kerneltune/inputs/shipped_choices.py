@@ -20,7 +20,7 @@ def choices(folder: Path) -> dict[str, Any]:
     """The choice of each cell of a folder by its key, made anew."""
     cells = [EquationCell.of_file(path) for path in sorted(folder.glob(f"*{ENDING}"))]
     made = {cell.key: Derivation(read_equations(cell.name, cell.text_source)) for cell in cells}
-    return {key: derivation.saved.to_json() for key, derivation in made.items()}
+    return {key: one.saved.to_json(one.equations.graph.nodes) for key, one in made.items()}
 
 
 def main() -> None:

@@ -135,11 +135,24 @@ __device__ __forceinline__ void read_floats(float (&value)[COUNT], unsigned addr
 // COUNT contiguous values in device memory that are not read again soon.
 template <class Scalar, int COUNT>
 __device__ __forceinline__ void write_values(Scalar* target, const float (&value)[COUNT]) {
-  if constexpr (sizeof(Scalar) == 4 && COUNT == 4) {
-    __stcs(reinterpret_cast<float4*>(target), make_float4(value[0], value[1], value[2], value[3]));
-  } else if constexpr (COUNT == 4) {
-    __stcs(reinterpret_cast<uint2*>(target),
-           make_uint2(Scalar::pack(value[0], value[1]), Scalar::pack(value[2], value[3])));
+  if constexpr (sizeof(Scalar) == 4 && COUNT % 4 == 0) {
+#pragma unroll
+    for (int i = 0; i < COUNT; i += 4)
+      __stcs(reinterpret_cast<float4*>(target + i),
+             make_float4(value[i], value[i + 1], value[i + 2], value[i + 3]));
+  } else if constexpr (sizeof(Scalar) == 2 && COUNT % 8 == 0) {
+#pragma unroll
+    for (int i = 0; i < COUNT; i += 8)
+      __stcs(reinterpret_cast<uint4*>(target + i),
+             make_uint4(Scalar::pack(value[i], value[i + 1]), Scalar::pack(value[i + 2], value[i + 3]),
+                        Scalar::pack(value[i + 4], value[i + 5]), Scalar::pack(value[i + 6], value[i + 7])));
+  } else if constexpr (sizeof(Scalar) == 2 && COUNT % 4 == 0) {
+#pragma unroll
+    for (int i = 0; i < COUNT; i += 4)
+      __stcs(reinterpret_cast<uint2*>(target + i),
+             make_uint2(Scalar::pack(value[i], value[i + 1]), Scalar::pack(value[i + 2], value[i + 3])));
+  } else if constexpr (sizeof(Scalar) == 2 && COUNT == 2) {
+    __stcs(reinterpret_cast<unsigned*>(target), Scalar::pack(value[0], value[1]));
   } else {
 #pragma unroll
     for (int i = 0; i < COUNT; i++) target[i] = from_float<Scalar>(value[i]);
