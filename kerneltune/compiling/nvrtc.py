@@ -60,7 +60,8 @@ def compile_job(job: Job, cache: CubinCache | None) -> Built:
         MissingExtraError: NVRTC is not installed.
     """
     version = compiler_version()
-    content = [version, job.source, *job.arguments(), *job.names, *header_options(), *_own_headers(job)]
+    content = [version, job.source, *job.arguments(), *job.names, *header_options()]
+    content += own_headers(job.source, job.options)
     key = hashlib.sha256("\0".join(content).encode()).hexdigest()
     output = cache.load(key) if cache is not None else None
     if output is None:
@@ -130,11 +131,11 @@ def header_options() -> tuple[str, ...]:
     return tuple(f"-I{folder}" for folder in dict.fromkeys(found) if folder is not None)
 
 
-def _own_headers(job: Job) -> list[str]:
-    """The content of headers that the source includes from the folders of its options."""
-    folders = [Path(one.removeprefix("-I")) for one in job.options if one.startswith("-I")]
+def own_headers(source: str, options: Sequence[str]) -> list[str]:
+    """The content of headers that a source includes from the folders of its options."""
+    folders = [Path(one.removeprefix("-I")) for one in options if one.startswith("-I")]
     found: dict[Path, str] = {}
-    waiting = INCLUDE.findall(job.source)
+    waiting = INCLUDE.findall(source)
     while waiting:
         name = waiting.pop()
         path = next((folder / name for folder in folders if (folder / name).is_file()), None)

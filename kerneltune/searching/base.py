@@ -69,6 +69,12 @@ class Search(ABC):
     Args:
         space: The valid configurations.
         options: Objective, seed, model and budget.
+
+    Attributes:
+        points: The space's points by number.
+        asked: The numbers of points that were asked, told or excluded.
+        excluded: Whether a point is left out when its turn comes: what is learned while searching.
+        skipped: How many were left out.
     """
 
     def __init__(self, space: SolutionSet, options: SearchOptions) -> None:
@@ -84,6 +90,8 @@ class Search(ABC):
         self._without_gain = 0
         self._asks = 0
         self._rest: list[int] | None = None
+        self.excluded: Callable[[Configuration], bool] = lambda configuration: False
+        self.skipped = 0
 
     # The protocol
 
@@ -97,8 +105,12 @@ class Search(ABC):
             if number is None:
                 break
             self.asked.add(number)
+            configuration = self.points.configuration(number)
+            if self.excluded(configuration):
+                self.skipped += 1
+                continue
             self._asks += 1
-            found.append(self.points.configuration(number))
+            found.append(configuration)
         return found
 
     def tell(self, outcome: Outcome) -> None:

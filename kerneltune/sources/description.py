@@ -69,6 +69,7 @@ RULES = {
     "cycles": optional(NUMBER),
     "timer": optional(either(text, rules.function)),
     "cooperative": flag,
+    "strict": flag,
 }
 
 
@@ -103,6 +104,8 @@ class Description:
         timer: For a callable: a function that takes a call and returns milliseconds, or `returned` if the
             callable returns them itself.
         cooperative: Whether the launch is cooperative.
+        strict: Whether a configuration whose compiled kernel breaks a promise (`registers`, `blocks_per_sm`)
+            is refused; by default it is measured with the occupancy that it has.
     """
 
     source: Any
@@ -127,6 +130,7 @@ class Description:
     cycles: Number | None = None
     timer: Callable[[Callable[[], Any]], float] | str | None = None
     cooperative: bool = False
+    strict: bool = False
 
     def kernel(self, profile: HardwareProfile | None) -> Kernel:
         """The kernel on a GPU.
@@ -173,6 +177,7 @@ class Description:
             function=self.source if kind == CALLABLE else None,
             timer=self.timer if callable(self.timer) else None,
             details=details,
+            strict=self.strict,
         )
 
     def _check_names(self, kind: str) -> None:

@@ -71,6 +71,7 @@ class KernelFile(Record, frozen=True, kw_only=True):
     reference: str | None = None
     tolerance: Annotated[float, msgspec.Meta(gt=0)] | None = None
     cooperative: bool = False
+    strict: bool = False
 
 
 @dataclass(frozen=True)
@@ -147,6 +148,7 @@ def read_folder(
         bytes=data.bytes,
         cycles=data.cycles,
         cooperative=data.cooperative,
+        strict=data.strict,
     )
     return Folder(description, _reference(folder, data, actual), data.tolerance, _search(folder, data))
 

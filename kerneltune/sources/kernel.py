@@ -35,6 +35,7 @@ OUTSIDE = {
 AXES = ("x", "y", "z")
 GRID, BLOCK = tuple(f"grid_{a}" for a in AXES), tuple(f"block_{a}" for a in AXES)
 WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+PROMISES = ("registers", "blocks_per_sm")
 MOST_BLOCKS = (2**31 - 1, 65535, 65535)  # of a grid's axes
 
 
@@ -60,6 +61,7 @@ class Kernel:
         timer: What times a callable in this process.
         model: Of a constraint file with the GPU's limits; None for plain parameters.
         details: Further entries of each order.
+        strict: Whether a configuration that breaks a promise is refused.
     """
 
     name: str
@@ -79,6 +81,7 @@ class Kernel:
     function: Callable[..., Any] | None = None
     timer: Callable[[Callable[[], Any]], float] | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
+    strict: bool = False
 
     @property
     def compiles(self) -> bool:
@@ -174,13 +177,26 @@ class Kernel:
             found["occupancy"] = threads * found["blocks_per_sm"] / self.profile.max_threads_per_sm
         return found
 
+    def in_code(self) -> tuple[str, ...]:
+        """The parameters that the machine code may depend on, besides the promised registers."""
+        if self.kind != CUDA or self.make_source is not None:
+            return self.space.names
+        from kerneltune.compiling.nvrtc import own_headers
+
+        texts = [self.source, self.entry, *self.options, *map(str, self.defines.values())]
+        texts += own_headers(self.source, self.options)
+        words = {word for text in texts for word in WORD.findall(text)}
+        return tuple(name for name in self.space.names if name in words)
+
     def identity(self) -> str:
         """A hash of all that results depend on, besides the configuration and the device."""
-        parts = [
+        parts: list[Any] = [
             *(self.name, self.kind, self.source, self.entry, list(self.options)),
             *(sorted(self.sizes.items()), sorted((k, str(v)) for k, v in self.defines.items())),
             *([one.signature() for one in self.arguments], sorted(self.space.names)),
         ]
+        if set(PROMISES) & set(self.numbers.names):
+            parts.append({"strict": self.strict})  # what is refused depends on it
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 

@@ -114,7 +114,7 @@ def _ended(
         configuration,
         work.resources(order, built),
         promised,
-        broken=work.refused(order, built),
+        broken="; ".join([*work.impossible(order, built), *work.broken(order, built)]) or None,
         seconds=built.seconds,
         compiler=built.compiler,
     )

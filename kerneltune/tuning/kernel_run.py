@@ -25,14 +25,15 @@ from kerneltune.pipeline.stages import Commands, Compilers, Devices
 from kerneltune.pipeline.trial import TIME
 from kerneltune.running.children import Child, visible_device
 from kerneltune.running.scratch import scratch_folder
-from kerneltune.searching.base import Model
+from kerneltune.searching.base import Model, Search
 from kerneltune.searching.points import Features
 from kerneltune.searching.protocol import Strategy
 from kerneltune.sources.kernel import CALLABLE, Kernel
 from kerneltune.sources.references import named
 from kerneltune.tuning.finals import Final, finalists, separated
 from kerneltune.tuning.goals import Gains, Goals, Minimising
-from kerneltune.tuning.kernel_work import KernelWork, Metric
+from kerneltune.tuning.kernel_work import KernelWork, Metric, left_out, unkept
+from kerneltune.tuning.learned_limits import LearnedLimits
 from kerneltune.tuning.memory import KernelMemory
 from kerneltune.tuning.store import Store
 from kerneltune.tuning.tuned import TunedKernel
@@ -142,7 +143,10 @@ def run_kernel(
         KernelTuneError: Nothing can be measured here.
     """
     device = options.device or device_name(kernel)
-    work = KernelWork(kernel, device, options.metrics)
+    limits = LearnedLimits(kernel)
+    work = KernelWork(kernel, device, options.metrics, limits)
+    if isinstance(strategy, Search):
+        strategy.excluded = lambda configuration: limits.excludes(configuration) is not None
     identity = hashlib.sha256(
         json.dumps([kernel.identity(), asdict(options.plan)], sort_keys=True).encode()
     ).hexdigest()
@@ -174,15 +178,16 @@ def run_kernel(
             devices.close()
             if compilers is not None:
                 compilers.close()
-    return _result(kernel, device, progress, finals, options)
+    return _result(work, progress, finals, options)
 
 
 def _result(
-    kernel: Kernel, device: str, progress: Progress, finals: Sequence[Final], options: RunOptions
+    work: KernelWork, progress: Progress, finals: Sequence[Final], options: RunOptions
 ) -> TunedKernel:
+    kernel = work.kernel
     return TunedKernel(
         kernel=kernel.name,
-        device=device,
+        device=work.device,
         trials=tuple(progress.trials),
         goals=options.goals,
         finals=tuple(finals),
@@ -190,12 +195,13 @@ def _result(
         first_result=progress.first_result,
         measuring=progress.measuring,
         space_size=kernel.space.size,
-        notes=_notes(kernel, progress),
+        notes=_notes(work, progress),
     )
 
 
-def _notes(kernel: Kernel, progress: Progress) -> tuple[str, ...]:
-    notes = []
+def _notes(work: KernelWork, progress: Progress) -> tuple[str, ...]:
+    kernel = work.kernel
+    notes = [*unkept(work, progress.trials), *left_out(work)]
     throttled = sum(1 for trial in progress.trials if trial.notes.get("throttled"))
     if throttled:
         notes.append(

@@ -7,14 +7,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from kerneltune.errors import InputError, nearest
+from kerneltune.errors import InfeasibleError, InputError, nearest
 from kerneltune.messages import Answer, Built, Failed, Order
 from kerneltune.pipeline.trial import TIME, Trial
 from kerneltune.searching.protocol import Configuration
-from kerneltune.sources.kernel import CALLABLE, Kernel
+from kerneltune.sources.kernel import CALLABLE, PROMISES, Kernel
 from kerneltune.tiling.occupancy import blocks_per_sm
+from kerneltune.tuning.learned_limits import LAUNCH_BOUNDS, LearnedLimits
 
 Metric = Callable[[Mapping[str, Any], Mapping[str, float]], float]
+IGNORED_LIMIT = (
+    f" (the source has {LAUNCH_BOUNDS}, so the compiler ignores the promise as its limit, --maxrregcount: "
+    f"write {LAUNCH_BOUNDS}(THREADS, BLOCKS_PER_SM) for fewer registers, or remove it)"
+)
+REFUSING = "with strict: true they are refused"
 RATES = {"flops": "gflops", "bytes": "gbs"}  # numbers of a kernel, and the objectives that they give
 
 
@@ -26,11 +32,13 @@ class KernelWork:
         kernel: The kernel.
         device: The device's name.
         metrics: Objectives of the user, from the configuration and the objectives before them.
+        limits: What compile reports say of configurations that are not compiled; None: nothing is learned.
     """
 
     kernel: Kernel
     device: str = ""
     metrics: Mapping[str, Metric] = field(default_factory=dict)
+    limits: LearnedLimits | None = None
 
     @property
     def compiles(self) -> bool:
@@ -38,28 +46,48 @@ class KernelWork:
         return self.kernel.compiles
 
     def order(self, configuration: Configuration) -> Order:
-        """The order of a configuration."""
+        """The order of a configuration; raises `InfeasibleError` for one that cannot be launched."""
+        reason = None if self.limits is None else self.limits.excludes(configuration)
+        if reason is not None:
+            raise InfeasibleError(reason)
         return self.kernel.order(configuration)
 
     def refused(self, order: Order, built: Built) -> str | None:
-        """The promises that the compiled kernel breaks: registers, shared memory, blocks on an SM."""
-        found = self.resources(order, built)
-        profile = self.kernel.profile
+        """Why a compiled kernel is not run: it cannot be launched, or a strict one breaks a promise."""
+        if self.limits is not None:
+            self.limits.learn(order, built)
+        reasons = self.impossible(order, built)
+        if self.kernel.strict:
+            reasons += self.broken(order, built)
+        return "; ".join(reasons) or None
+
+    def impossible(self, order: Order, built: Built) -> list[str]:
+        """Why a compiled kernel cannot be launched."""
+        found, profile = self.resources(order, built), self.kernel.profile
+        reasons = []
+        if profile is not None and found["shared_memory"] > profile.smem_per_block_optin:
+            shared, most = found["shared_memory"], profile.smem_per_block_optin
+            reasons.append(f"{shared} bytes of shared memory, {most} exist")
+        elif found.get("blocks_per_sm") == 0:
+            threads = found["threads"]
+            reasons.append(f"no block of {threads} threads with {built.registers} registers each fits an SM")
+        return reasons
+
+    def broken(self, order: Order, built: Built) -> list[str]:
+        """The promises that a compiled kernel breaks: registers, spills, blocks on an SM."""
+        found, promised = self.resources(order, built), order.registers
         broken = []
-        promised = order.registers
         if promised is not None and built.registers > promised:
-            broken.append(f"{built.registers} registers, {promised} promised")
+            broken.append(f"{built.registers} registers, {promised} promised{self._bounds_words(order)}")
         if promised is not None and built.spills:
             broken.append(f"{built.spills} bytes of spills")
-        shared = found["shared_memory"]
-        if profile is not None and shared > profile.smem_per_block_optin:
-            broken.append(f"{shared} bytes of shared memory, {profile.smem_per_block_optin} exist")
         wanted, resident = order.blocks_per_sm, found.get("blocks_per_sm")
         if wanted is not None and resident is not None and resident < wanted:
             broken.append(f"{resident} blocks per SM, {wanted} promised")
-        elif resident == 0:
-            broken.append(f"no block fits an SM with {built.registers} registers a thread")
-        return "; ".join(broken) or None
+        return broken
+
+    def _bounds_words(self, order: Order) -> str:
+        return IGNORED_LIMIT if LAUNCH_BOUNDS in order.source else ""
 
     def resources(self, order: Order, built: Built | None) -> dict[str, int]:
         """Registers, shared memory, spills and blocks per SM of what was built."""
@@ -128,6 +156,43 @@ class KernelWork:
             if not math.isfinite(found[name]):
                 raise InputError(f"the metric '{name}' is {found[name]}")
         return found
+
+
+def unkept(work: KernelWork, trials: Iterable[Trial]) -> list[str]:
+    """Notes of trials that were measured though they break a promise."""
+    kernel, over, under = work.kernel, [], []
+    for trial in trials if set(PROMISES) & set(kernel.numbers.names) else ():
+        promised, taken = kernel.numbers.of(trial.configuration), trial.resources
+        if not trial.passed or not taken.get("registers"):
+            continue
+        if taken["registers"] > promised.get("registers", taken["registers"]):
+            over.append((taken["registers"], promised["registers"]))
+        resident = taken.get("blocks_per_sm", 0)
+        if resident < promised.get("blocks_per_sm", resident):
+            under.append((resident, promised["blocks_per_sm"]))
+    found = []
+    if over:
+        registers, most = max(over, key=lambda pair: pair[0] - pair[1])
+        more = IGNORED_LIMIT if LAUNCH_BOUNDS in kernel.source else ""
+        found.append(
+            f"{len(over)} configurations take more registers than promised, as {registers} in place of "
+            f"{most}{more}; {REFUSING}"
+        )
+    if under:
+        resident, least = under[0]
+        found.append(
+            f"{len(under)} configurations have fewer blocks per SM than promised, as {resident} in place of "
+            f"{least}; {REFUSING}"
+        )
+    return found
+
+
+def left_out(work: KernelWork) -> list[str]:
+    """A note of configurations that were not compiled, since the reports of others exclude them."""
+    reasons = [] if work.limits is None else work.limits.left_out
+    if not reasons:
+        return []
+    return [f"{len(reasons)} configurations were not compiled, such as one of {reasons[0]}"]
 
 
 def check_objectives(kernel: Kernel, wanted: Sequence[str], metrics: Iterable[str]) -> None:

@@ -24,7 +24,7 @@ extern "C" __global__ void scale(const float* a, float* c, int n) {
 """
 
 
-def tuned(store: Path, **more: Any) -> TunedKernel:
+def tuned(store: Path, source: str = SOURCE, **more: Any) -> TunedKernel:
     """A kernel whose time is 1 ms at ``x`` = 5, and 0.1 ms more for each step from there."""
     from kerneltune.tuning.tune import tune
 
@@ -43,4 +43,4 @@ def tuned(store: Path, **more: Any) -> TunedKernel:
         "workers": 2,
         "finalists": 0,
     }
-    return tune(SOURCE, **{**given, **more})
+    return tune(source, **{**given, **more})
