@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from kerneltune.sources.arguments import In as In
     from kerneltune.sources.arguments import InOut as InOut
     from kerneltune.sources.arguments import Out as Out
+    from kerneltune.tuning.autotune import autotune as autotune
     from kerneltune.tuning.load import load as load
     from kerneltune.tuning.tune import tune as tune
 
@@ -17,11 +18,12 @@ _PLACES = {
     "In": "kerneltune.sources.arguments",
     "InOut": "kerneltune.sources.arguments",
     "Out": "kerneltune.sources.arguments",
+    "autotune": "kerneltune.tuning.autotune",
     "load": "kerneltune.tuning.load",
     "tune": "kerneltune.tuning.tune",
 }
 
-__all__ = ["Cell", "In", "InOut", "Out", "load", "tune"]
+__all__ = ["Cell", "In", "InOut", "Out", "autotune", "load", "tune"]
 
 
 def __dir__() -> list[str]:

@@ -46,7 +46,7 @@ class Case:
         worst = Verdict(0.0, max((self.tolerance_of(o) for o in self.outputs), default=0.0), 0)
         for output in self.outputs:
             if output.name in self.expected:
-                one = _judged(results[output.name], self.expected[output.name], self.tolerance_of(output))
+                one = compared(results[output.name], self.expected[output.name], self.tolerance_of(output))
                 if not one.right or (worst.right and one.relative_error > worst.relative_error):
                     worst = one
                 if not one.right:
@@ -103,7 +103,8 @@ def _mapped(path: Path) -> NDArray[np.generic]:
     return found
 
 
-def _judged(got: NDArray[np.generic], expected: NDArray[np.generic], tolerance: float) -> Verdict:
+def compared(got: NDArray[np.generic], expected: NDArray[np.generic], tolerance: float) -> Verdict:
+    """The verdict on an output; a tolerance of 0 asks for equality."""
     if not tolerance:
         wrong = int(np.count_nonzero(got != expected))
         return Verdict(wrong / max(expected.size, 1), 0.0, 0)

@@ -8,12 +8,14 @@ import numpy as np
 import torch
 
 from kerneltune.errors import RunError
-from kerneltune.measuring.case import LARGEST, Case
+from kerneltune.measuring.case import Case
 from kerneltune.measuring.loaded import guarded
+from kerneltune.measuring.torch_arrays import between_events, judged_tensor
 from kerneltune.messages import Built, Facts, Order
 from kerneltune.running.verify import Verdict
 from kerneltune.sources.arguments import NUMBER, Argument
 from kerneltune.sources.references import resolved
+from kerneltune.sources.targets import without_autotuner
 
 GUARD = 4096
 GUARD_BYTE = 0xA5
@@ -48,7 +50,7 @@ class TritonBackend:
 
     def load(self, order: Order, built: Built | None) -> TritonLoaded:
         """A function with the values of its parameters."""
-        return TritonLoaded(self, resolved(order.source), order)
+        return TritonLoaded(self, without_autotuner(resolved(order.source)), order)
 
 
 def _facts() -> Facts:
@@ -99,7 +101,7 @@ class TritonLoaded:
             self._check_guards(one.name)
             if one.name in self._backend.expected:
                 got, wanted = self._backend.values[place], self._backend.expected[one.name]
-                verdict = _judged(got, wanted, self.case.tolerance_of(one))
+                verdict = judged_tensor(got, wanted, self.case.tolerance_of(one))
                 if not verdict.right:
                     return verdict
                 worst = verdict if verdict.relative_error > worst.relative_error else worst
@@ -122,41 +124,15 @@ class TritonLoaded:
         """Milliseconds of runs, each between its own events."""
         for _ in range(warm_up):
             self._launch()
-        pairs = []
-        for _ in range(count):
-            before, after = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-            if flush:
-                self._backend.flushed.zero_()
-            before.record()
-            self._launch()
-            after.record()
-            pairs.append((before, after))
-        torch.cuda.synchronize()
-        return [before.elapsed_time(after) for before, after in pairs]
+        return between_events(self._launch, count, self._backend.flushed if flush else None)
 
     def close(self) -> None:
         """Triton keeps its kernels."""
 
 
-def _judged(got: torch.Tensor, wanted: torch.Tensor, tolerance: float) -> Verdict:
-    if not tolerance:
-        return Verdict(float((got != wanted).sum()) / max(got.numel(), 1), 0.0, 0)
-    one, other = got.double(), wanted.double()
-    missing = int(one.isnan().sum())
-    if missing:
-        return Verdict(float("inf"), tolerance, missing)
-    off = one - other
-    most = max(float(other.abs().max()), 1e-30)
-    error = float(off.norm()) / max(float(other.norm()), 1e-30)
-    far = float(off.abs().max())
-    if error <= tolerance and far > LARGEST * tolerance * most:
-        error = max(error, far / most)
-    return Verdict(error, tolerance, 0)
-
-
 def warmed_up(order: Order) -> int:
     """Compile a configuration into Triton's cache without running it; returns its shared memory."""
-    function = resolved(order.source)
+    function = without_autotuner(resolved(order.source))
     values = [value if kind == NUMBER else getattr(torch, dtype) for kind, dtype, value in order.signature]
     made = function.warmup(*values, grid=(1,), **keywords(function, order.configuration))
     return int(getattr(getattr(made, "metadata", None), "shared", 0) or 0)

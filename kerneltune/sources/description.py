@@ -16,6 +16,7 @@ from kerneltune.inputs.files import text_of
 from kerneltune.inputs.hardware import HardwareProfile
 from kerneltune.inputs.rules import either, flag, optional, text, whole
 from kerneltune.sources.arguments import arguments_of
+from kerneltune.sources.choices import ListedConfigurations
 from kerneltune.sources.kernel import (
     AXES,
     CALLABLE,
@@ -37,6 +38,7 @@ from kerneltune.sources.space import (
     space_of_file,
     space_of_parameters,
 )
+from kerneltune.sources.targets import is_autotuner
 
 Launch = Number | Sequence[Number] | None
 ENDINGS = {".cu": CUDA, ".cuh": CUDA, ".ptx": PTX, ".hip": "hip", ".cl": "opencl"}
@@ -266,7 +268,7 @@ class Description:
         file = self._constraint_file()
         if file is None:
             if not self.params:
-                raise InputError("params is missing: name the parameters with their values")
+                return self._listed(kind), "", None
             one: Any = self.constraints
             listed = [one] if isinstance(one, str) or callable(one) else list(one)
             block = [given.get(f"block_{axis}") for axis in AXES]
@@ -288,6 +290,15 @@ class Description:
             if name not in given and (name in found.names or re.search(rf"^\s*{name}\s*:=", text, re.M)):
                 given[name] = name
         return found, text, model
+
+    def _listed(self, kind: str) -> SolutionSet:
+        """The configurations of Triton's own decorator."""
+        if kind != TRITON or not is_autotuner(self.source):
+            raise InputError("params is missing: name the parameters with their values")
+        listed = ListedConfigurations.of(self.source.configs)
+        if listed.is_numbered or listed.hooks:
+            raise InputError("the configurations of triton.autotune have other names or hooks: give params")
+        return listed.space()
 
     def _constraint_file(self) -> tuple[str, str] | None:
         given = self.constraints

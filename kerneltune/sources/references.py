@@ -18,7 +18,9 @@ MAIN = "__kerneltune_main__"
 
 def named(function: object, what: str = "the function") -> str | None:
     """A text by which a child finds a function of a module or script; None if it cannot be found by name."""
-    plain = getattr(function, "fn", function)  # Triton's
+    plain: Any = function
+    while hasattr(plain, "fn"):  # Triton's decorators
+        plain = plain.fn
     module, name = getattr(plain, "__module__", None), getattr(plain, "__qualname__", "")
     if module is None or not name or "<" in name:
         return None

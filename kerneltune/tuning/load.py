@@ -110,8 +110,9 @@ def _launcher(kernel: Kernel, configuration: Configuration) -> Any:
         return KernelLauncher(kernel.order(configuration), kernel.arguments)
     if kernel.kind == TRITON:
         from kerneltune.sources.references import resolved
+        from kerneltune.sources.targets import without_autotuner
 
-        function, grid = resolved(kernel.source), kernel.order(configuration).grid
+        function, grid = without_autotuner(resolved(kernel.source)), kernel.order(configuration).grid
         return lambda arguments, stream: function[grid](*arguments, **configuration)
     if kernel.kind == CALLABLE and kernel.function is not None:
         plain = kernel.function
