@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,11 @@ from constrint.tuning.spaces import Space, from_tune_params
 from kerneltune.errors import InputError, MissingExtraError
 from kerneltune.kernel_tuner.launches import description_of, expression
 from kerneltune.kernel_tuner.replay import Simulated, simulated
-from kerneltune.kernel_tuner.results import Clock, environment_of, rows_of
+from kerneltune.kernel_tuner.results import Clock, environment_of, rows_of, with_best
 from kerneltune.kernel_tuner.strategies import STRATEGIES, check_strategy
 from kerneltune.pipeline.run import Budget
 from kerneltune.pipeline.trial import TIME
+from kerneltune.sources.references import named
 from kerneltune.tuning.cache_files import cache_path, write_cache
 from kerneltune.tuning.searches import search
 from kerneltune.tuning.tune import options_of, prepared, tuned
@@ -90,9 +92,9 @@ def tune_kernel(
         grid_div_z: The same along z.
         restrictions: Expressions and functions that valid configurations satisfy.
         answer: The expected array for each argument, or None.
-        atol: Not used: outputs are compared by relative error.
-        verify: Not supported.
-        verbose: Not used: nothing is printed.
+        atol: What `verify` gets; without it, outputs are compared by relative error.
+        verify: A function of the expected and the found arrays, and `atol`, that says whether they are right.
+        verbose: Whether each configuration and the best one are printed.
         lang: The language; other languages than CUDA are left to Kernel Tuner.
         device: The GPU's number; others than 0 are left to Kernel Tuner.
         platform: The OpenCL platform; others than 0 are left to Kernel Tuner.
@@ -105,7 +107,7 @@ def tune_kernel(
         log: Not used: nothing is logged.
         iterations: Runs of each configuration that are timed.
         block_size_names: The parameters that are the block's size along each axis.
-        quiet: Not used: nothing is printed.
+        quiet: Whether nothing is printed even if `verbose` is given.
         strategy: The name of a strategy; strategy objects are left to Kernel Tuner.
         strategy_options: `max_fevals`, `time_limit`, `fraction` and `x0`; others of the strategy have no
             counterpart.
@@ -161,9 +163,15 @@ def tuned_as_asked(
     if given["simulation_mode"]:
         replayed = Simulated(Path(str(given["cache"])), names, metrics, objective)
         trials = simulated(replayed, clock.strategy, budget, objective, higher)
-        entries = replayed.entries
-        return rows_of(trials, entries, names), environment_of(clock, trials, entries, names)
-    return _measured(clock, {**given, **own}, space, {"metrics": metrics, **asked}, budget)
+        rows = rows_of(trials, replayed.entries, names)
+        facts = environment_of(clock, trials, replayed.entries, names)
+    else:
+        rows, facts = _measured(clock, {**given, **own}, space, {"metrics": metrics, **asked}, budget)
+    return rows, with_best(rows, facts, objective, higher, names if _is_told(given) else None)
+
+
+def _is_told(given: Mapping[str, Any]) -> bool:
+    return bool(given["verbose"]) and not given["quiet"]
 
 
 def _is_for_kernel_tuner(given: Mapping[str, Any]) -> bool:
@@ -181,8 +189,10 @@ def _check(given: Mapping[str, Any]) -> None:
     for name in FORBIDDEN:
         if name in given["tune_params"]:
             raise ValueError(f"tune_params: no parameter can be called {name!r}")
-    if given["verify"] is not None:
-        raise InputError("verify is not supported: give answer, or use kerneltune.tune with reference")
+    if given["verify"] is not None and named(given["verify"]) is None:
+        raise InputError(
+            "verify: a function that stands at the top level of a file, so that measuring processes find it"
+        )
     if given["simulation_mode"] and given["parallel"]:
         raise ValueError("parallel does not go with simulation_mode")
     if given["simulation_mode"] and given["cache"] is None:
@@ -196,6 +206,8 @@ def _measured(
     names = list(given["tune_params"])
     description = description_of(given, space)
     kernel, case = prepared(description, given.get("gpu"), _answers(given["answer"]), None)
+    if given["verify"] is not None:
+        case = replace(case, verify=named(given["verify"]), atol=float(given["atol"]))
     options = options_of(
         {
             "timed": int(given.get("iterations", 7)),
@@ -227,8 +239,6 @@ def _kept(cache: Any) -> dict[str, Any]:
 
 
 def _with(run: Any, budget: Budget) -> Any:
-    from dataclasses import replace
-
     return replace(run, budget=budget)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from time import perf_counter
@@ -108,3 +109,41 @@ def environment_of(
     if entries:
         found |= {"simulated_time": simulated, "simulation": True}
     return found
+
+
+def with_best(
+    rows: Sequence[Mapping[str, Any]],
+    facts: dict[str, Any],
+    objective: str,
+    higher: bool,
+    told: Sequence[str] | None,
+) -> dict[str, Any]:
+    """The facts of a run with `best_config`, the row of the best configuration, if any passed.
+
+    Args:
+        rows: The rows.
+        facts: The facts.
+        objective: What counts.
+        higher: Whether the greatest value is the best.
+        told: The parameters, if rows are printed.
+    """
+    passed = [row for row in rows if "__error__" not in row and objective in row]
+    if told is not None:
+        sys.stdout.write("".join(f"{_line(row, told, objective)}\n" for row in rows))
+    if not passed:
+        return facts
+    best = (max if higher else min)(passed, key=lambda row: float(row[objective]))
+    if told is not None:
+        sys.stdout.write(f"best configuration for {objective}: {_line(best, told, objective)}\n")
+    return {**facts, "best_config": dict(best)}
+
+
+def _line(row: Mapping[str, Any], names: Sequence[str], objective: str) -> str:
+    """A row in a line: parameters, then time and objective, or why there is none."""
+    shown = [f"{name}={row[name]}" for name in names]
+    if "__error__" in row:
+        return ", ".join([*shown, str(row["__error__"]).partition("\n")[0]])
+    shown.append(f"time={row[TIME]:.3f}ms")
+    return ", ".join(
+        shown + ([f"{objective}={row[objective]:.6g}"] if objective not in (TIME, *names) else [])
+    )

@@ -24,12 +24,23 @@ Reference = Callable[..., object] | Mapping[str, object] | Sequence[object]
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """Arguments in the kernel's order, the expected outputs by name, and constant memory by symbol."""
+    """A kernel's arguments and what is expected.
+
+    Attributes:
+        arguments: In the kernel's order.
+        expected: The outputs by name.
+        tolerance: Bound of the relative L2 error of floating-point outputs.
+        constants: Constant memory by symbol.
+        verify: Where a function of the user's is found that verifies in place of the comparison.
+        atol: What it gets as its tolerance.
+    """
 
     arguments: tuple[Argument, ...]
     expected: Mapping[str, NDArray[Any]]
     tolerance: float | None = None
     constants: Mapping[str, NDArray[Any]] | None = None
+    verify: str | None = None
+    atol: float = 0.0
 
     @property
     def outputs(self) -> list[Argument]:
@@ -70,6 +81,8 @@ class Case:
                 "expected": list(self.expected),
                 "constants": list(self.constants or {}),
                 "tolerance": self.tolerance,
+                "verify": self.verify,
+                "atol": self.atol,
             }
             (folder / MANIFEST).write_text(json.dumps(data), encoding="utf-8")
         except OSError as error:
@@ -95,7 +108,7 @@ class Case:
             {name: _mapped(folder / f"{what}-{place}.npy") for place, name in enumerate(names)}
             for what, names in (("expected", data["expected"]), ("constant", data["constants"]))
         )
-        return cls(tuple(arguments), expected, data["tolerance"], constants)
+        return cls(tuple(arguments), expected, data["tolerance"], constants, data["verify"], data["atol"])
 
 
 def _mapped(path: Path) -> NDArray[np.generic]:

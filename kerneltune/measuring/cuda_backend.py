@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from kerneltune.measuring.case import Case
 from kerneltune.measuring.device_checks import DeviceChecks
 from kerneltune.measuring.gpu import Gpu
 from kerneltune.measuring.launcher import number_held, ptx_of
+from kerneltune.measuring.own_checks import OwnChecks
 from kerneltune.messages import Built, Facts, Order
 from kerneltune.running import driver
 from kerneltune.running.launch import LARGE, DriverLaunch, DriverModule, addresses_of, set_attribute, shaped
@@ -32,7 +34,7 @@ class CudaBackend:
                 self.places[one.name] = self.gpu.upload(one.value)
         both = [one for one in case.arguments if one.kind == BOTH]
         self.originals = {one.name: self.gpu.upload(one.value) for one in both}
-        self.checks = DeviceChecks(self.gpu, case, self.places) if case.outputs else None
+        self.checks = _checks(self.gpu, case, self.places) if case.outputs else None
 
     @property
     def facts(self) -> Facts:
@@ -54,6 +56,12 @@ class CudaBackend:
         for one in self.case.outputs:
             if one.name in self.originals:
                 self.gpu.copy(self.places[one.name], self.originals[one.name], one.nbytes)
+
+
+def _checks(gpu: Gpu, case: Case, places: dict[str, int]) -> DeviceChecks | OwnChecks:
+    if case.verify is None:
+        return DeviceChecks(gpu, case, places)
+    return OwnChecks(gpu, case, places, DeviceChecks(gpu, replace(case, expected={}), places))
 
 
 class CudaLoaded:

@@ -221,7 +221,8 @@ class Autotuned:
         if wrong > len(tuned.ranked):
             raise RunError(
                 f"{self.name}: {wrong} configurations differ from the first that ran, and "
-                f"{len(tuned.ranked)} agree with it: give reference=, a function of the arguments that gives the right outputs"
+                f"{len(tuned.ranked)} agree with it: give reference=, a function of the arguments "
+                "that gives the right outputs"
             )
 
     def _evaluations(self, kernel: Kernel) -> int:

@@ -71,6 +71,82 @@ def test_a_simulation_takes_all_from_the_cache(cache: Path) -> None:
     assert facts["simulation"]
 
 
+def test_the_best_configuration_is_a_fact_and_is_printed_when_asked(
+    cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given: dict[str, Any] = {"cache": cache, "simulation_mode": True}
+    for more, best in (
+        (dict[str, Any](), 64),
+        ({"objective": "rate", "objective_higher_is_better": False}, 256),
+    ):
+        rows, facts = call(**given, metrics={"rate": "1000 / time"}, **more)
+        assert facts["best_config"] in rows
+        assert facts["best_config"]["block_size_x"] == best
+    assert not capsys.readouterr().out
+    call(**given, verbose=True, quiet=True)
+    assert not capsys.readouterr().out
+    call(**given, verbose=True)
+    said = capsys.readouterr().out.splitlines()
+    assert len(said) == 9
+    assert "block_size_x=32, tile=2, RuntimeFailedConfig" in said
+    assert said[-1] == "best configuration for time: block_size_x=64, tile=1, time=3.000ms"
+
+
+def t1_file(cache: Path, **more: Any) -> Path:
+    parameters = [
+        {"Name": "block_size_x", "Type": "int", "Values": "[32, 64, 128, 256]"},
+        {"Name": "tile", "Type": "int", "Values": "[1, 2]"},
+    ]
+    data = {
+        "ConfigurationSpace": {"TuningParameters": parameters, "Conditions": []},
+        "KernelSpecification": {
+            "KernelName": "add",
+            "Language": "CUDA",
+            "ProblemSize": 100,
+            "SimulationInput": str(cache),
+            "Arguments": [
+                {"Name": "c", "Type": "float", "MemoryType": "Vector", "Size": "2 * ProblemSize"}
+                | {"FillType": "Constant", "FillValue": 0.0},
+                {"Name": "n", "Type": "int32", "MemoryType": "Scalar", "FillValue": 100},
+            ],
+        },
+        "Search": {"Name": "random_sample"},
+        "Budget": [{"Type": "ConfigurationCount", "BudgetValue": 5}],
+        **more,
+    }
+    path = cache.with_name("t1.json")
+    path.write_text(json.dumps(data))
+    return path
+
+
+def test_a_t1_file_is_tuned_and_gives_t4(cache: Path) -> None:
+    metadata, results = kernel_tuner.tune_kernel_T1(t1_file(cache), simulation_mode=True)
+    assert set(metadata) == {"hardware"}
+    assert len(results["results"]) == 5
+    assert {one["invalidity"] for one in results["results"]} <= {"correct", "runtime"}
+    rows, facts = kernel_tuner.tune_kernel_T1(
+        t1_file(cache), simulation_mode=True, output_T4=False, strategy="genetic_algorithm"
+    )
+    assert len(rows) == 5
+    assert facts["best_config"]["time"] == min(row["time"] for row in rows if "__error__" not in row)
+    theirs = pytest.importorskip("kernel_tuner.interface").tune_kernel_T1
+    assert list(signature(kernel_tuner.tune_kernel_T1).parameters) == list(signature(theirs).parameters)
+
+
+def test_wrong_t1_files_are_refused(cache: Path) -> None:
+    with pytest.raises(InputError, match="there is no KernelSpecification"):
+        kernel_tuner.tune_kernel_T1(t1_file(cache, KernelSpecification=3))
+    with pytest.raises(InputError, match="Budget: the Type is one of"):
+        kernel_tuner.tune_kernel_T1(t1_file(cache, Budget=[{"Type": "Coins"}]))
+    wrong = {"KernelName": "a", "Arguments": [{"Name": "c", "MemoryType": "Texture"}]}
+    with pytest.raises(InputError, match="Arguments: c: the MemoryType is Vector or Scalar"):
+        kernel_tuner.tune_kernel_T1(t1_file(cache, KernelSpecification=wrong))
+    with pytest.raises(InputError, match="KernelFile: there is no file"):
+        kernel_tuner.tune_kernel_T1(
+            t1_file(cache, KernelSpecification={"KernelName": "a", "KernelFile": "x.cu"})
+        )
+
+
 def test_budgets_and_starting_points(cache: Path) -> None:
     given: dict[str, Any] = {"cache": cache, "simulation_mode": True}
     options = {"max_fevals": 3, "x0": [128, 2]}
@@ -108,7 +184,7 @@ def test_a_cut_off_cache_is_read_to_its_last_entry(cache: Path) -> None:
 def test_wrong_calls_are_refused(cache: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="simulation_mode needs cache"):
         call(simulation_mode=True)
-    with pytest.raises(InputError, match="verify is not supported"):
+    with pytest.raises(InputError, match="verify: a function that stands at the top level of a file"):
         call(verify=lambda *a: True)
     (tmp_path / "no.json").write_text("[]")
     with pytest.raises(InputError, match="not a cache file"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -243,3 +244,47 @@ def test_a_loaded_kernel_takes_arrays_and_a_foreign_stream(
     arrays = [OnTheGpu(place, dtype) for place, dtype in zip(places, ("<f4", "<f4", "<i4"), strict=True)]
     kernel([*arrays, COUNT], None)
     assert (cuda.array(places[1], "f4", COUNT) == 6).all()
+
+
+def near(answer: Any, results: Any, atol: float | None = None) -> bool:
+    """A user's `verify`: three times the input, whatever was expected."""
+    assert answer is None or answer[1] is not None
+    assert atol == 0.5
+    return bool(np.abs(results[1] - 3 * results[0]).max() <= 1e-2)
+
+
+def of_two(answer: Any, results: Any) -> bool:
+    """Another one, which takes no tolerance."""
+    return answer is None and len(results) == 4
+
+
+def raising(answer: Any, results: Any) -> bool:
+    """One that fails."""
+    raise ValueError("no such file")
+
+
+@pytest.mark.parametrize(
+    ("verify", "fault", "has_answer", "said"),
+    [
+        (near, "", True, None),
+        (near, "", False, None),
+        (of_two, "wrong", False, None),
+        (near, "wrong", True, "wrong result: verify returned False"),
+        (raising, "", True, "verify raised ValueError('no such file')"),
+        (near, "outside", True, "wrote outside the array 'c'"),
+        (near, "unsteady", True, "repeated runs differ"),
+    ],
+)
+def test_a_function_of_the_user_verifies(
+    module: Any, cuda: FakeCuda, verify: Any, fault: str, has_answer: bool, said: str | None
+) -> None:
+    cuda.kernels["scale"] = scale(cuda, fault)
+    whole = replace(case(), verify=f"{__file__}:{verify.__name__}", atol=0.5)
+    whole = whole if has_answer else replace(whole, expected={})
+    answer = Server(module.CudaBackend(whole), MeasuringPlan()).answer(
+        Request(trial=0, order=order(), built=Built(cubin=b"c", lowered=("scale", "factors")))
+    )
+    assert isinstance(answer, Answer) == (said is None)
+    if isinstance(answer, Failed):
+        assert said is not None
+        assert said in answer.failure
