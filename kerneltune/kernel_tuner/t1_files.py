@@ -150,7 +150,8 @@ def _source(path: Path, name: str) -> str:
 
 
 def _arguments(listed: Sequence[Any], size: object, path: Path) -> list[Any]:
-    draw, found = np.random.default_rng(0), []
+    draw = np.random.default_rng(0)
+    found: list[Any] = []
     for one in listed:
         name = one.get("Name") if isinstance(one, dict) else one
         where = f"{path}: Arguments: {name}"
