@@ -99,9 +99,20 @@ def tune_kernel(
         if dry_run:
             _dry_run(kernel, options, strategy, seed, as_json)
             return
+        _remember(kernel, folder, options)
         with _watched(options, as_json) as notice:
             found = tuned(kernel, case, options, strategy, seed, notice)
         _print(found, as_json)
+
+
+def _remember(kernel: Kernel, folder: Path, options: RunOptions) -> None:
+    """Let the store know the kernel's folder, for `kerneltune retune`."""
+    from contextlib import closing
+
+    from kerneltune.tuning.store import Store
+
+    with closing(Store(options.store)) as store:
+        store.remember_folder(kernel.name, folder)
 
 
 @click.command(name="compile-kernel", context_settings=HELP)

@@ -37,6 +37,7 @@ from kerneltune.cli.options import (
 from kerneltune.cli.profiles import profile_app
 from kerneltune.cli.replay import replay
 from kerneltune.cli.results import results
+from kerneltune.cli.retune import retune
 from kerneltune.cli.tune import report, tune
 from kerneltune.cli.writing import write_file
 from kerneltune.errors import RunError
@@ -83,6 +84,7 @@ for command in (
     header,
     replay,
     results,
+    retune,
     report,
     fit,
     doctor,

@@ -33,6 +33,10 @@ create table if not exists kernels (
   trial text not null          -- JSON
 );
 create index if not exists kernels_by_name on kernels (kernel, device);
+create table if not exists folders (
+  kernel text primary key,
+  folder text not null         -- where it was last tuned from
+);
 """
 DAMAGES = (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError, InputError)
 
@@ -90,7 +94,7 @@ class Store(RowFile):
         version = super()._prepared()
         self._connection.execute("pragma synchronous = normal")
         self._tables = self._present()
-        if version == VERSION and "kernels" not in self._tables:
+        if version == VERSION and not {"kernels", "folders"} <= self._tables:
             self._add_table()
         return version
 
@@ -99,7 +103,7 @@ class Store(RowFile):
         return {str(name) for (name,) in rows}
 
     def _add_table(self) -> None:
-        """Add the table to a store of version 0.1; a read-only file is read without it."""
+        """Add the tables to a store of an earlier version; a read-only file is read without them."""
         try:
             self._connection.executescript(SCHEMA)
         except sqlite3.OperationalError as error:
@@ -118,6 +122,18 @@ class Store(RowFile):
             json.dumps(row.trial.to_json(), sort_keys=True),
         )
         self._keep(key, ("insert or replace into kernels values (?, ?, ?, ?, ?, ?, ?)", values))
+
+    def remember_folder(self, kernel: str, folder: Path) -> None:
+        """Keep from which folder a kernel was tuned."""
+        values = kernel, str(folder.resolve())
+        self._keep(f"folder of {kernel}", ("insert or replace into folders values (?, ?)", values))
+
+    def folders(self) -> dict[str, Path]:
+        """The folders of kernels by name."""
+        if "folders" not in self._tables:
+            return {}
+        found = self._fetched("select kernel, folder from folders", {})
+        return {_said(kernel): Path(_said(folder)) for kernel, folder in found}
 
     def find(self, key: str) -> Trial | None:
         """The trial with a key."""
