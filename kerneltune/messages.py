@@ -82,6 +82,7 @@ class Built(Message, frozen=True, tag=True):
         registers: Of a thread.
         shared_memory: Static bytes of a block.
         spills: Bytes of code that spill registers.
+        instructions: Of the kernel's code, loops counted once.
         seconds: Time of the compilation.
         cached: Whether the cubin came from the cache.
         compiler: The compiler's version.
@@ -92,6 +93,7 @@ class Built(Message, frozen=True, tag=True):
     registers: int = 0
     shared_memory: int = 0
     spills: int = 0
+    instructions: int = 0
     seconds: float = 0.0
     cached: bool = False
     compiler: str = ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -14,7 +14,9 @@ import surfaces
 
 from constrint.tuning.spaces import Space, from_tune_params
 from kerneltune.inputs.hardware import load_profile
+from kerneltune.searching.launched import LaunchModel
 from kerneltune.sources.folder import read_folder
+from kerneltune.tuning.searches import launch_of
 
 WITHIN = 1.05  # of the least time
 
@@ -30,6 +32,8 @@ class Problem:
     times: np.ndarray  # by number
     restriction: Callable[[dict[str, object]], bool] | None = None  # in place of the space's
     model: Callable[[dict[str, object]], float] | None = None  # the kernel's own costs
+    launch: LaunchModel | None = None  # on the GPU, where the kernel's folder is here
+    reports: dict[int, dict[str, int]] = field(default_factory=dict)  # of its compiler, by number
 
     @property
     def restrictions(self) -> list[object]:
@@ -90,16 +94,27 @@ def measured_here(path: Path) -> Problem:
     for row, milliseconds in rows.items():
         if milliseconds is not None:
             times[space.index(dict(zip(names, row, strict=True)))] = milliseconds
+    folder = Path(__file__).resolve().parents[2] / "examples" / "tuning" / data["kernel"]
+    kernel = read_folder(folder, with_arrays=False).description.kernel(load_profile("h100_sxm"))
     return Problem(
-        f"{data['kernel']} H100", "recorded", "held out", space, times, is_measured, _cycles(data["kernel"])
+        *(f"{data['kernel']} H100", "recorded", "held out", space, times, is_measured),
+        model=kernel.cycles if "cycles" in kernel.numbers.names else None,
+        launch=launch_of(kernel),
+        reports=_reports(path.with_name(f"h100_compiled_{data['kernel']}.json"), space),
     )
 
 
-def _cycles(kernel: str) -> Callable[[dict[str, object]], float] | None:
-    """The cost that an example's own files define."""
-    folder = Path(__file__).resolve().parents[2] / "examples" / "tuning" / kernel
-    found = read_folder(folder, with_arrays=False).description.kernel(load_profile("h100_sxm"))
-    return found.cycles if "cycles" in found.numbers.names else None
+def _reports(path: Path, space: Space) -> dict[int, dict[str, int]]:
+    """The compile reports that `compiled.py` wrote, if it has."""
+    if not path.is_file():
+        return {}
+    data = json.loads(path.read_text(encoding="utf-8"))
+    found, names = {}, space.names
+    for row in data["rows"]:
+        values = dict(zip(data["columns"], row, strict=True))
+        number = space.index({name: values[name] for name in names})
+        found[number] = {name: one for name, one in values.items() if name not in names and one is not None}
+    return found
 
 
 STEERED = {"A100", "A4000"}

@@ -6,9 +6,10 @@
 
 `peers` first runs each of Kernel Tuner's strategies, at default settings, with a few seeds, and then the best
 three on a problem with all seeds. A run that does not reach the target counts as the most evaluations, on
-both sides. `--recorded` takes Kernel Tuner cache files that hold all configurations of their spaces,
-`--measured` such results of `examples.py exhaustive`; `--only` without a name leaves out the synthetic
-surfaces.
+both sides. `auto+model` begins with the kernel's own costs; `auto+parameters` learns nothing from launches
+and compile reports, which `compiled.py` has written. `--recorded` takes Kernel Tuner cache files that hold
+all configurations of their spaces, `--measured` such results of `examples.py exhaustive`; `--only` without a
+name leaves out the synthetic surfaces.
 """
 
 from __future__ import annotations
@@ -96,21 +97,30 @@ def ours(problem: Problem, options: argparse.Namespace) -> dict[str, Any]:
 
     def run(name: str, seed: int) -> int | None:
         own = problem.model if name.endswith("+model") else None
-        search = strategy(name.removesuffix("+model"), problem.space, seed=seed, model=own)
+        launch = None if name.endswith("+parameters") else problem.launch
+        kind = name.removesuffix("+model").removesuffix("+parameters")
+        search = strategy(kind, problem.space, seed=seed, model=own, launch=launch)
         for count in range(1, options.most + 1):
             asked = search.ask(1)
             if not asked:
                 return None
-            value = float(problem.times[problem.space.index(asked[0])])
+            number = problem.space.index(asked[0])
+            value = float(problem.times[number])
             if value <= problem.target:
                 return count
             failed = value != value
-            search.tell(Outcome(asked[0], {} if failed else {"time": value}, "failed" if failed else None))
+            reason = "failed" if failed else None
+            more = {"resources": problem.reports.get(number, {})}
+            search.tell(Outcome(asked[0], {} if failed else {"time": value}, reason, **more))
         return None
 
     return {
         name: measured(lambda seed, name=name: run(name, seed), range(options.seeds), options.most)  # type: ignore[misc]
-        for name in (*options.strategy, *([] if problem.model is None else ["auto+model"]))
+        for name in (
+            *options.strategy,
+            *([] if problem.model is None else ["auto+model"]),
+            *([] if problem.launch is None else ["auto+parameters"]),
+        )
     }
 
 

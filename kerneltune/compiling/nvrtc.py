@@ -16,6 +16,7 @@ from constrint.support.children import search_path
 from constrint.support.files import read_file
 from kerneltune.compiling.compiler_output import CompilerOutput
 from kerneltune.compiling.cubin_cache import CubinCache
+from kerneltune.compiling.machine_code import instructions
 from kerneltune.errors import CompilationError, MissingExtraError
 from kerneltune.messages import Built, Order
 
@@ -78,6 +79,7 @@ def compile_job(job: Job, cache: CubinCache | None) -> Built:
         registers=registers,
         shared_memory=shared,
         spills=spills,
+        instructions=instructions(output.cubin, lowered[0]),
         seconds=0.0 if output.cached else output.seconds,
         cached=output.cached,
         compiler=output.compiler,

@@ -68,7 +68,12 @@ class Trial:
     def outcome(self) -> Outcome:
         """The outcome for a search strategy."""
         return Outcome(
-            self.configuration, self.objectives, self.failure, self.compile_seconds, self.run_seconds
+            self.configuration,
+            self.objectives,
+            self.failure,
+            self.compile_seconds,
+            self.run_seconds,
+            self.resources,
         )
 
     def is_final(self, limit: float) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from constrint.solutions.solutionset import SolutionSet
 from kerneltune.errors import InputError
+from kerneltune.searching.launched import LaunchModel
 from kerneltune.searching.points import Features, Points
 from kerneltune.searching.protocol import Configuration, Outcome
 
@@ -52,6 +53,7 @@ class SearchOptions:
         budget: When the search ends.
         clock: Seconds; replays give their own.
         prior: Earlier outcomes, of another size or GPU, in units of their own.
+        launch: How configurations are launched on a GPU, from which the Gaussian process learns, too.
     """
 
     objectives: tuple[str, ...] = ("time",)
@@ -61,6 +63,7 @@ class SearchOptions:
     budget: SearchBudget = field(default_factory=SearchBudget)
     clock: Clock = time.monotonic
     prior: Sequence[Outcome] = ()
+    launch: LaunchModel | None = None
 
 
 class Search(ABC):

@@ -18,6 +18,7 @@ from constrint.solutions.solutionset import SolutionSet
 from kerneltune.errors import MissingExtraError
 from kerneltune.searching.base import Search, SearchOptions
 from kerneltune.searching.gaussian import GaussianProcess, expected_improvement
+from kerneltune.searching.launched import MOST_POINTS, Waves
 from kerneltune.searching.points import Coordinates, Floats
 from kerneltune.searching.protocol import Configuration, Outcome
 from kerneltune.searching.transfer import Prior
@@ -32,6 +33,7 @@ SPREAD = 400  # drawn points of which the first are chosen
 BEND = 1.5  # logarithmic distance from the best beyond which costs are compressed
 MOST_FITTED = 256  # outcomes that a model is fitted to: the best and the last
 LEAST = 1e-300
+WAVES = ("waves", "share of the last wave")
 
 
 class Surrogate(Protocol):
@@ -180,9 +182,24 @@ class Modelled(Search):
 
 
 class Gaussian(Modelled):
-    """By a Gaussian process over the parameters; needs numpy alone."""
+    """By a Gaussian process over the parameters and the waves of known launches; needs numpy alone."""
 
     uses_all_coordinates = False
+
+    def __init__(self, space: SolutionSet, options: SearchOptions) -> None:
+        super().__init__(space, options)
+        self._waves: Waves | None = None
+        if options.launch is not None and self.points.is_listed and self.points.size <= MOST_POINTS:
+            self._waves = Waves(self.points, self.coordinates, options.launch)
+
+    def _rows(self, numbers: Sequence[int]) -> Floats:
+        plain = super()._rows(numbers)
+        return plain if self._waves is None else np.concatenate([plain, self._waves.of(numbers)], axis=1)
+
+    def _learn(self, number: int, cost: float, outcome: Outcome) -> None:
+        super()._learn(number, cost, outcome)
+        if self._waves is not None:
+            self._waves.learn(number, outcome.resources)
 
     def _made(self) -> Surrogate:
         self._process = GaussianProcess(self.options.seed)
@@ -193,7 +210,8 @@ class Gaussian(Modelled):
 
     def _importances(self) -> dict[str, float]:
         found = self._process.sensitivities
-        names = self.coordinates.names[: len(found)]
+        count = len(self.coordinates.plain([0])[0])
+        names = [*self.coordinates.names[:count], *(() if self._waves is None else WAVES)][: len(found)]
         total = float(found.sum()) or 1.0
         return {name: round(float(value) / total, 4) for name, value in zip(names, found, strict=True)}
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 Configuration = dict[str, int | float | str | bool]
@@ -10,13 +11,23 @@ Configuration = dict[str, int | float | str | bool]
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of a configuration, told to a strategy; ``objectives`` is empty on failure."""
+    """The outcome of a configuration, told to a strategy.
+
+    Attributes:
+        configuration: The configuration.
+        objectives: What was measured; empty on failure.
+        failure: Why there is no measurement.
+        compile_seconds: Time of the compilation.
+        run_seconds: Time of the runs.
+        resources: What the compiler reported: registers, shared memory, spills.
+    """
 
     configuration: Configuration
     objectives: dict[str, float]
     failure: str | None = None
     compile_seconds: float = 0.0
     run_seconds: float = 0.0
+    resources: Mapping[str, int] = field(default_factory=dict)
 
 
 class Strategy(Protocol):

@@ -10,6 +10,7 @@ from constrint.solutions.solutionset import SolutionSet
 from kerneltune.errors import InputError, nearest
 from kerneltune.searching.base import Clock, Model, Search, SearchBudget, SearchOptions
 from kerneltune.searching.bayesian import Optuna
+from kerneltune.searching.launched import LaunchModel
 from kerneltune.searching.local import Annealing, Evolution, Neighbours
 from kerneltune.searching.modelled import Gaussian, Ridge, Trees
 from kerneltune.searching.points import Features
@@ -45,6 +46,7 @@ def strategy(
     features: Features | None = None,
     prior: Sequence[Outcome] = (),
     clock: Clock = time.monotonic,
+    launch: LaunchModel | None = None,
 ) -> Search:
     """The search with a name over a space.
 
@@ -59,6 +61,7 @@ def strategy(
         features: Further numbers of a configuration that `trees` and `ridge` learn from.
         prior: Earlier outcomes, of another size or GPU, for the strategies that learn.
         clock: Seconds, for the budget.
+        launch: How configurations are launched on a GPU, from which `gaussian` learns, too.
 
     Raises:
         InputError: The name is unknown, the space is empty, or something is missing.
@@ -75,6 +78,9 @@ def strategy(
         raise InputError(f"the strategy '{name}' has one objective; tpe and nsga2 take several")
     given = {key: getattr(budget, key, None) for key in ("evaluations", "seconds", "no_gain")}
     options = SearchOptions(
-        objectives, seed, model, features, SearchBudget(**given), clock=clock, prior=tuple(prior)
+        *(objectives, seed, model, features, SearchBudget(**given)),
+        clock=clock,
+        prior=tuple(prior),
+        launch=launch,
     )
     return STRATEGIES[name](space, options)

@@ -101,6 +101,8 @@ class KernelWork:
             "shared_memory": shared,
             "spills": built.spills,
         }
+        if built.instructions:
+            found["instructions"] = built.instructions
         profile = self.kernel.profile
         if profile is not None and self.kernel.kind == "cuda":
             found["blocks_per_sm"] = blocks_per_sm(profile, threads, built.registers, shared)

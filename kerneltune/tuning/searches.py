@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 
 from constrint.solutions.solutionset import SolutionSet
-from kerneltune.searching.protocol import Outcome, Strategy
+from kerneltune.errors import InputError
+from kerneltune.searching.launched import LaunchModel
+from kerneltune.searching.protocol import Configuration, Outcome, Strategy
 from kerneltune.searching.strategies import strategy
-from kerneltune.sources.kernel import CUDA, TRITON, Kernel
+from kerneltune.sources.kernel import BLOCK, CUDA, GRID, TRITON, Kernel
+from kerneltune.tiling.occupancy import blocks_per_sm
 from kerneltune.tuning.kernel_run import RunOptions
 from kerneltune.tuning.store import Store
 
 
 def search(
-    name: str, space: SolutionSet, options: RunOptions, seed: int, prior: Sequence[Outcome] = ()
+    name: str,
+    space: SolutionSet,
+    options: RunOptions,
+    seed: int,
+    prior: Sequence[Outcome] = (),
+    launch: LaunchModel | None = None,
 ) -> Strategy:
     """The search with a name: one of `kerneltune.searching.strategies`.
 
@@ -31,7 +41,25 @@ def search(
         features=options.features,
         budget=options.budget,
         prior=prior,
+        launch=launch,
     )
+
+
+def launch_of(kernel: Kernel) -> LaunchModel | None:
+    """How a CUDA kernel is launched on its GPU; None of others, whose compilers report no registers."""
+    profile = kernel.profile
+    if kernel.kind != CUDA or profile is None:
+        return None
+
+    def numbers(configuration: Configuration) -> tuple[int, int, int]:
+        try:
+            found = kernel.numbers.of(configuration)
+        except InputError:  # its order says what is wrong
+            return 1, 1, 0
+        threads, blocks = (math.prod(found.get(axis, 1) for axis in axes) for axes in (BLOCK, GRID))
+        return max(1, threads), max(1, blocks), max(0, found.get("shared_memory", 0))
+
+    return LaunchModel(numbers, partial(blocks_per_sm, profile), profile.sm_count)
 
 
 def earlier(kernel: Kernel, options: RunOptions) -> list[Outcome]:

@@ -21,7 +21,7 @@ from kerneltune.sources.kernel import CALLABLE, Kernel
 from kerneltune.sources.references import forbid_in_children
 from kerneltune.tuning.kernel_run import RunOptions, run_kernel
 from kerneltune.tuning.kernel_work import check_objectives
-from kerneltune.tuning.searches import earlier, search, with_own_model
+from kerneltune.tuning.searches import earlier, launch_of, search, with_own_model
 from kerneltune.tuning.tuned import TunedKernel
 
 DESCRIBED = {one.name for one in fields(Description)} - {"source"}
@@ -131,7 +131,8 @@ def tuned(
     if not isinstance(strategy, str):
         return run_kernel(kernel, case, strategy, options, notice)
     prior = earlier(kernel, options) if options.transfer else ()
-    return run_kernel(kernel, case, search(strategy, kernel.space, options, seed, prior), options, notice)
+    made = search(strategy, kernel.space, options, seed, prior, launch_of(kernel))
+    return run_kernel(kernel, case, made, options, notice)
 
 
 def check(kernel: Kernel, options: RunOptions) -> None:
