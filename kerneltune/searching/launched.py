@@ -96,16 +96,15 @@ class Waves:
         if len(self._reports) < LEAST_REPORTS:
             estimates = np.tile(FIRST, (len(numbers), 1))
         else:
-            if self._weights is None:
-                self._fit()
-            estimates = 2.0 ** (self._terms(numbers) @ self._weights + self._means)
+            weights = self._weights = self._fitted() if self._weights is None else self._weights
+            estimates = 2.0 ** (self._terms(numbers) @ weights + self._means)
         for number, (registers, shared) in zip(numbers, estimates.tolist(), strict=True):
             if number in self._reports:
                 yield self._reports[number]
             else:
                 yield min(max(math.ceil(registers / STEP) * STEP, LEAST), MOST), max(0, round(shared) - 1)
 
-    def _fit(self) -> None:
+    def _fitted(self) -> Floats:
         terms = self._terms(list(self._reports))
         registers, shared = np.array(list(self._reports.values()), dtype=np.float64).T
         logs = np.log2(np.stack([registers, shared + 1], axis=1))
@@ -113,7 +112,7 @@ class Waves:
         strengths = np.full(terms.shape[1], 3 * STRENGTH)
         strengths[: 1 + len(self._coordinates.plain([0])[0])] = STRENGTH
         normal = terms.T @ terms + np.diag(strengths)
-        self._weights = np.linalg.solve(normal, terms.T @ (logs - self._means))
+        return np.asarray(np.linalg.solve(normal, terms.T @ (logs - self._means)))
 
     def _terms(self, numbers: Sequence[int]) -> Floats:
         """One, the parameters, and their products."""

@@ -60,7 +60,8 @@ def outcome_of(entry: Mapping[str, Any], names: Sequence[str]) -> Outcome:
     failure = None if is_number(entry["time"]) else str(entry["time"])
     seconds = [float(entry.get(key, 0.0)) * MILLISECONDS for key in ("compile_time", "benchmark_time")]
     configuration = {name: entry[name] for name in names}
-    return Outcome(configuration, {} if failure else objectives, failure, *seconds)
+    compiled, ran = seconds
+    return Outcome(configuration, {} if failure else objectives, failure, compiled, ran)
 
 
 def is_number(value: object) -> bool:

@@ -25,6 +25,6 @@ def test_a_killed_worker_costs_nothing() -> None:
 def test_a_killed_worker_of_a_kernel_on_two_gpus_costs_nothing() -> None:
     pytest.importorskip("distributed")
     folder = EXAMPLE.parent / "reduction"
-    command = [sys.executable, EXAMPLE, "--folder", str(folder)]
+    command = [sys.executable, str(EXAMPLE), "--folder", str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
     assert done.stdout.startswith("60 of 60 configurations, 0 twice\n0 failed")
