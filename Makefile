@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?= lstm --gpu h100_sxm --heads 12 --head-dim 64 --batch 16 --dtype bf16
 
-.PHONY: demo tile test test-all check torch lint docs package lock clean
+.PHONY: demo tile test test-all check torch lint docs package lock report-library clean
 
 demo: $(VENV)/.installed
 	$(BIN)/constrint solve examples/workshop.constrint
@@ -44,6 +44,10 @@ lock: $(VENV)/.installed-test
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'uv>=0.8'
 	$(BIN)/uv pip compile --quiet --universal --upgrade --python-version 3.11 --extra test \
 	  --no-emit-package constrint --custom-compile-command "make lock" pyproject.toml -o requirements/ci.txt
+
+# What reports draw with, bundled from npm; and axe-core, by which tests look for barriers in a report.
+report-library:
+	cd kerneltune/reporting/library && npm install --no-audit --no-fund && npm run build
 
 FORMATTED := $(shell find kernels -name '*.cu' -o -name '*.cuh')
 

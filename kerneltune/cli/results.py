@@ -25,6 +25,11 @@ SHOWN = 10  # configurations of a kernel
 @click.option("--device", help="Only devices whose names contain this.")
 @click.option("--objective", default="time", help="What counts: time, energy, gflops, …")
 @click.option("--html", type=FILE, help="Write a page about the kernel to this file.")
+@click.option(
+    "--beside",
+    type=FILE,
+    help="With --html: another file of results, whose first results of the kernel are shown side by side.",
+)
 @written_option("--to-t4")
 @written_option("--to-cache")
 @store_option("The file of results")
@@ -35,6 +40,7 @@ def results(
     device: str | None,
     objective: str,
     html: Path | None,
+    beside: Path | None,
     to_t4: Path | None,
     to_cache: Path | None,
     store: Path | None,
@@ -43,13 +49,13 @@ def results(
     """List the kernels of your own that were tuned, or the best configurations of one."""
     with reporting(as_json):
         found = _found(kernel, device, store)
-        if html is not None or to_t4 is not None or to_cache is not None:
-            one = _only(found, kernel)
-            if html is not None:
-                from kerneltune.reporting.page import page_of
-
-                write_file(html, page_of(one, objective, _roof(one.device)))
-            _export(one, to_t4, to_cache)
+        if beside is not None and html is None:
+            raise InputError("--beside goes with --html")
+        if html is not None:
+            _write_page(html, _pair(found, kernel, beside), objective)
+        if to_t4 is not None or to_cache is not None:
+            _export(_only(found, kernel), to_t4, to_cache)
+        if any(one is not None for one in (html, to_t4, to_cache)):
             return
         if as_json:
             print_json({"status": "found", "results": [one.to_json(objective) for one in found]})
@@ -76,11 +82,30 @@ def _found(kernel: str | None, device: str | None, store: Path | None) -> list[T
     return summarised(kept)
 
 
+def _write_page(path: Path, shown: list[TunedSummary], objective: str) -> None:
+    from kerneltune.reporting.page import page_of
+
+    one, *others = shown
+    write_file(path, page_of(one, objective, _roof(one.device), others[0] if others else None))
+
+
+def _pair(found: list[TunedSummary], kernel: str | None, beside: Path | None) -> list[TunedSummary]:
+    """What a page shows: one result, or two of them side by side."""
+    if kernel is not None and beside is None and len(found) == 2:
+        return found
+    one = _only(found, kernel)
+    if beside is None:
+        return [one]
+    others = _found(kernel, None, beside)
+    same = [other for other in others if other.sizes == one.sizes]
+    return [one, (same or others)[0]]
+
+
 def _only(found: list[TunedSummary], kernel: str | None) -> TunedSummary:
     if kernel is None:
         raise InputError("name the kernel: kerneltune results KERNEL --html FILE")
     if len(found) > 1:
-        raise InputError(f"there are results of {len(found)} devices and sizes; choose one by --device")
+        raise InputError(f"there are results of {len(found)} devices and sizes; choose by --device")
     return found[0]
 
 

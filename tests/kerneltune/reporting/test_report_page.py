@@ -16,8 +16,10 @@ from chromium import Browser, chromium, needs_chromium
 from rich.console import Console
 
 from kerneltune.errors import InputError
+from kerneltune.inputs.hardware import load_profile
 from kerneltune.pipeline.run import Budget, Progress
 from kerneltune.pipeline.trial import Trial
+from kerneltune.reporting.importance import importances
 from kerneltune.reporting.live import live_view, seconds_left, table_of
 from kerneltune.reporting.page import Roof, page_of
 from kerneltune.reporting.summary import TunedSummary, summarised
@@ -102,11 +104,14 @@ def test_what_is_asked_wrongly_is_said(store: Path, tmp_path: Path) -> None:
     assert "has no results" in ask("--store", str(tmp_path / "empty.sqlite")).stderr
 
 
+ROOF = Roof(3350.0, 64, 65536, 233472, 60000.0)
+AXE = Path(__file__).parents[3] / "kerneltune" / "reporting" / "library" / "node_modules/axe-core/axe.min.js"
+
+
 @needs_chromium
 def test_the_page_in_a_browser(store: Path, tmp_path: Path) -> None:
     page = tmp_path / "report.html"
-    page.write_text(page_of(tuned(store), roof=Roof(3350.0, 64, 65536, 233472)), encoding="utf-8")
-    assert "http://" not in page.read_text().replace("http://www.w3.org/2000/svg", "")
+    page.write_text(page_of(tuned(store), roof=ROOF), encoding="utf-8")
     with chromium() as browser:
         _look(browser, page)
 
@@ -114,31 +119,117 @@ def test_the_page_in_a_browser(store: Path, tmp_path: Path) -> None:
 def _look(browser: Browser, page: Path) -> None:
     browser.open(page)
     best = min((trial for trial in trials() if trial.passed), key=lambda trial: trial.objectives["time"])
-    cells = "[...document.querySelectorAll('#table tr')[1].children].map(c => c.textContent)"
+    cells = "[...document.querySelectorAll('#best tbody tr')[0].children].map(c => c.textContent)"
     row = browser.value(cells)
-    assert float(row[1]) == pytest.approx(best.objectives["time"], rel=1e-4)
+    assert float(row[1]) == pytest.approx(best.objectives["time"], rel=1e-3)
     assert row[5:] == [_as_script(best.configuration[name]) for name in sorted(best.configuration)]
+    assert browser.value("document.querySelector('h1').textContent") == f"matmul on {H100}, m=512"
     assert browser.value("document.querySelectorAll('#parameters svg').length") == 4
     assert browser.value("document.querySelectorAll('#convergence circle').length") == 53
-    assert "registers & spills" in browser.value("document.querySelector('#failures').textContent")
-    assert browser.value("document.querySelector('#roofline-part').hidden") is False
+    assert "registers & spills" in browser.value("document.querySelector('#failures table').textContent")
+    assert browser.value("document.querySelectorAll('#failures svg').length") == 3  # turn has too many values
+    assert "60,000 GFLOP/s of float32" in browser.value("document.querySelector('#roofline p').textContent")
+    assert browser.value("document.querySelectorAll('#roofline path').length") > 0
     assert browser.value("document.querySelectorAll('#predicted circle').length") == 45
-    agreement = browser.value("document.querySelector('#agreement').textContent")
+    agreement = browser.value("document.querySelector('#predicted p').textContent")
     assert 0.8 < float(agreement.split()[-1].rstrip(".")) <= 1.0
-    resources = browser.value("document.querySelectorAll('#resources tr')[1].textContent")
+    resources = browser.value("document.querySelectorAll('#resources tbody tr')[0].textContent")
     assert "25 %31 %" in resources  # 16 of 64 warps, 20,480 of 65,536 registers
-    shown = "document.querySelectorAll('.path:not(.out)').length"
-    assert browser.value(shown) == 53
-    band = browser.value(
-        "(() => { const b = document.querySelector('[data-axis=tile]'); b.scrollIntoView();"
-        " const r = b.getBoundingClientRect(); return [r.left + r.width / 2, r.top, r.height] })()"
+    shown = "document.querySelector('#kept').textContent"
+    assert browser.value(shown) == "53 of 53 configurations shown."
+    lists = "[...document.querySelectorAll('#coordinates label')].map(l => l.firstChild.textContent)"
+    place = browser.value(lists).index("tile")
+    browser.value(
+        f"(() => {{ const s = document.querySelector('#keep-{place}'); s.value = '128';"
+        " s.dispatchEvent(new Event('change')); })()"
     )
-    browser.drag((band[0], band[1] + 2), (band[0], band[1] + band[2] / 10))
-    kept = browser.value(shown)
-    assert kept == sum(trial.passed and trial.configuration["tile"] == 128 for trial in trials())
+    kept = sum(trial.passed and trial.configuration["tile"] == 128 for trial in trials())
+    assert browser.value(shown) == f"{kept} of 53 configurations shown."
     browser.click("document.querySelector('#all')")
-    assert browser.value(shown) == 53
+    assert browser.value(shown) == "53 of 53 configurations shown."
     assert browser.problems == []
+
+
+@needs_chromium
+@pytest.mark.parametrize("beside", [False, True])
+def test_nothing_is_cut_and_all_can_be_read(store: Path, tmp_path: Path, beside: bool) -> None:
+    """In both modes, at the width of a telephone and of a screen: labels are inside their section."""
+    one = tuned(store)
+    other = TunedSummary("matmul", "another", {"m": 512}, 1, tuple(trials(40)), "now") if beside else None
+    page = tmp_path / "report.html"
+    page.write_text(page_of(one, roof=ROOF, beside=other), encoding="utf-8")
+    with chromium() as browser:
+        for width, dark in ((400, False), (400, True), (1300, False), (1300, True)):
+            browser.open(page, width, dark=dark)
+            assert browser.value("document.documentElement.scrollWidth") <= width
+            assert browser.value(CUT) == []
+            if AXE.is_file():
+                browser.value(AXE.read_text(encoding="utf-8") + "; true")
+                found = "axe.run().then(r => r.violations.map(v => v.id + ' ' + v.nodes[0].html))"
+                assert browser.value(found) == []
+            assert browser.value("document.querySelector('#beside') !== null") == beside
+        assert browser.problems == []
+
+
+CUT = """[...document.querySelectorAll('section svg text')].filter(text => {
+  const box = text.getBoundingClientRect(), place = (text.closest('.wide') || text.closest('section'));
+  const room = place.getBoundingClientRect(), left = place.scrollLeft || 0;
+  const from = box.left + left - room.left, to = box.right + left - room.left;
+  return box.width && (from < -1 || to > place.scrollWidth + 1);
+}).map(text => text.textContent)"""
+
+
+def test_roofs_are_both_or_none() -> None:
+    known = Roof.of(load_profile("h100_sxm"))
+    assert known.flops == pytest.approx(2e-3 * 128 * 132 * 1980)
+    assert Roof.of(load_profile("t4")).flops == pytest.approx(2e-3 * 64 * 40 * load_profile("t4").boost_mhz)
+
+
+def test_importance_finds_what_matters() -> None:
+    draw = random.Random(5)
+    found = []
+    for _ in range(200):
+        one = {"tile": draw.choice([8, 16, 32]), "unroll": draw.choice([1, 2]), "idle": draw.choice("abc")}
+        found.append(Trial(one, {"time": 1 + abs(one["tile"] - 16) + 0.1 * one["unroll"]}))  # type: ignore[operator]
+    listed = importances(found, "time", ["idle", "tile", "unroll", "absent"])
+    assert [one["name"] for one in listed] == ["tile", "unroll", "idle"]
+    assert listed[0]["variance"] > 0.9
+    assert listed[2]["variance"] < 0.05
+    if listed[0]["trees"] is not None:
+        assert sum(one["trees"] for one in listed) == pytest.approx(1.0)
+    assert importances(found[:5], "time", ["tile"]) == []
+    assert importances(found, "energy", ["tile"]) == []
+
+
+def test_importance_needs_no_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sklearn.ensemble", None)
+    found = [Trial({"a": i % 3, "b": i % 2}, {"time": 1.0 + i % 3}) for i in range(60)]
+    listed = importances(found, "time", ["a", "b"])
+    assert listed[0] == {"name": "a", "variance": pytest.approx(1.0), "trees": None}
+    assert listed[1]["variance"] < 0.01
+
+
+def test_two_stores_are_shown_side_by_side(store: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.sqlite"
+    with closing(Store(other)) as opened:
+        memory = KernelMemory(opened, "matmul", "id", "another", {"m": 512})
+        for trial in trials(20):
+            memory.add(trial)
+    page = tmp_path / "two.html"
+    words = ("matmul", "--html", str(page), "--store", str(store))
+    assert ask(*words, "--beside", str(other)).returncode == 0
+    assert '"title":"matmul on another, m=512"' in page.read_text(encoding="utf-8")
+    assert "--beside goes with --html" in ask("matmul", "--beside", str(other), "--store", str(store)).stderr
+
+
+def test_fronts_are_of_what_is_measured_by_itself() -> None:
+    found = [
+        Trial({"x": i}, {"time": 1.0 + i, "energy": 9.0 - i, "gflops": 1 / (1 + i), "odd": 1.0 + i})
+        for i in range(4)
+    ]
+    text = page_of(TunedSummary("k", "d", {}, 1, tuple(found), "now"))
+    assert '"fronts":[{"name":"energy","unit":"J","turns":[0,1,2,3]},' in text
+    assert '{"name":"odd","unit":"","turns":[0]}]' in text
 
 
 def _as_script(value: Any) -> str:
@@ -177,7 +268,8 @@ def test_what_is_not_finite_is_left_out() -> None:
         resources={"registers": math.inf},  # type: ignore[dict-item]
     )
     fine = Trial({"x": 1, "y": 2}, {"time": 2.0}, predicted=3.0)
-    page = page_of(TunedSummary("k", "d", {}, 2, (odd, fine), "now"))
+    whole = page_of(TunedSummary("k", "d", {}, 2, (odd, fine), "now"))
+    (page,) = [line for line in whole.splitlines() if line.startswith("const data = {")]
     for word in ("Infinity", "NaN"):
         assert f":{word}" not in page
         assert f"[{word}" not in page
