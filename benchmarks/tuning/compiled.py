@@ -1,4 +1,4 @@
-"""What compiling alone tells of every configuration of an example, as features for a search.
+"""Compile reports of every configuration of an example, as features for a search.
 
     python benchmarks/tuning/compiled.py matmul hotspot reduction --gpu h100_sxm --out FOLDER
 

@@ -90,7 +90,7 @@ def _write_page(path: Path, shown: list[TunedSummary], objective: str) -> None:
 
 
 def _pair(found: list[TunedSummary], kernel: str | None, beside: Path | None) -> list[TunedSummary]:
-    """What a page shows: one result, or two of them side by side."""
+    """The results on a page: one, or two of them side by side."""
     if kernel is not None and beside is None and len(found) == 2:
         return found
     one = _only(found, kernel)

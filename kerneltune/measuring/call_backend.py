@@ -63,7 +63,7 @@ class CallBackend:
         return CalledConfiguration(self, order.configuration)
 
     def prepare(self, poison: int) -> None:
-        """What stands in the arrays before a run."""
+        """Fill, zero or restore the arrays before a run."""
         for one in self.written.values():
             if one.how == OUTPUT:
                 self.arrays.fill(one.array, poison)

@@ -20,7 +20,7 @@ MICROSECOND = 1e-3
 
 
 class Arrays(Protocol):
-    """What one library's arrays can do."""
+    """The operations of one library's arrays."""
 
     device: str
 

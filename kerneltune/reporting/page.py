@@ -144,7 +144,7 @@ def _fronts(trials: Sequence[Trial], objective: str) -> list[dict[str, object]]:
     others = dict.fromkeys(name for trial in trials for name in trial.objectives)
     wanted = [name for name in others if name != objective and name not in DERIVED]
     turns = {id(trial): turn for turn, trial in enumerate(trials)}
-    found = []
+    found: list[dict[str, object]] = []
     for name in wanted[:MOST_FRONTS] if objective not in DERIVED else ():
         goals = Goals((objective, name), frozenset(MAXIMISED))
         both = [

@@ -1,4 +1,4 @@
-"""What launching costs a configuration, before it is measured: its waves, from the compiler's reports.
+"""Waves of a configuration's launch, before it is measured, from the compiler's reports.
 
 A launch of more blocks than the GPU holds at a time runs in waves, and the last one may leave most of the GPU
 idle. How many blocks an SM holds depends on registers and shared memory, which compile reports tell of the

@@ -75,7 +75,7 @@ class ListedConfigurations:
 
 @dataclass(frozen=True)
 class Choices:
-    """What is chosen among: parameters and constraints, or listed configurations."""
+    """Parameters with constraints, or listed configurations."""
 
     params: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     constraints: Sequence[Constraint] = ()
@@ -107,7 +107,7 @@ class Choices:
         return dict(self.listed.rows[self.listed.number(configuration)])
 
     def hook(self, configuration: Configuration) -> Callable[..., object] | None:
-        """What is called before a launch."""
+        """The function that is called before a launch."""
         if self.listed is None:
             return None
         return self.listed.hooks.get(self.listed.number(configuration))

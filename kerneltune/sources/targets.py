@@ -1,4 +1,4 @@
-"""What `kerneltune.autotune` decorates: a Triton function, a CuPy RawKernel, or a function that launches."""
+"""Targets of `kerneltune.autotune`: a Triton function, a CuPy RawKernel, or a function that launches."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NAME_OF_ARGUMENT = re.compile(r"([A-Za-z_]\w*)\s*(?:\[[^\]]*\])?\s*$")
 
 
 @dataclass(frozen=True)
-class Call:
+class GivenCall:
     """The arguments of one call.
 
     Attributes:
@@ -41,8 +41,8 @@ class Target(Protocol):
     name: str
     names: Sequence[str]
 
-    def call(self, given: Call, configuration: Configuration) -> Any:
-        """Call it."""
+    def call(self, given: GivenCall, configuration: Configuration) -> Any:
+        """Make the call."""
 
     def content(self) -> str:
         """A text that differs where the code does."""
@@ -87,7 +87,7 @@ class TritonTarget:
         self.name = str(getattr(plain, "__name__", "kernel"))
         self.names: Sequence[str] = list(function.arg_names)
 
-    def call(self, given: Call, configuration: Configuration) -> Any:
+    def call(self, given: GivenCall, configuration: Configuration) -> Any:
         """Launch it."""
         return self.function[given.grid](*given.positional, **given.keywords, **configuration)
 
@@ -109,7 +109,7 @@ class CupyTarget:
         self.names: Sequence[str] = _arguments_in(str(kernel.code), self.name)
         self._made: dict[tuple[Any, ...], Any] = {}
 
-    def call(self, given: Call, configuration: Configuration) -> Any:
+    def call(self, given: GivenCall, configuration: Configuration) -> Any:
         """Launch the kernel that was compiled with these macros."""
         key = tuple(configuration.items())
         if key not in self._made:
@@ -133,8 +133,8 @@ class PlainTarget:
         self.name = str(getattr(function, "__name__", type(function).__name__))
         self.names: Sequence[str] = list(inspect.signature(function).parameters)
 
-    def call(self, given: Call, configuration: Configuration) -> Any:
-        """Call it."""
+    def call(self, given: GivenCall, configuration: Configuration) -> Any:
+        """Make the call."""
         return self.function(*given.positional, **given.keywords, **configuration)
 
     def content(self) -> str:

@@ -22,7 +22,7 @@ from kerneltune.sources.choices import Choices, ListedConfigurations
 from kerneltune.sources.kernel import CALLABLE, Kernel
 from kerneltune.sources.numbers import Numbers
 from kerneltune.sources.space import limits_of
-from kerneltune.sources.targets import Call, CupyTarget, TritonTarget, is_autotuner, target_of
+from kerneltune.sources.targets import CupyTarget, GivenCall, TritonTarget, is_autotuner, target_of
 from kerneltune.tuning.autotune_options import EVALUATIONS, PLANNED, AutotuneOptions
 from kerneltune.tuning.goals import Goals, Minimising
 from kerneltune.tuning.kernel_work import KernelWork
@@ -115,7 +115,7 @@ class Autotuned:
         """A launch of a Triton function with a grid."""
         if not isinstance(self._target, TritonTarget):
             raise InputError(f"{self.name} is no Triton function: call it without a grid in brackets")
-        return lambda *positional, **keywords: self._called(Call(positional, keywords, grid))
+        return lambda *positional, **keywords: self._called(GivenCall(positional, keywords, grid))
 
     def run(self, *positional: Any, grid: Any, warmup: bool = False, **keywords: Any) -> Any:
         """A launch as decorators of Triton make it."""
@@ -129,10 +129,10 @@ class Autotuned:
             raise InputError(f"{self.name} is a Triton function: give a grid, as {self.name}[grid](…)")
         if isinstance(self._target, CupyTarget):
             grid, block, arguments = positional
-            return self._called(Call(tuple(arguments), {}, grid, block, keywords))
-        return self._called(Call(positional, keywords))
+            return self._called(GivenCall(tuple(arguments), {}, grid, block, keywords))
+        return self._called(GivenCall(positional, keywords))
 
-    def _called(self, call: Call) -> Any:
+    def _called(self, call: GivenCall) -> Any:
         named = self._named(call)
         key: tuple[Any, ...] = tuple(named.get(name) for name in self._key)
         arrays = [one for one in named.values() if is_array(one)]
@@ -147,19 +147,19 @@ class Autotuned:
         self.best_config = choices.values(configuration)
         return self._launched(call, named, configuration, choices)
 
-    def _named(self, call: Call) -> dict[str, Any]:
+    def _named(self, call: GivenCall) -> dict[str, Any]:
         names = self.arg_names or [str(place) for place in range(len(call.positional))]
         return {**dict(zip(names, call.positional, strict=False)), **call.keywords}
 
     def _launched(
-        self, call: Call, named: Mapping[str, Any], configuration: Configuration, choices: Choices
+        self, call: GivenCall, named: Mapping[str, Any], configuration: Configuration, choices: Choices
     ) -> Any:
         values, hook = choices.values(configuration), choices.hook(configuration)
         if hook is not None:
             hook({**named, **values})
         return self._target.call(call, values)
 
-    def _found(self, call: Call, named: dict[str, Any]) -> tuple[Configuration, Choices]:
+    def _found(self, call: GivenCall, named: dict[str, Any]) -> tuple[Configuration, Choices]:
         """The best configuration for a key: a known one, or that of a search."""
         missing = [name for name in self._key if name not in named]
         if missing:
@@ -231,7 +231,7 @@ class Autotuned:
             most = EVALUATIONS if self._configs is None else kernel.space.size
         return min(most, kernel.space.size)
 
-    def _choices(self, named: Mapping[str, Any], call: Call) -> Choices:
+    def _choices(self, named: Mapping[str, Any], call: GivenCall) -> Choices:
         if self._configs is None:
             return Choices(self._options.params or {}, self._options.constraints)
         configs, prune = self._configs, self._prune.get("early_config_prune")
@@ -240,7 +240,7 @@ class Autotuned:
             configs = list(prune(configs, positional, **call.keywords))
         return Choices(listed=ListedConfigurations.of(configs))
 
-    def _model(self, named: Mapping[str, Any], call: Call, choices: Choices) -> Any:
+    def _model(self, named: Mapping[str, Any], call: GivenCall, choices: Choices) -> Any:
         model = self._prune.get("perf_model")
         return None if model is None else lambda one: float(model(**named, **choices.values(one)))
 
@@ -253,7 +253,9 @@ class Autotuned:
             sizes=sizes,
         )
 
-    def _backend(self, call: Call, named: Mapping[str, Any], arrays: Arrays, choices: Choices) -> CallBackend:
+    def _backend(
+        self, call: GivenCall, named: Mapping[str, Any], arrays: Arrays, choices: Choices
+    ) -> CallBackend:
         options = self._options
         how = self._how
         if not how and options.outputs is None:
@@ -276,7 +278,7 @@ class Autotuned:
         )
 
     def _expected(self, named: Mapping[str, Any], written: Mapping[str, Written]) -> dict[str, Any]:
-        """What the reference gives, by the names of the arrays."""
+        """The outputs that the reference gives, by the names of the arrays."""
         if self._options.reference is None:
             return {}
         found = self._options.reference(*named.values())

@@ -15,7 +15,7 @@ LAUNCH_BOUNDS = "__launch_bounds__"
 
 
 class LearnedLimits:
-    """What a kernel's compile reports exclude.
+    """Configurations that a kernel's compile reports exclude.
 
     Args:
         kernel: The kernel, on the GPU of its profile.

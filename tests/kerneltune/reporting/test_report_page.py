@@ -189,8 +189,9 @@ def test_importance_finds_what_matters() -> None:
     draw = random.Random(5)
     found = []
     for _ in range(200):
-        one = {"tile": draw.choice([8, 16, 32]), "unroll": draw.choice([1, 2]), "idle": draw.choice("abc")}
-        found.append(Trial(one, {"time": 1 + abs(one["tile"] - 16) + 0.1 * one["unroll"]}))  # type: ignore[operator]
+        tile, unroll = draw.choice([8, 16, 32]), draw.choice([1, 2])
+        one: dict[str, Any] = {"tile": tile, "unroll": unroll, "idle": draw.choice("abc")}
+        found.append(Trial(one, {"time": 1 + abs(tile - 16) + 0.1 * unroll}))
     listed = importances(found, "time", ["idle", "tile", "unroll", "absent"])
     assert [one["name"] for one in listed] == ["tile", "unroll", "idle"]
     assert listed[0]["variance"] > 0.9
