@@ -193,7 +193,8 @@ def tuned_by_triton(module: Any, started: float) -> Times:
 
     tuner._bench = noted
     sizes = {"softmax": lambda meta: (meta["PROGRAMS"],)}
-    grid = sizes.get(module.__name__) or (lambda meta: (module.STEPS // meta["BLOCK_M"], module.HEADS))
+    grid = sizes.get(module.__name__) or getattr(module, "grid", None)
+    grid = grid or (lambda meta: (module.STEPS // meta["BLOCK_M"], module.HEADS))
     tuner[grid](*arrays)
     torch.cuda.synchronize()
     return found

@@ -31,8 +31,8 @@ from kerneltune.sources.folder import read_folder
 from kerneltune.tuning.tune import options_of, prepared, profile_for, tuned
 
 ROOT = Path(__file__).resolve().parents[2]
-CUDA = ("matmul", "hotspot", "reduction")
-TRITON = ("softmax", "attention")
+CUDA = ("matmul", "hotspot", "reduction", "transpose", "stencil")
+TRITON = ("softmax", "attention", "layer_norm")
 WITHIN = 1.05
 
 
@@ -90,7 +90,13 @@ def exhaustive(options: argparse.Namespace) -> None:
         print(json.dumps(shown, default=str)[:1500], flush=True)
 
 
-TENTH = {"matmul": 30, "hotspot": 150, "reduction": 150}  # timed runs that take a tenth of a compilation
+TENTH = {
+    "matmul": 30,
+    "hotspot": 150,
+    "reduction": 150,
+    "transpose": 30,
+    "stencil": 30,
+}  # timed runs that take a tenth of a compilation
 
 
 def busy(options: argparse.Namespace) -> None:

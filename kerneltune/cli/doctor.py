@@ -26,7 +26,10 @@ EXTRAS = {
     "torch": ("torch", "numba"),
     "jax": ("jax", "flax"),
     "fit": ("scipy",),
+    "tune": ("optuna", "scikit-learn"),
+    "nvml": ("nvidia-ml-py",),
 }
+OTHERS = {"Triton": ("triton",)}  # packages that users install themselves
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,10 @@ def _findings() -> Iterator[Finding]:
     for extra, packages in EXTRAS.items():
         state, detail, missing = _versions(packages)
         yield Finding(f"extra {extra}", state, detail, how_to_install(extra) if missing else "")
+    for name, packages in OTHERS.items():
+        state, detail, missing = _versions(packages)
+        fix = f"for Triton functions: pip install {' '.join(packages)}" if missing else ""
+        yield Finding(name, state, detail, fix)
     yield _tried("cache", _cache, "make the folder writable, or set KERNELTUNE_CACHE_DIR to one that is")
     yield _tried("profiles and kernels", _data, "reinstall the package")
     yield _tried("prebuilt kernels", _bundle, "install its version of constrint, or build it again")

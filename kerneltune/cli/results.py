@@ -146,10 +146,14 @@ def _export(one: TunedSummary, to_t4: Path | None, to_cache: Path | None) -> Non
 
 
 def _show(one: TunedSummary, objective: str, most: int) -> None:
+    from kerneltune.reporting.summary import UNITS
+
     ranked = one.ranked(objective)
     click.echo(f"{one.title}: {len(one.trials)} tried, {len(one.failed)} failed, last {one.last}")
     for place, trial in enumerate(ranked[:most]):
         said = ", ".join(f"{name}={value}" for name, value in trial.configuration.items())
-        click.echo(f"{place + 1:3} {objective} {trial.objectives[objective]:.5g}: {said}")
+        unit = UNITS.get(objective, "")
+        value = f"{trial.objectives[objective]:.5g}" + (f" {unit}" if unit else "")
+        click.echo(f"{place + 1:3} {objective} {value}: {said}")
     if not ranked:
         click.echo(f"    nothing has '{objective}'")

@@ -15,10 +15,9 @@ from kerneltune.errors import InputError
 from kerneltune.inputs.hardware import HardwareProfile
 from kerneltune.pipeline.trial import TIME, Trial
 from kerneltune.reporting.importance import importances, measures_of
-from kerneltune.reporting.summary import TunedSummary
+from kerneltune.reporting.summary import UNITS, TunedSummary
 from kerneltune.tuning.goals import MAXIMISED, Goals
 
-UNITS = {TIME: "ms", "energy": "J", "gflops": "GFLOP/s", "gbs": "GB/s"}
 DERIVED = ("gflops", "gbs")  # of the time: no front of their own
 MOST_FRONTS = 3
 SCRIPTS = ("core.js", "charts.js", "relations.js")

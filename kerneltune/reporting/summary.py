@@ -10,6 +10,9 @@ from kerneltune.pipeline.trial import TIME, Trial
 from kerneltune.tuning.goals import MAXIMISED
 from kerneltune.tuning.store import StoredTrial
 
+UNITS = {TIME: "ms", "energy": "J", "gflops": "GFLOP/s", "gbs": "GB/s"}
+"""The units of objectives."""
+
 
 @dataclass(frozen=True)
 class TunedSummary:

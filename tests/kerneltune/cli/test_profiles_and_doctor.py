@@ -57,6 +57,9 @@ def test_schema_is_json() -> None:
 
 def test_doctor_tells_what_works_here() -> None:
     found = {row["what"]: row for row in json.loads(ask("doctor", "--json"))["findings"]}
+    assert {"extra tune", "extra nvml", "Triton"} <= set(found)
+    for name, fix in (("extra nvml", "constrint[nvml]"), ("Triton", "pip install triton")):
+        assert (found[name]["state"] == "ok") != (fix in found[name]["fix"])
     assert found["a tiling solved"]["state"] == "ok"
     assert found["a kernel compiled"]["state"] == "ok"
     assert "promised resources kept" in found["a kernel compiled"]["detail"]

@@ -78,6 +78,9 @@ def test_results_are_listed_and_exported(store: Path, tmp_path: Path) -> None:
     assert listed.returncode == 0
     assert f"matmul on {H100}, m=512: 60 tried, 7 failed" in listed.stdout
     assert "reduce on another" in listed.stdout
+    assert "  1 time 2 ms: x=1" in listed.stdout
+    rates = ask("matmul", "--objective", "gflops", *options).stdout.splitlines()
+    assert " GFLOP/s: " in rates[1]
     found = json.loads(ask("matmul", "--json", *options).stdout)["results"][0]["trials"]
     least = min(trial.objectives["time"] for trial in trials() if trial.passed)
     assert found[0]["objectives"]["time"] == pytest.approx(least)
