@@ -38,6 +38,7 @@ from kerneltune.cli.profiles import profile_app
 from kerneltune.cli.replay import replay
 from kerneltune.cli.results import results
 from kerneltune.cli.retune import retune
+from kerneltune.cli.schema import schema
 from kerneltune.cli.tune import report, tune
 from kerneltune.cli.writing import write_file
 from kerneltune.errors import RunError
@@ -88,6 +89,7 @@ for command in (
     report,
     fit,
     doctor,
+    schema,
     completion_of("kerneltune"),
 ):
     app.add_command(command)

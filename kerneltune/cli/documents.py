@@ -1,0 +1,232 @@
+"""The documents that `--json` prints for kernels of users: their schemas, by `kerneltune schema`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from kerneltune.errors import InputError, nearest
+
+Value = int | float | str | bool
+Configuration = dict[str, Value]
+Count = Annotated[int, msgspec.Meta(ge=0)]
+Milliseconds = Annotated[float, msgspec.Meta(gt=0, description="milliseconds")]
+Seconds = Annotated[float, msgspec.Meta(ge=0, description="seconds")]
+
+
+class Document(msgspec.Struct, forbid_unknown_fields=True):
+    """The base of all documents: each field is there, and no other."""
+
+
+class TrialDocument(Document):
+    """A configuration that was tried; `objectives` is empty on failure. Times are in milliseconds."""
+
+    configuration: Configuration
+    objectives: dict[str, float]
+    failure: str | None
+    compile_seconds: Seconds
+    run_seconds: Seconds
+    fastest: Milliseconds | None
+    spread: float | None
+    samples: Count
+    relative_error: float | None
+    resources: dict[str, int]
+    notes: dict[str, float]
+    device: str
+    died: bool
+    limit: float | None
+    predicted: float | None
+
+
+class FinalDocument(Document):
+    """A finalist that was measured again; `equal` says whether it is as good as the first."""
+
+    configuration: Configuration
+    time: Milliseconds
+    equal: bool
+
+
+class TunedDocument(Document):
+    """`tune FOLDER --json`: trials that passed, the best first, then those that failed."""
+
+    status: Literal["passed", "failed"]
+    kernel: str
+    device: str
+    objective: str
+    objectives: list[str]
+    front: list[Configuration]
+    space: Count
+    seconds: Seconds
+    first_result: Seconds | None
+    measuring: Seconds
+    trials: list[TrialDocument]
+    failed: list[TrialDocument]
+    finals: list[FinalDocument]
+    notes: list[str]
+
+
+class CompilationDocument(Document):
+    """One configuration, compiled or not: `broken` has broken promises, `failure` why there is no code."""
+
+    configuration: Configuration
+    resources: dict[str, int]
+    promised: dict[str, int]
+    broken: str | None
+    failure: str | None
+    seconds: Seconds
+    compiler: str
+
+
+class CompiledDocument(Document):
+    """`compile FOLDER --json` and `tune FOLDER --dry-run --json`."""
+
+    status: Literal["passed", "failed"]
+    kernel: str
+    gpu: str | None
+    compilations: list[CompilationDocument]
+
+
+class ExcludedDocument(Document):
+    """`why FOLDER CONFIGURATION --json`."""
+
+    status: Literal["excluded", "valid"]
+    reasons: list[str]
+    nearest: list[Configuration]
+
+
+class BestDocument(Document):
+    """`best FOLDER --json`; `is_exact` says whether device and sizes are those that were asked for."""
+
+    kernel: str
+    configuration: Configuration
+    device: str
+    sizes: dict[str, int]
+    time: Milliseconds
+    is_exact: bool
+
+
+class ResultDocument(Document):
+    """A kernel on a device at some sizes; `last` is a time in UTC."""
+
+    kernel: str
+    device: str
+    sizes: dict[str, int]
+    last: str
+    objective: str
+    trials: list[TrialDocument]
+    failed: list[TrialDocument]
+
+
+class ResultsDocument(Document):
+    """`results --json`."""
+
+    status: Literal["found"]
+    results: list[ResultDocument]
+
+
+class RetunedKernelDocument(Document):
+    """A kernel at some sizes; `reason` says why it was not tuned."""
+
+    kernel: str
+    sizes: dict[str, int]
+    folder: str | None
+    device: str | None
+    tried: Count
+    best: TrialDocument | None
+    reason: str | None
+
+
+class RetunedDocument(Document):
+    """`retune STORE --json`."""
+
+    status: Literal["passed", "failed"]
+    kernels: list[RetunedKernelDocument]
+
+
+class ReplayedDocument(Document):
+    """`replay FILE --json` of one run; `learned` is the strategy's report."""
+
+    status: Literal["replayed"]
+    best: Configuration
+    objective: float
+    known: float
+    evaluations: Count
+    within_5_percent: Count | None
+    learned: dict[str, Any]
+
+
+class EstimateDocument(Document):
+    """A mean, and its interval of 95 %."""
+
+    mean: float
+    low: float
+    high: float
+
+
+class StrategyDocument(Document):
+    """The runs of a strategy: `ratio` is the best found over the best recorded, `near` counts within 5 %."""
+
+    strategy: str
+    seeds: Count
+    passed: Count
+    ratio: EstimateDocument | None
+    near: Count
+    evaluations: EstimateDocument | None
+    seconds: EstimateDocument | None
+
+
+class ComparedDocument(Document):
+    """`replay FILE --json` of several strategies or seeds."""
+
+    status: Literal["replayed"]
+    known: float
+    objective: str
+    strategies: list[StrategyDocument]
+
+
+class FindingDocument(Document):
+    """One check of `doctor`."""
+
+    what: str
+    state: Literal["ok", "absent", "broken"]
+    detail: str
+    fix: str
+
+
+class DoctorDocument(Document):
+    """`doctor --json`."""
+
+    status: Literal["ok", "broken"]
+    findings: list[FindingDocument]
+
+
+class FailureDocument(Document):
+    """Any command with `--json` that ends with an error, which the exit code tells, too."""
+
+    status: str
+    error: str
+    reason: str
+
+
+DOCUMENTS: dict[str, type[Document]] = {
+    "tune": TunedDocument,
+    "compile": CompiledDocument,
+    "why": ExcludedDocument,
+    "best": BestDocument,
+    "results": ResultsDocument,
+    "retune": RetunedDocument,
+    "replay": ReplayedDocument,
+    "replay --seeds": ComparedDocument,
+    "doctor": DoctorDocument,
+    "failure": FailureDocument,
+}
+"""The documents by command; `failure` is that of any command."""
+
+
+def schema_of(command: str) -> dict[str, Any]:
+    """The JSON schema of a command's document; raises `InputError` for a command without one."""
+    if command not in DOCUMENTS:
+        raise InputError(f"there is no schema of '{command}': {nearest(command, DOCUMENTS)}")
+    found = msgspec.json.schema(DOCUMENTS[command])
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **found}
