@@ -25,6 +25,24 @@ class Message(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=T
     trial: int | None = None
 
 
+class NextLaunch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A launch that follows the first one.
+
+    Attributes:
+        entry: The kernel's name.
+        grid: Blocks of the launch.
+        block: Threads of a block.
+        shared_memory: Dynamic bytes of a block.
+        takes: The places of its arguments among all.
+    """
+
+    entry: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    shared_memory: int
+    takes: tuple[int, ...]
+
+
 class Order(Message, frozen=True, tag=True):
     """All that children need for a configuration.
 
@@ -49,6 +67,8 @@ class Order(Message, frozen=True, tag=True):
         tells: Whether a callable returns its time.
         candidate: A tiling.
         case: The folder of a tiling's input and reference.
+        takes: The places of the first launch's arguments among all; None: all.
+        then: The launches that follow, in order.
     """
 
     kind: str
@@ -71,6 +91,8 @@ class Order(Message, frozen=True, tag=True):
     tells: bool = False
     candidate: dict[str, Any] = {}
     case: str = ""
+    takes: tuple[int, ...] | None = None
+    then: tuple[NextLaunch, ...] = ()
 
 
 class Built(Message, frozen=True, tag=True):
@@ -86,6 +108,7 @@ class Built(Message, frozen=True, tag=True):
         seconds: Time of the compilation.
         cached: Whether the cubin came from the cache.
         compiler: The compiler's version.
+        then: Registers and static bytes of shared memory of the kernels that follow the first.
     """
 
     cubin: bytes = b""
@@ -97,6 +120,7 @@ class Built(Message, frozen=True, tag=True):
     seconds: float = 0.0
     cached: bool = False
     compiler: str = ""
+    then: tuple[tuple[int, int], ...] = ()
 
 
 class Failed(Message, frozen=True, tag=True):

@@ -36,6 +36,7 @@ class Job:
     names: tuple[str, ...]
     options: tuple[str, ...] = ()
     registers: int | None = None
+    kernels: int = 1  # the first names are kernels
 
     def arguments(self) -> list[str]:
         """The compiler's options."""
@@ -49,8 +50,9 @@ class Job:
 
 def job_of(order: Order) -> Job:
     """The compilation that an order asks for: its kernel, and its constant memory."""
-    names = (order.entry, *(f"&{name}" for name in order.symbols))
-    return Job(order.source, order.target, names, order.options, order.registers)
+    kernels = order.entry, *(one.entry for one in order.then)
+    names = (*kernels, *(f"&{name}" for name in order.symbols))
+    return Job(order.source, order.target, names, order.options, order.registers, len(kernels))
 
 
 def compile_job(job: Job, cache: CubinCache | None) -> Built:
@@ -72,13 +74,15 @@ def compile_job(job: Job, cache: CubinCache | None) -> Built:
         if cache is not None:
             cache.store(key, output)
     lowered = [line.removeprefix(LOWERED) for line in output.log.splitlines() if line.startswith(LOWERED)]
-    registers, shared, spills = resources(output.log, lowered[0])
+    each = [resources(output.log, name) for name in lowered[: job.kernels]]
+    registers, shared, _ = each[0]
     return Built(
         cubin=output.cubin,
         lowered=tuple(lowered),
         registers=registers,
         shared_memory=shared,
-        spills=spills,
+        spills=sum(spills for _, _, spills in each),
+        then=tuple((registers, shared) for registers, shared, _ in each[1:]),
         instructions=instructions(output.cubin, lowered[0]),
         seconds=0.0 if output.cached else output.seconds,
         cached=output.cached,

@@ -11,11 +11,10 @@ from kerneltune.errors import RunError
 from kerneltune.measuring.case import Case
 from kerneltune.measuring.device_checks import DeviceChecks
 from kerneltune.measuring.gpu import Gpu
-from kerneltune.measuring.launcher import number_held, ptx_of
+from kerneltune.measuring.launcher import functions_of, launches_of, number_held, ptx_of
 from kerneltune.measuring.own_checks import OwnChecks
 from kerneltune.messages import Built, Facts, Order
-from kerneltune.running import driver
-from kerneltune.running.launch import LARGE, DriverLaunch, DriverModule, addresses_of, set_attribute, shaped
+from kerneltune.running.launch import DriverModule
 from kerneltune.running.verify import Verdict
 from kerneltune.sources.arguments import BOTH, NUMBER
 
@@ -78,20 +77,17 @@ class CudaLoaded:
             raise RunError("the kernel was not compiled")
         self._backend = backend
         self._module = DriverModule(built.cubin, order.registers if order.kind == "ptx" else None)
-        function = self._module.function(built.lowered[0])
-        if order.shared_memory > LARGE:
-            set_attribute(function, driver.DYNAMIC_SHARED_MEMORY, order.shared_memory)
-        self._write_constants(built)
+        functions = functions_of(self._module, order, built)
+        self._write_constants(built, len(functions))
         self._held = [
             number_held(one.value) if one.kind == NUMBER else ctypes.c_void_p(backend.places[one.name])
             for one in backend.case.arguments
         ]
-        shape = shaped(order.grid, order.block, order.shared_memory, order.cooperative)
-        self._launch = DriverLaunch(self._module, function, *shape, addresses_of(self._held))
+        self._launches = launches_of(self._module, functions, order, self._held)
 
-    def _write_constants(self, built: Built) -> None:
+    def _write_constants(self, built: Built, kernels: int) -> None:
         constants = self._backend.case.constants or {}
-        for name, symbol in zip(constants, built.lowered[1:] or constants, strict=False):
+        for name, symbol in zip(constants, built.lowered[kernels:] or constants, strict=False):
             data = np.ascontiguousarray(constants[name])
             place, size = self._module.symbol(symbol)
             if size < data.nbytes:
@@ -99,7 +95,8 @@ class CudaLoaded:
             self._backend.gpu.write(place, data)
 
     def _queue(self) -> None:
-        self._launch.queue(self._backend.gpu.stream.handle)
+        for launch in self._launches:
+            launch.queue(self._backend.gpu.stream.handle)
 
     def run(self, poison: int) -> None:
         """Fill the outputs, run once and wait."""

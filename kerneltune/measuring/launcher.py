@@ -38,24 +38,48 @@ class KernelLauncher:
         driver.use_primary_context()
         built = ptx_of(order) if order.kind == "ptx" else compile_job(job_of(order), CubinCache())
         self._module = DriverModule(built.cubin)
-        self._function = self._module.function(built.lowered[0])
-        if order.shared_memory > LARGE:
-            set_attribute(self._function, driver.DYNAMIC_SHARED_MEMORY, order.shared_memory)
+        self._functions = functions_of(self._module, order, built)
 
     def __call__(self, arguments: Sequence[Any], stream: Any) -> None:
         """Queue one launch."""
         if len(arguments) != len(self._arguments):
             raise InputError(f"the kernel has {len(self._arguments)} arguments, not {len(arguments)}")
         held = [_held(given, one) for given, one in zip(arguments, self._arguments, strict=True)]
-        order = self._order
-        shape = shaped(order.grid, order.block, order.shared_memory, order.cooperative)
-        launch = DriverLaunch(self._module, self._function, *shape, addresses_of(held))
-        launch.queue(stream_of(stream, arguments))
+        place = stream_of(stream, arguments)
+        for launch in launches_of(self._module, self._functions, self._order, held):
+            launch.queue(place)
+
+
+def functions_of(module: DriverModule, order: Order, built: Built) -> list[ctypes.c_void_p]:
+    """The kernels of an order's launches, ready for their shared memory."""
+    found = []
+    bytes_of_each = [order.shared_memory, *(one.shared_memory for one in order.then)]
+    for name, shared in zip(built.lowered, bytes_of_each, strict=False):  # constants follow the kernels
+        function = module.function(name)
+        if shared > LARGE:
+            set_attribute(function, driver.DYNAMIC_SHARED_MEMORY, shared)
+        found.append(function)
+    return found
+
+
+def launches_of(
+    module: DriverModule, functions: Sequence[ctypes.c_void_p], order: Order, held: Sequence[Held]
+) -> list[DriverLaunch]:
+    """An order's launches, in order."""
+    takes = range(len(held)) if order.takes is None else order.takes
+    shape = shaped(order.grid, order.block, order.shared_memory, order.cooperative)
+    found = [DriverLaunch(module, functions[0], *shape, addresses_of([held[place] for place in takes]))]
+    for function, one in zip(functions[1:], order.then, strict=True):
+        shape = shaped(one.grid, one.block, one.shared_memory)
+        own = addresses_of([held[place] for place in one.takes])
+        found.append(DriverLaunch(module, function, *shape, own))
+    return found
 
 
 def ptx_of(order: Order) -> Built:
     """The text of PTX as machine code: the driver compiles it when it is loaded."""
-    return Built(cubin=order.source.encode() + b"\0", lowered=(order.entry,))
+    names = order.entry, *(one.entry for one in order.then)
+    return Built(cubin=order.source.encode() + b"\0", lowered=names)
 
 
 def number_held(value: object) -> Held:

@@ -28,6 +28,7 @@ from kerneltune.sources.kernel import (
     Kernel,
     refuse_outside,
 )
+from kerneltune.sources.launches import Then, next_kernels, numbers_of, places_of
 from kerneltune.sources.names import OF_CUDA, QUALIFIED, check_line, check_macro, check_names, quoted
 from kerneltune.sources.numbers import Configuration, Number, Numbers
 from kerneltune.sources.references import named
@@ -72,6 +73,8 @@ RULES = {
     "timer": optional(either(text, rules.function)),
     "cooperative": flag,
     "strict": flag,
+    "takes": optional(rules.each(text)),
+    "then": rules.each(rules.instance(Then)),
 }
 
 
@@ -108,6 +111,8 @@ class Description:
         cooperative: Whether the launch is cooperative.
         strict: Whether a configuration whose compiled kernel breaks a promise (`registers`, `blocks_per_sm`)
             is refused; by default it is measured with the occupancy that it has.
+        takes: The names of the first launch's arguments, if it does not take all.
+        then: Launches that follow with the same parameters, such as the reduction of split sums.
     """
 
     source: Any
@@ -133,6 +138,8 @@ class Description:
     timer: Callable[[Callable[[], Any]], float] | str | None = None
     cooperative: bool = False
     strict: bool = False
+    takes: Sequence[str] | None = None
+    then: Sequence[Then] = ()
 
     def kernel(self, profile: HardwareProfile | None) -> Kernel:
         """The kernel on a GPU.
@@ -180,6 +187,8 @@ class Description:
             timer=self.timer if callable(self.timer) else None,
             details=details,
             strict=self.strict,
+            takes=None if self.takes is None else places_of(self.takes, arguments, "takes"),
+            then=next_kernels(self.then, arguments),
         )
 
     def _check_names(self, kind: str) -> None:
@@ -253,6 +262,9 @@ class Description:
         for name in ("shared_memory", "registers", "blocks_per_sm", "flops", "bytes", "cycles"):
             if getattr(self, name) is not None:
                 given[name] = getattr(self, name)
+        if self.then and kind not in (CUDA, PTX):
+            raise InputError(f"then: launches follow a kernel of CUDA or PTX, not one that is {kind}")
+        given |= numbers_of(self.then)
         texts = {n: one for n, one in self.defines.items() if isinstance(one, str) and one.strip()}
         given |= {f"define_{n}": one for n, one in texts.items()}
         return given

@@ -20,6 +20,7 @@ from kerneltune.inputs.yamlfile import read_checked
 from kerneltune.sources.arguments import KINDS, NUMBER, Argument, number
 from kerneltune.sources.description import Description
 from kerneltune.sources.kernel import TRITON
+from kerneltune.sources.launches import Then
 from kerneltune.sources.numbers import Numbers
 from kerneltune.sources.references import resolved
 
@@ -39,6 +40,16 @@ class ArrayFile(Record, frozen=True, kw_only=True):
     shape: list[Plain] = msgspec.field(default_factory=list)
     value: Plain | float | None = None
     fill: str = "normal"  # normal, uniform, zeros, ones, integers, or a .npy file
+
+
+class ThenFile(Record, frozen=True, kw_only=True):
+    """A launch that follows, of `kernel.yaml`."""
+
+    entry: str
+    grid: list[Plain] | Plain
+    block: list[Plain] | Plain
+    shared_memory: Plain | None = None
+    takes: list[str] | None = None
 
 
 class KernelFile(Record, frozen=True, kw_only=True):
@@ -72,6 +83,8 @@ class KernelFile(Record, frozen=True, kw_only=True):
     tolerance: Annotated[float, msgspec.Meta(gt=0)] | None = None
     cooperative: bool = False
     strict: bool = False
+    takes: list[str] | None = None
+    then: list[ThenFile] = msgspec.field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -149,6 +162,8 @@ def read_folder(
         cycles=data.cycles,
         cooperative=data.cooperative,
         strict=data.strict,
+        takes=data.takes,
+        then=[Then(one.entry, one.grid, one.block, one.shared_memory, one.takes) for one in data.then],
     )
     return Folder(description, _reference(folder, data, actual), data.tolerance, _search(folder, data))
 

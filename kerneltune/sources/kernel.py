@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +17,7 @@ from constrint.solutions.solutionset import SolutionSet
 from constrint.support.children import search_path
 from kerneltune.errors import InfeasibleError, InputError
 from kerneltune.inputs.hardware import HardwareProfile
-from kerneltune.messages import Order
+from kerneltune.messages import NextLaunch, Order
 from kerneltune.sources.arguments import Argument
 from kerneltune.sources.names import check_macro, quoted
 from kerneltune.sources.numbers import Configuration, Numbers
@@ -62,6 +62,8 @@ class Kernel:
         model: Of a constraint file with the GPU's limits; None for plain parameters.
         details: Further entries of each order.
         strict: Whether a configuration that breaks a promise is refused.
+        takes: The places of the first launch's arguments among all; None: all.
+        then: The kernels of the launches that follow, with the places of their arguments.
     """
 
     name: str
@@ -82,6 +84,8 @@ class Kernel:
     timer: Callable[[Callable[[], Any]], float] | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
     strict: bool = False
+    takes: tuple[int, ...] | None = None
+    then: tuple[tuple[str, tuple[int, ...]], ...] = ()
 
     @property
     def compiles(self) -> bool:
@@ -114,6 +118,8 @@ class Kernel:
             blocks_per_sm=numbers.get("blocks_per_sm"),
             symbols=self.symbols,
             options=self.options,
+            takes=self.takes,
+            then=tuple(self._next_launches(numbers)),
             **self.details,
         )
         if self.kind == CUDA:
@@ -122,6 +128,19 @@ class Kernel:
             signature = tuple(_signature(one) for one in self.arguments)
             return replace(order, signature=signature, path=tuple(search_path()))
         return order
+
+    def _next_launches(self, numbers: Mapping[str, int]) -> Iterator[NextLaunch]:
+        """The launches that follow; a grid with a 0 leaves one out."""
+        for place, (entry, takes) in enumerate(self.then, 1):
+            grid, block = (
+                _three({axis: numbers.get(f"then{place}_{axis}", 1) for axis in axes}, axes)
+                for axes in (GRID, BLOCK)
+            )
+            if 0 in grid:
+                continue
+            shared_bytes = numbers.get(f"then{place}_shared_memory", 0)
+            self._check(grid, block, shared_bytes, {})
+            yield NextLaunch(entry, grid, block, shared_bytes, takes)
 
     def _for_cuda(self, order: Order, numbers: Mapping[str, int]) -> Order:
         for name, value in order.configuration.items():
@@ -137,6 +156,7 @@ class Kernel:
             order,
             source=f"{macros}#line 1 {quoted(self.name)}\n{order.source}",
             entry=_instance(self.entry, values),
+            then=tuple(replace(one, entry=_instance(one.entry, values)) for one in order.then),
             target=self.profile.target if self.profile is not None else "sm_80",
         )
 
@@ -183,7 +203,13 @@ class Kernel:
             return self.space.names
         from kerneltune.compiling.nvrtc import own_headers
 
-        texts = [self.source, self.entry, *self.options, *map(str, self.defines.values())]
+        texts = [
+            self.source,
+            self.entry,
+            *(entry for entry, _ in self.then),
+            *self.options,
+            *map(str, self.defines.values()),
+        ]
         texts += own_headers(self.source, self.options)
         words = {word for text in texts for word in WORD.findall(text)}
         return tuple(name for name in self.space.names if name in words)
@@ -197,6 +223,8 @@ class Kernel:
         ]
         if set(PROMISES) & set(self.numbers.names):
             parts.append({"strict": self.strict})  # what is refused depends on it
+        if self.then or self.takes is not None:
+            parts.append([self.takes, self.then])
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 

@@ -71,6 +71,14 @@ class KernelWork:
         elif found.get("blocks_per_sm") == 0:
             threads = found["threads"]
             reasons.append(f"no block of {threads} threads with {built.registers} registers each fits an SM")
+        for one, (registers, shared) in (
+            zip(order.then, built.then, strict=True) if profile is not None else ()
+        ):
+            threads = math.prod(one.block)
+            if not blocks_per_sm(profile, threads, registers, shared + one.shared_memory):
+                reasons.append(
+                    f"{one.entry}: no block of {threads} threads with {registers} registers each fits an SM"
+                )
         return reasons
 
     def broken(self, order: Order, built: Built) -> list[str]:

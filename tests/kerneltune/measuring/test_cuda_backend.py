@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from fake_driver import FakeLibrary
@@ -17,7 +18,7 @@ from kerneltune.measuring import launcher
 from kerneltune.measuring.case import Case
 from kerneltune.measuring.measure import MeasuringPlan
 from kerneltune.measuring.serving import Server
-from kerneltune.messages import Answer, Built, Failed, Finals, Order, Request, Turns
+from kerneltune.messages import Answer, Built, Failed, Finals, NextLaunch, Order, Request, Turns
 from kerneltune.running import driver
 from kerneltune.running.driver import LaunchConfig
 from kerneltune.sources.arguments import Argument
@@ -288,3 +289,29 @@ def test_a_function_of_the_user_verifies(
     if isinstance(answer, Failed):
         assert said is not None
         assert said in answer.failure
+
+
+def test_launches_follow_one_another_with_their_own_arguments(module: Any, cuda: FakeCuda) -> None:
+    """Half of `c` by the first kernel, all by the second; `n` is scratch, which the reference leaves out."""
+
+    def first(values: Any) -> None:
+        c, a = number(values[0]), number(values[1])
+        cuda.array(c, "f4", COUNT)[: COUNT // 2] = 2 * cuda.array(a, "f4", COUNT)[: COUNT // 2]
+
+    def second(values: Any) -> None:
+        a, c, n = (number(values[i]) for i in range(3))
+        cuda.array(c, "f4", COUNT)[:] = 3 * cuda.array(a, "f4", COUNT)
+        cuda.array(n, "i4", 4)[0] = len(cuda.device.launches)
+
+    cuda.kernels |= {"scale": first, "finish": second}
+    whole = replace(case(), expected={"c": case().expected["c"]})
+    then = (NextLaunch("finish", (7, 1, 1), (32, 1, 1), 0, (0, 1, 2)),)
+    several = msgspec.structs.replace(order(), takes=(1, 0), then=then)
+    built = Built(cubin=b"c", lowered=("scale", "finish", "factors"), then=((32, 0),))
+    answer = Server(module.CudaBackend(whole), MeasuringPlan(timed=2)).answer(
+        Request(trial=0, order=several, built=built)
+    )
+    assert isinstance(answer, Answer), answer
+    names = [one["name"] for one in cuda.device.launches if one["name"] in ("scale", "finish")]
+    assert names == ["scale", "finish"] * (len(names) // 2)
+    assert len(names) >= 2 * (2 + 2)
