@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +13,12 @@ from click.exceptions import Exit
 from constrint.errors import ConstrintError
 from kerneltune.cli.failures import print_json, reporting
 from kerneltune.cli.options import FILE, HELP, gpu_option, json_option, store_option, timeout_option
+from kerneltune.cli.watching import page_served, watched, words
 from kerneltune.cli.writing import write_file
 from kerneltune.errors import InputError, RunError
 
 if TYPE_CHECKING:
-    from kerneltune.pipeline.run import Notice, Progress
+    from kerneltune.pipeline.run import Progress
     from kerneltune.pipeline.trial import Trial
     from kerneltune.searching.protocol import Configuration
     from kerneltune.sources.kernel import Kernel
@@ -71,6 +70,7 @@ SAMPLE = 8  # configurations that are compiled where none are named
     is_flag=True,
     help=f"Check all that needs no GPU, compile {SAMPLE} configurations that are drawn, and end.",
 )
+@click.option("--serve", is_flag=True, help="Show the report while tuning, on this machine alone.")
 @results_option
 @json_option
 def tune_kernel(
@@ -82,6 +82,7 @@ def tune_kernel(
     seed: int,
     devices: tuple[int, ...],
     dry_run: bool,
+    serve: bool,
     as_json: bool,
     **given: Any,
 ) -> None:
@@ -100,8 +101,13 @@ def tune_kernel(
             _dry_run(kernel, options, strategy, seed, as_json)
             return
         _remember(kernel, folder, options)
-        with _watched(options, as_json) as notice:
-            found = tuned(kernel, case, options, strategy, seed, notice)
+        with watched(options, as_json) as notice, page_served(kernel, options, serve) as shown:
+
+            def both(trial: Trial, progress: Progress) -> None:
+                shown(trial, progress)
+                notice(trial, progress)
+
+            found = tuned(kernel, case, options, strategy, seed, both)
         _print(found, as_json)
 
 
@@ -211,18 +217,18 @@ def why(*, folder: Path, configuration: str, gpu: str | None, size: tuple[str, .
             print_json({"status": status, "reasons": list(found.reasons), "nearest": nearest})
             return
         if not found.reasons:
-            click.echo(f"{_words(dict(found.configuration))} is a configuration of {kernel.name}")
+            click.echo(f"{words(dict(found.configuration))} is a configuration of {kernel.name}")
         for reason in found.reasons:
             click.echo(f"excluded by {reason}")
         for one in found.nearest:
-            click.echo(f"nearest: {_words(dict(one))}")
+            click.echo(f"nearest: {words(dict(one))}")
 
 
 def _compiled_words(one: Compilation) -> str:
     """A line of what a configuration takes, and what is wrong with it on the lines behind."""
     taken = ", ".join(f"{name} {value}" for name, value in one.resources.items())
     wrong = one.failure or one.broken
-    lines = [f"{_words(dict(one.configuration))}: {taken or 'not compiled'}"]
+    lines = [f"{words(dict(one.configuration))}: {taken or 'not compiled'}"]
     return "\n".join(lines + [f"    {line}" for line in (wrong or "").splitlines()])
 
 
@@ -330,25 +336,6 @@ def _functions(
     return found
 
 
-def _watched(options: RunOptions, as_json: bool) -> AbstractContextManager[Notice]:
-    """A live view on a terminal, and a line for each trial elsewhere."""
-    if as_json or not sys.stderr.isatty():
-        return nullcontext(_notice)
-    from kerneltune.reporting.live import live_view
-
-    return live_view(options.budget, options.goals.names[0])
-
-
-def _notice(trial: Trial, progress: Progress) -> None:
-    said = f"{trial.time:.5g} ms" if trial.time is not None else str(trial.failure).partition("\n")[0]
-    mark = " *" if progress.best is trial else " (from the store)" if trial.stored else ""
-    click.echo(f"{len(progress.trials)}: {_words(trial.configuration)}: {said}{mark}", err=True)
-
-
-def _words(configuration: dict[str, Any]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in configuration.items())
-
-
 def _print(found: TunedKernel, as_json: bool) -> None:
     if as_json:
         print_json({"status": "passed" if found.ranked else "failed", **found.to_json()})
@@ -365,12 +352,12 @@ def _show(found: TunedKernel) -> None:
         more = f", spread {100 * trial.spread:.1f} %" if trial.spread is not None else ""
         same = " (equal to the first)" if id(trial) in equal else ""
         rate = f", {trial.objectives['gflops']:.1f} GFLOP/s" if "gflops" in trial.objectives else ""
-        click.echo(f"{place + 1:3} {value:.5g}{rate}{more}{same}: {_words(trial.configuration)}")
+        click.echo(f"{place + 1:3} {value:.5g}{rate}{more}{same}: {words(trial.configuration)}")
     if len(found.goals.names) > 1:
         click.echo(f"Pareto front of {', '.join(found.goals.names)}:")
         for trial in found.front:
             values = ", ".join(f"{name} {trial.objectives[name]:.5g}" for name in found.goals.names)
-            click.echo(f"    {values}: {_words(trial.configuration)}")
+            click.echo(f"    {values}: {words(trial.configuration)}")
     click.echo(
         f"{found.kernel} on {found.device}: {len(found.trials)} of {found.space_size:,} configurations in "
         f"{found.seconds:.1f} s, {len(found.failed)} failed"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from kerneltune.errors import InputError, nearest
 from kerneltune.sources.arguments import Argument
@@ -36,7 +37,7 @@ def numbers_of(then: Sequence[Then]) -> dict[str, Number]:
     found: dict[str, Number] = {}
     for place, one in enumerate(then, 1):
         for what, given in (("grid", one.grid), ("block", one.block)):
-            listed = list(given) if isinstance(given, list | tuple) else [given]
+            listed: list[Any] = list(given) if isinstance(given, list | tuple) else [given]
             if not 1 <= len(listed) <= len(AXES):
                 raise InputError(f"then: {one.entry}: {what} has one to three numbers, for x, y and z")
             found |= {f"then{place}_{what}_{axis}": n for axis, n in zip(AXES, listed, strict=False)}

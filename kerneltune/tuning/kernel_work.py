@@ -71,9 +71,9 @@ class KernelWork:
         elif found.get("blocks_per_sm") == 0:
             threads = found["threads"]
             reasons.append(f"no block of {threads} threads with {built.registers} registers each fits an SM")
-        for one, (registers, shared) in (
-            zip(order.then, built.then, strict=True) if profile is not None else ()
-        ):
+        if profile is None:
+            return reasons
+        for one, (registers, shared) in zip(order.then, built.then, strict=False):
             threads = math.prod(one.block)
             if not blocks_per_sm(profile, threads, registers, shared + one.shared_memory):
                 reasons.append(
