@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import click
@@ -17,6 +17,11 @@ from kerneltune.errors import InfeasibleError, InputError, KernelTuneError, Miss
 
 BAD_INPUT = KernelTuneError.exit_code
 SHOWN = 200  # most characters of a file's name in a message
+
+
+def configuration_words(configuration: Mapping[str, object]) -> str:
+    """A configuration in one line."""
+    return ", ".join(f"{name}={value}" for name, value in configuration.items())
 
 
 def print_json(data: object) -> None:

@@ -11,9 +11,8 @@ import click
 from click.exceptions import Exit
 
 from constrint.errors import ConstrintError
-from kerneltune.cli.failures import print_json, reporting
+from kerneltune.cli.failures import configuration_words, print_json, reporting
 from kerneltune.cli.options import FILE, HELP, gpu_option, json_option, store_option, timeout_option
-from kerneltune.cli.watching import page_served, watched, words
 from kerneltune.cli.writing import write_file
 from kerneltune.errors import InputError, RunError
 
@@ -88,6 +87,7 @@ def tune_kernel(
 ) -> None:
     """Tune a kernel of your own: a folder with kernel.yaml (also as: tune FOLDER)."""
     with reporting(as_json):
+        from kerneltune.cli.watching import page_served, watched
         from kerneltune.sources.folder import read_folder
         from kerneltune.tuning.tune import options_of, prepared, tuned
 
@@ -217,18 +217,20 @@ def why(*, folder: Path, configuration: str, gpu: str | None, size: tuple[str, .
             print_json({"status": status, "reasons": list(found.reasons), "nearest": nearest})
             return
         if not found.reasons:
-            click.echo(f"{words(dict(found.configuration))} is a configuration of {kernel.name}")
+            click.echo(
+                f"{configuration_words(dict(found.configuration))} is a configuration of {kernel.name}"
+            )
         for reason in found.reasons:
             click.echo(f"excluded by {reason}")
         for one in found.nearest:
-            click.echo(f"nearest: {words(dict(one))}")
+            click.echo(f"nearest: {configuration_words(dict(one))}")
 
 
 def _compiled_words(one: Compilation) -> str:
     """A line of what a configuration takes, and what is wrong with it on the lines behind."""
     taken = ", ".join(f"{name} {value}" for name, value in one.resources.items())
     wrong = one.failure or one.broken
-    lines = [f"{words(dict(one.configuration))}: {taken or 'not compiled'}"]
+    lines = [f"{configuration_words(dict(one.configuration))}: {taken or 'not compiled'}"]
     return "\n".join(lines + [f"    {line}" for line in (wrong or "").splitlines()])
 
 
@@ -352,12 +354,12 @@ def _show(found: TunedKernel) -> None:
         more = f", spread {100 * trial.spread:.1f} %" if trial.spread is not None else ""
         same = " (equal to the first)" if id(trial) in equal else ""
         rate = f", {trial.objectives['gflops']:.1f} GFLOP/s" if "gflops" in trial.objectives else ""
-        click.echo(f"{place + 1:3} {value:.5g}{rate}{more}{same}: {words(trial.configuration)}")
+        click.echo(f"{place + 1:3} {value:.5g}{rate}{more}{same}: {configuration_words(trial.configuration)}")
     if len(found.goals.names) > 1:
         click.echo(f"Pareto front of {', '.join(found.goals.names)}:")
         for trial in found.front:
             values = ", ".join(f"{name} {trial.objectives[name]:.5g}" for name in found.goals.names)
-            click.echo(f"    {values}: {words(trial.configuration)}")
+            click.echo(f"    {values}: {configuration_words(trial.configuration)}")
     click.echo(
         f"{found.kernel} on {found.device}: {len(found.trials)} of {found.space_size:,} configurations in "
         f"{found.seconds:.1f} s, {len(found.failed)} failed"

@@ -36,8 +36,7 @@ from kerneltune.cli.options import (
 )
 from kerneltune.cli.profiles import profile_app
 from kerneltune.cli.replay import replay
-from kerneltune.cli.results import results
-from kerneltune.cli.retune import retune
+from kerneltune.cli.results import results, retune
 from kerneltune.cli.schema import schema
 from kerneltune.cli.tune import report, tune
 from kerneltune.cli.writing import write_file

@@ -5,20 +5,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
+
+from kerneltune.cli.failures import configuration_words
 
 if TYPE_CHECKING:
     from kerneltune.pipeline.run import Notice, Progress
     from kerneltune.pipeline.trial import Trial
     from kerneltune.sources.kernel import Kernel
     from kerneltune.tuning.kernel_run import RunOptions
-
-
-def words(configuration: dict[str, Any]) -> str:
-    """A configuration in one line."""
-    return ", ".join(f"{name}={value}" for name, value in configuration.items())
 
 
 def watched(options: RunOptions, as_json: bool) -> AbstractContextManager[Notice]:
@@ -49,4 +46,4 @@ def page_served(kernel: Kernel, options: RunOptions, serve: bool) -> Iterator[No
 def _notice(trial: Trial, progress: Progress) -> None:
     said = f"{trial.time:.5g} ms" if trial.time is not None else str(trial.failure).partition("\n")[0]
     mark = " *" if progress.best is trial else " (from the store)" if trial.stored else ""
-    click.echo(f"{len(progress.trials)}: {words(trial.configuration)}: {said}{mark}", err=True)
+    click.echo(f"{len(progress.trials)}: {configuration_words(trial.configuration)}: {said}{mark}", err=True)

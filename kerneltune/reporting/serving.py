@@ -102,7 +102,7 @@ def served(page: LivePage, port: int = 0) -> Iterator[str]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             """Answer with the page or its state; anything else is not found."""
-            own = self.server.server_address[1]
+            own = server.server_port
             first, _, rest = self.path.removeprefix("/").partition("/")
             known = secrets.compare_digest(first.encode(), token.encode())
             # A page of another site may ask under a name of its own that leads to this machine.
@@ -133,7 +133,7 @@ def served(page: LivePage, port: int = 0) -> Iterator[str]:
     thread = threading.Thread(target=server.serve_forever, name="kerneltune-page", daemon=True)
     thread.start()
     try:
-        yield f"http://{LOOPBACK}:{server.server_address[1]}/{token}/"
+        yield f"http://{LOOPBACK}:{server.server_port}/{token}/"
     finally:
         server.shutdown()
         server.server_close()

@@ -76,7 +76,7 @@ def target_of(function: Any) -> Target:
 
 
 class TritonTarget:
-    """A function of `triton.jit`, with `triton.heuristics` around it or not."""
+    """A function of `triton.jit`, with Triton's heuristics around it or not."""
 
     def __init__(self, function: Any) -> None:
         self.function = function

@@ -32,8 +32,8 @@ from kerneltune.tuning.tuned import TunedKernel
 
 
 def autotune(
-    configs: Sequence[Any] | None = None, key: Sequence[str] = (), **given: Any
-) -> Callable[[Any], Autotuned]:
+    configs: Sequence[object] | None = None, key: Sequence[str] = (), **given: object
+) -> Callable[[object], Autotuned]:
     """Tune a kernel when it is first called with new values of the key, in the place of `triton.autotune`.
 
     Results are kept in the store, so that no other process tunes again, and a run that was interrupted goes
@@ -52,8 +52,9 @@ def autotune(
     strange = next((name for name in given if name not in known and name not in PLANNED), None)
     if strange is not None:
         raise InputError(f"autotune has no argument '{strange}': {nearest(strange, [*known, *PLANNED])}")
-    plan = MeasuringPlan(**{name: given.pop(name) for name in PLANNED if name in given})
-    options = AutotuneOptions(**given)
+    named: dict[str, Any] = dict(given)
+    plan = MeasuringPlan(**{name: named.pop(name) for name in PLANNED if name in named})
+    options = AutotuneOptions(**named)
     return lambda function: Autotuned(function, configs, list(key), options, plan)
 
 
