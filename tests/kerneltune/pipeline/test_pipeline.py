@@ -30,7 +30,7 @@ FAULTS = {
     "garbage": "no answer that can be used",
     "compile": "refused the kernel",
     "compiler_dies": "exit code 3",
-    "registers": "no block fits an SM",
+    "registers": "with 3000 registers each fits an SM",
 }
 
 
