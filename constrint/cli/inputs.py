@@ -5,10 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from constrint.model import Model
 from constrint.support.limits import Budget, Limits, budget_for, decoded, read_bytes, read_stream
+
+if TYPE_CHECKING:
+    from constrint.frontends.text.parameters import Given
 
 
 class BadInputError(Exception):
@@ -106,15 +109,26 @@ def model_of(text: str, file: str, reading: ReadingOptions, budget: Budget) -> M
     return model
 
 
-def parse_definition(definition: str) -> tuple[str, int | list[int]]:
+def parse_definition(definition: str) -> tuple[str, Given]:
     """A constant from NAME=VALUE or NAME=VALUE,VALUE,…."""
     name, equals, text = definition.partition("=")
     try:
-        values = [int(part, 0) for part in text.split(",") if part.strip()]
+        values = [_number(part.strip()) for part in text.split(",") if part.strip()]
     except ValueError:
         values = []
     if not name.strip() or not equals or not values:
-        raise BadInputError(
-            f"--define {definition}: write NAME=VALUE with an integer, or NAME=1,2,3 for a list"
-        )
+        raise BadInputError(f"--define {definition}: write NAME=VALUE, or NAME=1,2,3 for a list")
     return name.strip(), values if "," in text else values[0]
+
+
+def _number(text: str) -> Given:
+    """An integer or decimal number; raises `ValueError` for another text."""
+    try:
+        return int(text, 0)
+    except ValueError:
+        from constrint.frontends.text.decimals import decimal_number
+
+        found = decimal_number(text, Budget())
+        if found is None:
+            raise
+        return found

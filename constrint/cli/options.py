@@ -100,7 +100,7 @@ _DEFINE = click.option(
     "-D",
     multiple=True,
     metavar="NAME=VALUE",
-    help="A constant, or a list of them: 64, or 16,32,64.",
+    help="A constant, or a list of them: 64, 1.5, or 16,32,64.",
 )
 _ASSUME = click.option(
     "--assume", "-A", multiple=True, metavar="CONDITION", help="A further condition for this call."

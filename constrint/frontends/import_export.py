@@ -53,7 +53,7 @@ class ImportExport(Declarations):
         Args:
             text: The model.
             filename: Name of the text in messages.
-            constants: Values of names in the text: integers, members of enumerations as strings, sequences
+            constants: Values of names in the text: numbers, members of enumerations as strings, sequences
                 of them, or mappings from the indices of an array.
             dialect: The language of the text: "constrint", "flashrnn" (FlashRNN's dialect of ConstrINT),
                 "json", "flatzinc", "xcsp3", "lp", "mps", "cnf", "wcnf" or "opb" (docs/constrint-formats.md).

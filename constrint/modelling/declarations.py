@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Self, overload
 
 from constrint.errors import ModelError
-from constrint.expr import BoolExpr, BoolVar, IntExpr, IntLike, IntVar, as_expr
+from constrint.expr import BoolExpr, BoolVar, IntExpr, IntLike, IntVar
 from constrint.expr.domain import BINARY, Domain, EnumDomain
 from constrint.expr.enumerated import EnumExpr
 from constrint.modelling import constraints as kept
@@ -18,7 +18,7 @@ from constrint.modelling.constraints import Constraint as Constraint
 from constrint.modelling.constraints import Handle, Held
 from constrint.modelling.constraints import constraints_of as constraints_of
 from constrint.modelling.hints import Hint, hints_of
-from constrint.modelling.objectives import Direction, Goal, Target, Units
+from constrint.modelling.objectives import Direction, Goal, Target, Units, whole
 from constrint.modelling.ownership import Checked, own_goals
 from constrint.modelling.scopes import COLLECTIONS, Snapshot, pop, scope
 from constrint.modelling.soft import Soft, Weight, soft, violation
@@ -72,7 +72,7 @@ class Declarations(Shared, WithArrays, WithIntervals, WithSymbols, WithOtherName
         self.preferences: list[Goal] = []
         self.hints: dict[str, int] = {}
         self.weights: dict[Constraint, Soft] = {}
-        self.units: Units = {}  # goals with fractional coefficients, by the expressions in their place
+        self.units: Units = {}  # fractional goals and definitions, by the expressions in their place
         self.symbols = {}
         self.settings: Settings = of_new_models()  # when rules and searches take part
         self._scopes: list[Snapshot] = []
@@ -145,18 +145,23 @@ class Declarations(Shared, WithArrays, WithIntervals, WithSymbols, WithOtherName
         return variable
 
     @overload
-    def let(self, name: str, expr: IntLike) -> IntExpr: ...
+    def let(self, name: str, expr: IntLike) -> IntExpr: ...  # type: ignore[overload-overlap] # whole numbers are both
 
     @overload
     def let(self, name: str, expr: EnumExpr) -> EnumExpr: ...
 
-    def let(self, name: str, expr: IntLike | EnumExpr) -> IntExpr | EnumExpr:
+    @overload
+    def let(self, name: str, expr: Target) -> Rational: ...
+
+    def let(self, name: str, expr: Target | EnumExpr) -> IntExpr | EnumExpr | Rational:
         """Name an expression: results show its value under this name. It is not a variable."""
-        named = expr.index if isinstance(expr, EnumExpr) else as_expr(expr)
+        units: Units = {}
+        named = expr.index if isinstance(expr, EnumExpr) else whole(expr, units)
         self.owned.check(self.variables, [named])
         self.declare_name(name)
         self.lets[name] = named
-        return expr if isinstance(expr, EnumExpr) else named
+        self.units.update(units)
+        return expr if isinstance(expr, EnumExpr) else units.get(named, named)
 
     def declare_name(self, name: str) -> None:
         """Check that a name is new; raises `ModelError` if not."""

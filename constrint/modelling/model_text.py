@@ -32,7 +32,7 @@ def model_text(model: Declarations) -> str:
     goals += [f"prefer {show(expr)} {way}" for expr, way in model.preferences]
     lines = [
         *_first(model.variables.values(), declaration),
-        *_first(model.lets.items(), lambda named: f"{show_name(named[0])} := {show(named[1])}"),
+        *_first(model.lets.items(), lambda named: f"{show_name(named[0])} := {show_goal(model, named[1])}"),
         *_first(model.constraints, repr),
         *_first(model.disabled, lambda constraint: f"off: {constraint!r}"),
         *goals,
@@ -41,7 +41,7 @@ def model_text(model: Declarations) -> str:
 
 
 def show_goal(model: Declarations, expr: IntExpr) -> str:
-    """The text of a goal, with its fractions."""
+    """The text of a goal or definition, with its fractions."""
     unit = model.units.get(expr)
     return show(expr) if unit is None else repr(unit)
 

@@ -33,7 +33,7 @@ def model_html(model: Declarations) -> str:
         (variable.name, "bool" if isinstance(variable, BoolVar) else f"in {show_domain(variable.domain)}")
         for variable in islice(model.variables.values(), MOST_ROWS)
     ]
-    lets = [(name, f":= {show(expr)}") for name, expr in islice(model.lets.items(), MOST_ROWS)]
+    lets = [(name, f":= {show_goal(model, expr)}") for name, expr in islice(model.lets.items(), MOST_ROWS)]
     constraints = [
         (label, labelled(constraint))
         for label, group in (("", model.constraints), ("off", model.disabled))

@@ -7,7 +7,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeAlias, TypeVar, Union
 
 from constrint.errors import ModelError
-from constrint.expr import IntExpr, IntLike, Sum, as_expr
+from constrint.expr import Const, IntExpr, IntLike, Sum, as_expr
 from constrint.expr.arrays import ExprArray
 from constrint.expr.build import NotWhole, lifted
 
@@ -21,7 +21,7 @@ Target: TypeAlias = Union[IntLike, "Rational", "Coefficient"]
 Targets: TypeAlias = Target | ExprArray | Sequence[Target | tuple[Target, Direction]]
 """An objective: a target, or several, each with a direction of its own or the call's."""
 Units: TypeAlias = "dict[IntExpr, Rational]"
-"""For the integer expression of a goal that has fractional coefficients, the goal as it was written."""
+"""For the integer expression of a fractional goal or definition, the fraction as it was written."""
 Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
 
@@ -58,24 +58,26 @@ def as_goals(goals: Iterable[tuple[Target, Direction]], units: Units | None = No
         expr, direction = goal
         if direction not in ("max", "min"):
             raise ModelError(f'the direction of a goal is "max" or "min", not {direction!r}')
-        checked.append((_whole(expr, units), direction))
+        checked.append((whole(expr, units), direction))
     return checked
 
 
-def _whole(target: Target, units: Units | None) -> IntExpr:
-    """The integer expression that a goal optimises."""
+def whole(target: Target, units: Units | None) -> IntExpr:
+    """The integer expression that stands for a goal or definition."""
     try:
         return as_expr(target)
     except NotWhole:
         written = lifted(target)
-        whole = own_sum(written.numerator)
+        numerator = own_sum(written.numerator)
         if units is not None:
-            units[whole] = written
-        return whole
+            units[numerator] = written
+        return numerator
 
 
-def own_sum(expr: IntExpr) -> Sum:
-    """An equal sum that is a new object: the units of a goal belong to it alone."""
+def own_sum(expr: IntExpr) -> IntExpr:
+    """An equal expression that is a new object: the units of a goal belong to it alone."""
+    if isinstance(expr, Const):
+        return Const(expr.value)
     return Sum(expr.terms, expr.constant) if isinstance(expr, Sum) else Sum(((1, expr),), 0)
 
 

@@ -85,10 +85,14 @@ def values_of(model: Declarations, assignment: Assignment) -> dict[str, Any]:
     """The values of all variables and lets by name, as the user sees them; an undefined let has no entry."""
     values: dict[str, Any] = {name: int(assignment[variable]) for name, variable in model.variables.items()}
     shared = assignment if all(map(is_light, model.lets.values())) else SharedValues(assignment)
+    units = model.units
     for name, expr in model.lets.items():
         with suppress(Undefined):
             try:
                 number = int(expr.evaluate(shared))
+                if expr in units:
+                    values[name] = units[expr].in_units(number)
+                    continue
                 labels = labels_of(expr) if model.symbols else None
                 values[name] = number if labels is None else labels[number]
             except KeyError as error:

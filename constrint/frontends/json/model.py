@@ -41,6 +41,7 @@ DEEPEST_WRITTEN = 5_000
 """How deep writing may call itself: some five times for each level of an expression."""
 LONG_BITS = 10_000
 """Longer integers are written in hexadecimal, because Python does not read longer decimal ones."""
+_UNIT = ("denominator", "float")  # of fractions
 _POSITION = ("file", "line", "column", "end_line", "end_column", "text")
 
 
@@ -88,7 +89,8 @@ class _JsonWriter:
         self._count(exprs)
         rest: dict[str, Json] = {
             "definitions": [
-                {"name": name, "expr": self._definition(name, expr)} for name, expr in model.lets.items()
+                {"name": name, "expr": self._definition(name, expr), **self._unit(expr)}
+                for name, expr in model.lets.items()
             ],
             "constraints": [self._constraint(c, enabled=c not in disabled) for c in watched(constraints)],
             "goals": [self._goal(expr, way) for expr, way in model.goals],
@@ -98,9 +100,9 @@ class _JsonWriter:
             rest["symbols"] = write_symbols(model)
         if model.hints:
             rest["hints"] = {name: number(value) for name, value in model.hints.items()}
-        head = {"format": FORMAT, "version": VERSION, "name": model.name}
         variables = [_variable(variable) for variable in watched(model.variables.values())]
-        return {**head, "variables": variables, "shared": self.shared, **rest}
+        head = {"format": FORMAT, "version": VERSION, "name": model.name, "variables": variables}
+        return {**head, "shared": self.shared, **rest}
 
     def _count(self, exprs: Iterable[IntExpr]) -> None:
         """Count how often each part is referred to."""
@@ -132,11 +134,13 @@ class _JsonWriter:
         return _with_position(written, constraint.position)
 
     def _goal(self, expr: IntExpr, way: str) -> Json:
-        written: dict[str, Json] = {"expr": self.expr(expr), "direction": way}
-        unit = self.target.units.get(expr)
-        if unit is not None:
-            written |= {"denominator": number(unit.denominator), "float": unit.is_float}
+        written: dict[str, Json] = {"expr": self.expr(expr), "direction": way, **self._unit(expr)}
         return _with_position(written, expr.position)
+
+    def _unit(self, expr: IntExpr) -> dict[str, Json]:
+        """The denominator of a fractional goal or definition."""
+        unit = self.target.units.get(expr)
+        return {} if unit is None else {"denominator": number(unit.denominator), "float": unit.is_float}
 
     def expr(self, expr: IntExpr) -> Json:
         """The JSON of an expression at one of its uses."""
@@ -243,9 +247,7 @@ class _JsonReader:
         model.disable(*[handle for handle in off if handle[0] not in model.weights])
         for key, goals in (("goals", model.goals), ("preferences", model.preferences)):
             for place, item in top.at(key).items(head.get(key, [])):
-                entry = place.object(
-                    item, required=("expr", "direction"), optional=("position", "denominator", "float")
-                )
+                entry = place.object(item, required=("expr", "direction"), optional=("position", *_UNIT))
                 if entry["direction"] not in ("max", "min"):
                     raise place.error(f'the direction is "max" or "min", not {entry["direction"]!r}')
                 expr = self.expr(entry["expr"], place.at("expr")).at(_position(place, entry))
@@ -258,12 +260,16 @@ class _JsonReader:
         """The expression of a goal, whose denominator is noted if it has one."""
         if "denominator" not in entry:
             return expr
+        whole = own_sum(expr).at(expr.position)
+        model.units[whole] = self._fraction(expr, place, entry)
+        return whole
+
+    def _fraction(self, expr: IntExpr, place: JsonPlace, entry: Json) -> Rational:
+        """An expression with the denominator that is written beside it."""
         denominator = place.at("denominator").integer(entry["denominator"])
         if denominator < 1:
             raise place.at("denominator").error(f"a denominator is at least 1, not {denominator}")
-        whole = own_sum(expr).at(expr.position)
-        model.units[whole] = Rational(expr, denominator, entry.get("float") is True)
-        return whole
+        return Rational(expr, denominator, entry.get("float") is True)
 
     def _hints(self, model: Declarations, place: JsonPlace, written: Json) -> None:
         hints = place.object(written, required=(), optional=tuple(model.variables))
@@ -298,13 +304,17 @@ class _JsonReader:
 
     def _definitions(self, model: Declarations, top: JsonPlace, head: Json) -> None:
         for place, item in top.at("definitions").items(head.get("definitions", [])):
-            entry = place.object(item, required=("name", "expr"))
+            entry = place.object(item, required=("name", "expr"), optional=_UNIT)
             name = place.at("name").text(entry["name"])
             if name in self.names:
                 raise place.error(f"'{name}' is declared twice")
             if not name:
                 raise place.error("a name must not be empty")
-            self.names[name] = model.let(name, self.kept(entry["expr"], place.at("expr")))
+            expr = self.kept(entry["expr"], place.at("expr"))
+            if "denominator" not in entry:
+                self.names[name] = model.let(name, expr)
+                continue
+            model.let(name, self._fraction(expr, place, entry))  # it can be no part of expressions
 
     def _constraint(self, model: Declarations, place: JsonPlace, item: Json) -> Handle | None:
         """Add a constraint; returns its handle if it is switched off."""

@@ -26,7 +26,18 @@ from constrint.frontends.constants import Place, name_of, nearest, subtrees
 from constrint.frontends.text import global_calls
 from constrint.frontends.text.indexing import IndexReader
 from constrint.frontends.text.labels import check_alike, check_numbers
-from constrint.frontends.text.meanings import Array, EnumerationType, Items, Template, Value, kind_of
+from constrint.frontends.text.meanings import (
+    Array,
+    EnumerationType,
+    Items,
+    Number,
+    Template,
+    Value,
+    has_fractions,
+    is_number,
+    kind_of,
+)
+from constrint.frontends.text.refusals import no_fractions, unusable
 from constrint.frontends.text.syntax import Source
 from constrint.globals import GLOBALS
 from constrint.support.limits import Budget, LimitExceeded
@@ -58,8 +69,6 @@ class CallReader(IndexReader):
         found = self.found(word)
         if isinstance(found, Template):
             return self._applied(tree, found, arguments)
-        if word in _OF_FRACTIONS:
-            return self._maybe_of_fractions(tree, word, arguments)
         if word in AGGREGATES:
             return AGGREGATES[word].read(self, tree, arguments)
         if word in global_calls.NAMES:
@@ -68,26 +77,13 @@ class CallReader(IndexReader):
             raise self.no_function(name)
         return self._function(tree, word, arguments)
 
-    def _maybe_of_fractions(self, tree: Node, word: str, arguments: list[Node]) -> Value:
-        met, depth = self.fractions_met, self._depth
-        try:
-            if word in AGGREGATES:
-                return AGGREGATES[word].read(self, tree, arguments)
-            return self._function(tree, word, arguments)
-        except ParseError:
-            if self.fractions_met == met:
-                raise
-            self._depth = depth
-            from constrint.frontends.text.fractions import call
-
-            return call(cast("ExpressionReader", self), tree, word, arguments)
-
-    def _function(self, tree: Node, name: str, arguments: list[Node]) -> IntExpr:
+    def _function(self, tree: Node, name: str, arguments: list[Node]) -> Number:
         function = CALLED[name]
         fewest, most = function.fewest, function.most
-        parts: tuple[IntExpr, ...] | None = None
+        takes_fractions = name in _OF_FRACTIONS
+        parts: tuple[Number, ...]
         if most is None and len(arguments) == 1:
-            parts = tuple(self.spread(arguments))
+            parts = tuple(self.numbers(arguments) if takes_fractions else self.spread(arguments))
             if len(parts) < fewest:
                 raise self.error(tree, f"{name} of no values", f"{name} needs at least {fewest}")
         elif not fewest <= len(arguments) <= (most or len(arguments)):
@@ -95,13 +91,18 @@ class CallReader(IndexReader):
             raise self.error(tree, f"{name} takes {wanted}, not {len(arguments)}")
         else:
             conditions = function.conditions
+            read: Callable[[Node], Number] = self.operand if takes_fractions else self.expression
             parts = tuple(
                 [
-                    self.boolean(argument) if place < conditions else self.expression(argument)
+                    self.boolean(argument) if place < conditions else read(argument)
                     for place, argument in enumerate(arguments)
                 ]
             )
-        return self.applied(tree, function, parts)
+        if takes_fractions and not all(isinstance(part, IntExpr) for part in parts):
+            from constrint.frontends.text.fractions import applied
+
+            return applied(cast("ExpressionReader", self), tree, name, parts)
+        return self.applied(tree, function, cast("tuple[IntExpr, ...]", parts))
 
     def applied(self, place: Place, function: type[IntFunction], parts: tuple[IntExpr, ...]) -> IntExpr:
         """A function of these arguments, whose number is right."""
@@ -115,39 +116,62 @@ class CallReader(IndexReader):
 
     def spread(self, arguments: Sequence[Node]) -> list[IntExpr]:
         """The expressions that arguments are; a single list, array, set or comprehension is its entries."""
+        found = self.numbers(arguments)
+        for place, one in enumerate(found):
+            if not isinstance(one, IntExpr):
+                several = len(arguments) > 1 or arguments[0].data not in _COLLECTIONS
+                raise (
+                    unusable(self, arguments[place if len(arguments) > 1 else 0], one)
+                    if several
+                    else no_fractions(self, arguments[0])
+                )
+        return cast("list[IntExpr]", found)
+
+    def numbers(self, arguments: Sequence[Node]) -> list[Number]:
+        """As `spread`, with fractions."""
         if len(arguments) != 1:
-            return [self.expression(argument) for argument in arguments]
+            return [self.operand(argument) for argument in arguments]
         only = arguments[0]
         if only.data == "comprehension":
-            found: list[IntExpr] = []
+            found: list[Number] = []
             for value in self.expanded(only, self.value):
                 found += self._as_entries(only, value)
             return found
         if only.data not in _COLLECTIONS:
-            return [self.expression(only)]
+            return [self.operand(only)]
         return list(self._as_entries(only, self.value(only)))
 
-    def _as_entries(self, tree: Node, value: Value) -> Sequence[IntExpr]:
-        if isinstance(value, IntExpr):
+    def _as_entries(self, tree: Node, value: Value) -> Sequence[Number]:
+        if is_number(value):
             return [value]
-        found = self.in_one_list(tree, value)
+        found = self._in_one_list(tree, value)
         if found is None:
             text = self.position(tree).text
-            if _has_fractions(value):
-                self.fractions_met += 1
-                message = f"'{text}' has fractions, and integers are needed here"
-                raise self.error(tree, message, "multiply them by their denominator")
             raise self.error(tree, f"'{text}' is {kind_of(value)}, not a list of numbers")
         return found
 
     def in_one_list(self, tree: Node, value: Value) -> tuple[IntExpr, ...] | None:
         """The entries of a list, an array or a set; None for another value.
 
-        Lists within a list are refused: as pairs, arcs or rows they have a meaning that would be lost.
+        Lists within a list are refused: as pairs, arcs or rows they have a meaning that would be lost. So are
+        fractions.
         """
+        found = self._in_one_list(tree, value)
+        if found is not None and not all(isinstance(one, IntExpr) for one in found):
+            raise no_fractions(self, tree)
+        return cast("tuple[IntExpr, ...] | None", found)
+
+    def _in_one_list(self, tree: Node, value: Value) -> Sequence[Number] | None:
+        """As `in_one_list`, with fractions."""
         if isinstance(value, Items) and any(isinstance(item, Items | tuple) for item in value.items):
             hint = "write its entries in one list, or name it and write [row[j] for row in …]"
             raise self.error(tree, "one list is needed here, and this one has lists in it", hint)
+        if isinstance(value, Array):
+            self.budget.elements(len(value.entries), self.statement_place)
+            return value.entries
+        if isinstance(value, Items) and has_fractions(value):
+            self.budget.elements(len(value.items), self.statement_place)
+            return cast("tuple[Number, ...]", value.items) if all(map(is_number, value.items)) else None
         return self.flat(value)
 
     def no_function(self, tree: Node) -> ParseError:
@@ -233,15 +257,25 @@ class CallReader(IndexReader):
 
     # ------------------------------------------------------------ aggregates
 
-    def total(self, tree: Node, arguments: list[Node]) -> IntExpr:
+    def total(self, tree: Node, arguments: list[Node]) -> Number:
         """A sum of any number of terms."""
-        terms = self.spread(arguments)
+        found = self.numbers(arguments)
+        if not all(isinstance(term, IntExpr) for term in found):
+            from constrint.frontends.text.fractions import applied
+
+            return applied(cast("ExpressionReader", self), tree, "sum", found)
+        terms = cast("list[IntExpr]", found)
         check_numbers(self, tree, terms)
         return self.moderate(tree, linear([(1, term) for term in terms]))
 
-    def times(self, tree: Node, arguments: list[Node]) -> IntExpr:
+    def times(self, tree: Node, arguments: list[Node]) -> Number:
         """A product of any number of factors."""
-        factors = self.spread(arguments)
+        found = self.numbers(arguments)
+        if not all(isinstance(factor, IntExpr) for factor in found):
+            from constrint.frontends.text.fractions import applied
+
+            return applied(cast("ExpressionReader", self), tree, "product", found)
+        factors = cast("list[IntExpr]", found)
         check_numbers(self, tree, factors)
         self.check_bits(tree, factors, sum)
         result: IntExpr = Const(1)
@@ -303,7 +337,7 @@ class Aggregate(NamedTuple):
         meaning: What it stands for, in a few words.
     """
 
-    read: Callable[[CallReader, Node, list[Node]], IntExpr]
+    read: Callable[[CallReader, Node, list[Node]], Number]
     meaning: str
 
 
@@ -334,12 +368,8 @@ CALLED: dict[str, type[IntFunction]] = {
 }
 """The registered functions that are called by name."""
 
-_OF_FRACTIONS = frozenset(["abs", "if_then_else", "max", "min", "sum"])
-"""Functions that take fractions, too."""
-
-
-def _has_fractions(value: Value) -> bool:
-    return any(hasattr(one, "numerator") for one in (value.items if isinstance(value, Items) else (value,)))
+_OF_FRACTIONS = frozenset(["abs", "if_then_else", "max", "min"])
+"""Registered functions that take fractions, too; `sum` and `product` do as well."""
 
 
 _COLLECTIONS = frozenset(["list", "name", "index", "call", "range", "braces", "group", "comprehension"])

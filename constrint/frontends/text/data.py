@@ -6,16 +6,22 @@ A CSV file gives its rows to the name of the file, and each column to the name i
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterable, Mapping
+from functools import partial
 from io import StringIO
 from pathlib import Path
-from typing import cast
+from typing import TypeAlias, cast
 
 from constrint.errors import ModelError, ParseError, shown
+from constrint.expr.rational import Rational
+from constrint.frontends.text.decimals import decimal_number
 from constrint.frontends.text.parameters import Given, GivenNames
 from constrint.support.json_text import read_json
 from constrint.support.limits import Budget, decoded, read_bytes
 
+Cell: TypeAlias = int | str | Rational
+_POINT = re.compile(r"\.|[eE][-+]")  # `1E5` is the name of a thing rather than a number
 ENDINGS = (".json", ".yaml", ".yml", ".csv")
 
 
@@ -66,7 +72,7 @@ def read_data(
 
 def _document(text: str, name: str, ending: str, budget: Budget) -> object:
     if ending == ".json":
-        return read_json(text, name, budget)
+        return read_json(text, name, budget, number=partial(_decimal, budget=budget, where=name))
     from constrint.frontends.text.yaml_data import read_yaml
 
     return read_yaml(text, name, budget)
@@ -80,7 +86,7 @@ def _names_of(document: object, name: str) -> dict[str, Given]:
 
 
 def _check(found: Mapping[str, object], name: str, budget: Budget) -> None:
-    """Refuse values that are no integers, words, lists or mappings; count the others."""
+    """Refuse values that are no numbers, words, lists or mappings; count the others."""
     for key, value in found.items():
         _check_value(value, f"{name}: '{shown(key, 60)}'", budget)
 
@@ -95,15 +101,23 @@ def _check_value(value: object, where: str, budget: Budget) -> None:
         elif isinstance(one, list):
             budget.values(1 + len(one), where)
             stack += one
-        elif not isinstance(one, int | str):
+        elif not isinstance(one, int | str | Rational):
             raise ModelError(
-                f"{where} has {shown(repr(one), 40)}: values are integers, names, lists and mappings"
+                f"{where} has {shown(repr(one), 40)}: values are numbers, names, lists and mappings"
             )
+
+
+def _decimal(text: str, budget: Budget, where: str) -> Rational:
+    """The exact number that a text of JSON is."""
+    found = decimal_number(text, budget, where)
+    if found is None:
+        raise ValueError(f"{shown(text, 40)} is not a decimal number")
+    return found
 
 
 def _read_csv(text: str, name: str, budget: Budget) -> tuple[dict[str, Given], frozenset[str]]:
     """The rows under the name of the file, and the columns under the names of the header."""
-    rows: list[list[int | str]] = []
+    rows: list[list[Cell]] = []
     reader = csv.reader(StringIO(text, newline=""), strict=True, skipinitialspace=True)
     try:
         for row in reader:
@@ -127,17 +141,18 @@ def _read_csv(text: str, name: str, budget: Budget) -> tuple[dict[str, Given], f
     return found, frozenset(found)
 
 
-def _is_header(rows: list[list[int | str]]) -> bool:
+def _is_header(rows: list[list[Cell]]) -> bool:
     """Whether the first row names the columns: it has words only, and another row has a number."""
     return all(isinstance(cell, str) and cell for cell in rows[0]) and any(
-        isinstance(cell, int) for row in rows[1:] for cell in row
+        isinstance(cell, int | Rational) for row in rows[1:] for cell in row
     )
 
 
-def _cell(text: str, budget: Budget, where: str) -> int | str:
+def _cell(text: str, budget: Budget, where: str) -> Cell:
     text = text.strip()
     digits = text.removeprefix("-").removeprefix("+")
     if not (digits.isascii() and digits.isdigit()):
-        return text
+        found = decimal_number(text, budget, where) if _POINT.search(text) else None
+        return text if found is None else found
     budget.digits(digits, where)
     return int(text)

@@ -20,8 +20,10 @@ from constrint.frontends.text.meanings import (
     Axis,
     EnumerationType,
     Items,
+    Number,
     Template,
     Value,
+    is_number,
     kind_of,
     names_of_elements,
 )
@@ -163,7 +165,7 @@ class DeclaringReader(ExpressionReader):
         name, value = as_tree(tree.children[0]), as_tree(tree.children[1])
         self.new_name(name)
         found = self.noted(name, self.value(value))
-        if isinstance(found, IntExpr):
+        if is_number(found):
             found = self.model.let(name_of(name), found)
         self.names[name_of(name)] = found
 
@@ -180,18 +182,18 @@ class DeclaringReader(ExpressionReader):
         if not bound:
             found = self.fitted(body, name, axes, self.value(body))
         else:
-            entries: list[IntExpr] = []
-            self._each(head, lambda: entries.append(self.expression(body)))
+            entries: list[Number] = []
+            self._each(head, lambda: entries.append(self.operand(body)))
             found = Array(axes, tuple(entries))
         self.noted(target, found)
-        if any(not isinstance(entry, Const) for entry in found.entries):
+        if not all(map(_is_constant, found.entries)):
             names = names_of_elements(name, axes)
             found = Array(
                 axes, tuple([self._element(target, *each) for each in zip(names, found.entries, strict=True)])
             )
         self.names[name] = found
 
-    def _element(self, target: Node, name: str, entry: IntExpr) -> IntExpr:
+    def _element(self, target: Node, name: str, entry: Number) -> Number:
         if name in self.model.variables or name in self.model.lets:
             raise self.error(target, f"'{name}' is declared already", "choose another name for the array")
         return self.model.let(name, entry)
@@ -261,6 +263,10 @@ class DeclaringReader(ExpressionReader):
             if item.data != "name":
                 raise self.error(item, "a member of an enumeration is a name", "write {red, green, blue}")
             yield name_of(item), item
+
+
+def _is_constant(entry: Number) -> bool:
+    return isinstance(entry if isinstance(entry, IntExpr) else entry.numerator, Const)
 
 
 def is_binding(tree: Node) -> bool:

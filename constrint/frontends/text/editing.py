@@ -23,7 +23,7 @@ from constrint.frontends.text.data import ENDINGS, read_data
 from constrint.frontends.text.declared_names import declared_by
 from constrint.frontends.text.global_calls import NAMES
 from constrint.frontends.text.includes import Folders
-from constrint.frontends.text.meanings import Array, EnumerationType, Items, Template, Value, kind_of
+from constrint.frontends.text.meanings import Array, EnumerationType, Items, Number, Template, Value, kind_of
 from constrint.frontends.text.parameters import GivenNames
 from constrint.frontends.text.syntax import Statement, statements
 from constrint.frontends.text.text import TextReader
@@ -227,19 +227,19 @@ def described(name: str, value: Value) -> str:
     return f"{name} := {value}"
 
 
-def _domain_of(entry: IntExpr) -> Domain | bool | None:
+def _domain_of(entry: Number) -> Domain | bool | None:
     """The domain of a variable, True for a condition; None for another expression."""
     return True if isinstance(entry, BoolVar) else entry.domain if isinstance(entry, IntVar) else None
 
 
-def _written(expr: IntExpr) -> str:
+def _written(expr: Number) -> str:
     try:
-        return _cut(write_expression(expr))
+        return _cut(write_expression(expr) if isinstance(expr, IntExpr) else str(expr))
     except (ConstrintError, RecursionError):
         return "…"
 
 
-def _short(entries: tuple[IntExpr, ...]) -> str:
+def _short(entries: tuple[Number, ...]) -> str:
     shown = ", ".join(map(_written, entries[:8]))
     return f"[{_cut(shown)}{', …' if len(entries) > 8 else ''}]"
 

@@ -34,8 +34,9 @@ from constrint.expr.position import Span
 from constrint.frontends.constants import Place, as_token, as_tree
 from constrint.frontends.text.calls import CallReader
 from constrint.frontends.text.labels import check_alike, check_numbers
-from constrint.frontends.text.meanings import Value
-from constrint.frontends.text.sequences import plain_value, unusable
+from constrint.frontends.text.meanings import Value, is_number
+from constrint.frontends.text.refusals import unusable
+from constrint.frontends.text.sequences import plain_value
 from constrint.frontends.text.syntax import Source
 from constrint.support.limits import Budget
 
@@ -108,8 +109,8 @@ class ExpressionReader(CallReader):
     def operand(self, tree: Node) -> IntExpr | Rational:
         """An integer, a condition or a fraction."""
         found = self.value(tree)
-        if isinstance(found, IntExpr) or hasattr(found, "numerator"):
-            return cast("IntExpr | Rational", found)
+        if is_number(found):
+            return found
         raise unusable(self, tree, found)
 
     def integer(self, tree: Node) -> IntExpr:

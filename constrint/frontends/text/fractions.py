@@ -7,15 +7,16 @@ comparison of fractions becomes one of integers. Everything else in the language
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from constrint.errors import ModelError, ParseError
-from constrint.expr import FUNCTIONS, And, BoolExpr, Const, IntExpr, linear
-from constrint.expr.arithmetic.choices import element_of, if_then_else
+from constrint.expr import FUNCTIONS, And, BoolExpr, Const, linear
+from constrint.expr.arithmetic.choices import if_then_else
 from constrint.expr.rational import Rational, common, compared, lifted, total
 from constrint.frontends.constants import as_token
-from constrint.frontends.text.meanings import Items, Value
+from constrint.frontends.text.decimals import decimal_number
+from constrint.frontends.text.labels import check_numbers
+from constrint.frontends.text.meanings import Number
 
 if TYPE_CHECKING:
     from lark import Token, Tree
@@ -24,15 +25,18 @@ if TYPE_CHECKING:
 
     Node: TypeAlias = Tree[Token]
 
-Number: TypeAlias = IntExpr | Rational
-
 
 def decimal(reader: ExpressionReader, tree: Node) -> Rational:
     """A decimal number."""
     token = as_token(tree.children[0])
-    reader.budget.digits(token, lambda: reader.where(token))
-    exact = Fraction(token.replace("_", ""))
-    return Rational(Const(exact.numerator), exact.denominator, True)
+    try:
+        found = decimal_number(token, reader.budget, lambda: reader.where(token))
+    except ModelError as error:
+        if hasattr(error, "limit"):
+            raise
+        raise reader.error(token, str(error)) from None
+    assert found is not None
+    return found
 
 
 def operation(reader: ExpressionReader, tree: Node, parts: Sequence[Any]) -> Number:
@@ -40,6 +44,8 @@ def operation(reader: ExpressionReader, tree: Node, parts: Sequence[Any]) -> Num
     rule = _RULES.get(tree.data)
     if rule is None:
         raise reader.error(tree, f"'{reader.position(tree).text}' is an operation on integers")
+    if tree.data != "chain":
+        check_numbers(reader, tree, parts)
     try:
         found = rule(reader, tree, parts)
     except ModelError as error:
@@ -94,43 +100,22 @@ _RULES: dict[str, Callable[[ExpressionReader, Node, Sequence[Any]], Number]] = {
 }
 
 
-def call(reader: ExpressionReader, tree: Node, name: str, arguments: Sequence[Node]) -> Number:
-    """A call of `sum`, `abs`, `max`, `min` or `if_then_else` with fractions among its arguments."""
+def applied(reader: ExpressionReader, tree: Node, name: str, parts: Sequence[Number]) -> Number:
+    """A call of a function of numbers, such as `sum` or `max`, with fractions among its arguments."""
+    check_numbers(reader, tree, parts)
     if name == "if_then_else":
-        then, otherwise = [reader.operand(one) for one in arguments[1:]]
-        return if_then_else(reader.boolean(arguments[0]), then, otherwise)
-    if len(arguments) == 1:
-        values = _numbers(reader, arguments[0])
-    else:
-        values = [reader.operand(one) for one in arguments]
+        condition, then, otherwise = parts
+        return if_then_else(condition, then, otherwise)
     if name == "sum":
-        return _moderate(reader, tree, total(values))
-    numerators, divided = common(values)
+        return _moderate(reader, tree, total(parts))
+    if name == "product":
+        result = lifted(Const(1))
+        for part in map(lifted, parts):
+            reader.check_bits(tree, [result.numerator, part.numerator], sum)
+            result = _moderate(reader, tree, result * part)
+        return result
+    numerators, divided = common(parts)
     return divided(FUNCTIONS[name].of(tuple(numerators)))
-
-
-def _numbers(reader: ExpressionReader, tree: Node) -> list[Number]:
-    """The numbers that an argument is: itself, or the entries of a list or comprehension."""
-    if tree.data == "comprehension":
-        return reader.expanded(tree, reader.operand)
-    value = reader.value(tree)
-    if not isinstance(value, Items):
-        found = None if isinstance(value, Rational) else reader.flat(value)
-        return [reader.operand(tree)] if found is None else list(found)
-    numbers: list[Number] = [one for one in value.items if isinstance(one, IntExpr | Rational)]
-    if len(numbers) < len(value.items):
-        raise reader.error(tree, f"'{reader.position(tree).text}' is not a list of numbers alone")
-    return numbers
-
-
-def entry(value: Value, indices: Sequence[Value]) -> Number | None:
-    """The element of a list with fractions; None for another list or index."""
-    if not isinstance(value, Items) or len(indices) != 1 or not isinstance(indices[0], IntExpr):
-        return None
-    if not all(isinstance(one, IntExpr | Rational) for one in value.items):
-        return None
-    found: Number = element_of(value.items, indices[0])
-    return found
 
 
 def _moderate(reader: ExpressionReader, tree: Node, value: Rational) -> Rational:

@@ -126,7 +126,7 @@ def _matrix(reader: CallReader, field: Field, tree: Node) -> object:
         return plain_matrix(tuple([_exprs(reader, field, child) for child in subtrees(tree)]))
     value = None if tree.data == "list" else reader.value(tree)
     if isinstance(value, Array) and len(value.axes) > 1:
-        return plain_matrix(tuple([reader.flat(part) or () for part in value.parts()]))
+        return plain_matrix(tuple([reader.flat_integers(tree, part) or () for part in value.parts()]))
     return _rows(reader, field, tree)
 
 

@@ -14,8 +14,9 @@ from constrint.expr import BoolExpr, Comparison, Const, Element, IntExpr, linear
 from constrint.expr.arithmetic.choices import element_of, inside
 from constrint.frontends.constants import name_of, subtrees
 from constrint.frontends.text.labels import check_index
-from constrint.frontends.text.meanings import Array, Axis, Items, Value, kind_of
-from constrint.frontends.text.sequences import SequenceReader, unusable
+from constrint.frontends.text.meanings import Array, Axis, Number, Value, kind_of
+from constrint.frontends.text.refusals import unusable
+from constrint.frontends.text.sequences import SequenceReader
 
 if TYPE_CHECKING:
     from lark import Token, Tree
@@ -41,12 +42,6 @@ class IndexReader(SequenceReader):
             return self._of_constants(base, value, indices[0])
         array = self.array_of(value)
         if array is None:
-            if isinstance(value, Items):
-                from constrint.frontends.text.fractions import entry
-
-                found = entry(value, indices)
-                if found is not None:
-                    return found
             raise self._no_array(base, value)
         if len(subscripts) > len(array.axes):
             message = f"{len(subscripts)} indices for {self._text(base)}, which has {len(array.axes)}"
@@ -54,7 +49,8 @@ class IndexReader(SequenceReader):
         index = indices[0]
         if base.data == "list" and len(indices) == len(array.axes) == 1 and isinstance(index, IntExpr):
             # All entries of a list that is written here must have values, whichever is taken.
-            return element_of(array.entries, index) if array.entries else undefined()
+            found: Value = element_of(array.entries, index) if array.entries else undefined()
+            return found
         return self._part(array, subscripts, indices)
 
     def _of_constants(self, tree: Node, values: tuple[int, ...], index: IntExpr) -> IntExpr:
@@ -135,21 +131,21 @@ class IndexReader(SequenceReader):
         message = f"there is no such part: the indices are {', '.join(map(str, array.axes))}"
         raise self.error(subscripts[0], message)
 
-    def _entries(self, array: Array, chosen: Sequence[list[int]]) -> tuple[IntExpr, ...]:
+    def _entries(self, array: Array, chosen: Sequence[list[int]]) -> tuple[Number, ...]:
         """The elements at these places of the first axes, and all of the others."""
         strides = array.strides
         after = strides[len(chosen) - 1]
         if len(chosen) == len(array.axes) and all(len(places) == 1 for places in chosen):
             at = sum([places[0] * stride for places, stride in zip(chosen, strides, strict=True)])
             return (array.entries[at],)
-        found: list[IntExpr] = []
+        found: list[Number] = []
         for places in product(*chosen):
             at = sum([place * stride for place, stride in zip(places, strides, strict=False)])
             found += array.entries[at : at + after]
         self.budget.node(len(found), self.statement_place)
         return tuple(found)
 
-    def _selected(self, entries: tuple[IntExpr, ...], variable: list[tuple[Axis, IntExpr]]) -> IntExpr:
+    def _selected(self, entries: tuple[Number, ...], variable: list[tuple[Axis, IntExpr]]) -> Number:
         """The element of a list for indices that depend on variables."""
         if not entries:
             return undefined()
@@ -157,8 +153,8 @@ class IndexReader(SequenceReader):
         for axis, index in variable:
             stride //= len(axis)
             terms.append((stride, self._place(axis, index, len(variable) == 1)))
-        found: IntExpr = element_of(entries, linear(terms))
-        if all(isinstance(entry, BoolExpr) for entry in entries):
+        found: Number = element_of(entries, linear(terms))
+        if isinstance(found, IntExpr) and all(isinstance(entry, BoolExpr) for entry in entries):
             return Comparison("==", found, Const(1))
         return found
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, islice, product
 from operator import mul
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard, cast
 
 from constrint.expr import Const, IntExpr
 from constrint.expr.domain import Domain, Label
@@ -106,16 +106,21 @@ class Axis:
 
 
 class Array:
-    """An array of expressions over index sets.
+    """An array of expressions and fractions over index sets.
 
     Attributes:
         axes: The index sets.
         entries: The elements in row-major order.
     """
 
-    def __init__(self, axes: tuple[Axis, ...], entries: tuple[IntExpr, ...]) -> None:
+    def __init__(self, axes: tuple[Axis, ...], entries: tuple[Number, ...]) -> None:
         self.axes = axes
         self.entries = entries
+
+    @cached_property
+    def integers(self) -> tuple[IntExpr, ...] | None:
+        """The elements where none is a fraction; None for an array with fractions."""
+        return None if has_fractions(self) else cast("tuple[IntExpr, ...]", self.entries)
 
     @cached_property
     def strides(self) -> tuple[int, ...]:
@@ -165,6 +170,8 @@ Value: TypeAlias = (
     "IntExpr | tuple[int, ...] | Domain | Array | Items | EnumerationType | Template | Rational"
 )
 """The meaning of a name or argument; a tuple is a list or set of constants, a Domain a range."""
+Number: TypeAlias = "IntExpr | Rational"
+"""A number or condition, or a fraction."""
 
 KINDS: dict[type, str] = {
     tuple: "a sequence",
@@ -179,6 +186,19 @@ KINDS: dict[type, str] = {
 def kind_of(value: Value) -> str:
     """The kind of a value, with its article, for messages."""
     return next((kind for each, kind in KINDS.items() if isinstance(value, each)), "a number")
+
+
+def is_number(value: object) -> TypeGuard[Number]:
+    """Whether a value is a number, a condition or a fraction."""
+    return isinstance(value, IntExpr) or hasattr(value, "numerator")
+
+
+def has_fractions(value: Value) -> bool:
+    """Whether a value is a fraction, or a list or array with fractions in it."""
+    if isinstance(value, Items | Array):
+        parts = value.items if isinstance(value, Items) else value.entries
+        return any(not isinstance(part, IntExpr) and hasattr(part, "numerator") for part in parts)
+    return not isinstance(value, IntExpr) and hasattr(value, "numerator")
 
 
 def names_of_elements(name: str, axes: tuple[Axis, ...]) -> Iterator[str]:

@@ -27,7 +27,9 @@ def write_model(model: Declarations) -> str:
     lines += [writer.declaration(variable) for variable in watched(model.variables.values())]
     lines += writer.shared(every, [*names, *writer.words()])
     for name, expr in model.lets.items():
-        lines.append(f"{quote(name)} := {writer.definition(name, expr)}")
+        unit = model.units.get(expr)
+        text = writer.definition(name, expr) if unit is None else write_goal(writer, expr, unit)
+        lines.append(f"{quote(name)} := {text}")
     for constraint in watched(model.constraints):
         label = "" if constraint.name is None else f"{quote(constraint.name)}: "
         lines.append(label + writer.text(constraint.expr))

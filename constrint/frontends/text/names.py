@@ -36,14 +36,12 @@ class NameReader(ConstantReader):
     Attributes:
         names: The names of the model.
         locals: The names of the generators around the present place, or of the present function.
-        fractions_met: How often a fraction stood where an integer is needed.
     """
 
     def __init__(self, source: Source, names: dict[str, Value], budget: Budget) -> None:
         super().__init__(source, budget)
         self.names = names
         self.locals: dict[str, Value] = {}
-        self.fractions_met = 0
         self.line = 1  # line of the present statement
         self._callers: list[_Caller] = []
 

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
 from functools import partial
 from operator import index
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 from constrint.errors import ModelError, ParseError, shown
 from constrint.expr import BoolConst, Const, IntExpr
 from constrint.expr.written import KEYWORDS
 from constrint.frontends.constants import as_tree, name_of, nearest, subtrees
 from constrint.frontends.text.declaring import DeclaringReader
-from constrint.frontends.text.meanings import Array, Axis, Items, Value
+from constrint.frontends.text.meanings import Array, Axis, Items, Number, Value, is_number
 
 if TYPE_CHECKING:
     from lark import Token, Tree
 
+    from constrint.expr.rational import Rational
+
     Node: TypeAlias = Tree[Token]
 
-Given: TypeAlias = int | str | Sequence["Given"] | Mapping[str, "Given"]
+Given: TypeAlias = Union[
+    int, float, Fraction, Decimal, "Rational", str, Sequence["Given"], Mapping[str, "Given"]
+]
 """A value from outside: a number, a member of an enumeration, lists of them, or a mapping from indices."""
 _WORD = re.compile(r"\w+")
 _COMMENT = re.compile(r"#[^\r\n]*")
@@ -56,7 +62,7 @@ class GivenNames:
             if name in self.origins or name in declared:
                 continue
             if not _is_plain(value):
-                message = f"constant '{name}' must be an integer or a sequence of integers, not {value!r}"
+                message = f"constant '{name}' must be a number or a sequence of numbers, not {value!r}"
                 raise ModelError(f"{message}; other values need a declaration: param {name}")
             if name not in self.words:
                 near = nearest(name, sorted(declared))
@@ -86,15 +92,19 @@ def _is_plain(value: Given) -> bool:
 
 def _plain(name: str, value: Any) -> Value:
     """A constant as a value; raises `ModelError`."""
+    is_list = isinstance(value, Sequence) and not isinstance(value, str)
     try:
-        if isinstance(value, Sequence) and not isinstance(value, str):
-            if any(isinstance(item, Sequence) for item in value):
-                return Items(tuple([_plain(name, item) for item in value]))
-            return tuple([index(item) for item in value])
-        return Const(index(value))
-    except TypeError:
-        message = f"constant '{name}' must be an integer or a sequence of integers, not {value!r}"
-        raise ModelError(message) from None
+        return tuple([index(item) for item in value]) if is_list else Const(index(value))
+    except (TypeError, ModelError):  # a list of lists, or fractions
+        if is_list:
+            return Items(tuple([_plain(name, item) for item in value]))
+        from constrint.frontends.text.decimals import given_fraction
+
+        found = given_fraction(value)
+        if found is None:
+            message = f"constant '{name}' must be a number or a sequence of numbers, not {value!r}"
+            raise ModelError(message) from None
+        return found
 
 
 class ParameterReader(DeclaringReader):
@@ -118,8 +128,11 @@ class ParameterReader(DeclaringReader):
         for target in targets:
             value = self._parameter(target, default)
             if domain is not None:
-                numbers = [value] if isinstance(value, IntExpr) else self.flat(value) or ()
-                for number in numbers:
+                for number in self._numbers_in(value):
+                    if not isinstance(number, IntExpr):
+                        message = f"{number} is not a value of {self._name(target)}: {domain} are integers"
+                        hint = "leave the set out; a constraint may check it, such as 0 <= rate <= 1"
+                        raise self.error(target, message, hint)
                     known = self.constant_of(target, number)
                     if known not in domain:
                         raise self.error(
@@ -149,7 +162,7 @@ class ParameterReader(DeclaringReader):
             value = self.value(default)
             if axes:
                 value = self.fitted(default, name, axes, value)
-            for entry in (value,) if isinstance(value, IntExpr) else self.flat(value) or ():
+            for entry in self._numbers_in(value):
                 for variable in entry.variables():
                     message = f"'{variable.name}' is a variable; a parameter is a constant"
                     raise self.error(default, message)
@@ -157,6 +170,16 @@ class ParameterReader(DeclaringReader):
             raise self.error(place, f"parameter '{name}' has no value", self._how(name, bool(axes)))
         self.names[name] = value
         return value
+
+    def _numbers_in(self, value: Value) -> Sequence[Number]:
+        """All numbers and fractions in a value; none in a set without end."""
+        if is_number(value):
+            return (value,)
+        if isinstance(value, Array):
+            return value.entries
+        if isinstance(value, Items):
+            return [one for item in value.items for one in self._numbers_in(item)]
+        return self.flat(value) or ()
 
     def _how(self, name: str, has_axes: bool) -> str:
         near = nearest(name, [other for other in self.given.values if other not in self.parameters])
@@ -169,7 +192,7 @@ class ParameterReader(DeclaringReader):
 
     def _value_given(self, tree: Node, name: str, axes: tuple[Axis, ...], value: Given) -> Value:
         if axes:
-            entries: list[IntExpr] = []
+            entries: list[Number] = []
             self._fill(tree, name, axes, value, entries)
             return Array(axes, tuple(entries))
         if isinstance(value, Mapping):
@@ -187,7 +210,7 @@ class ParameterReader(DeclaringReader):
             return tuple([item.value for item in found if isinstance(item, Const)])
         return Items(tuple(found))
 
-    def _number_given(self, tree: Node, name: str, value: Given) -> IntExpr:
+    def _number_given(self, tree: Node, name: str, value: Given) -> Number:
         if isinstance(value, bool):
             return BoolConst(value)
         if isinstance(value, str):
@@ -202,15 +225,26 @@ class ParameterReader(DeclaringReader):
             raise self._bad(tree, name, f"has '{shown(value, 40)}', which no enumeration has", hint)
         try:
             number = index(value)  # type: ignore[arg-type]  # what is no number is refused here
-        except TypeError:
-            raise self._bad(
-                tree, name, f"has {shown(repr(value), 40)}, which is not an integer", ""
-            ) from None
+        except (TypeError, ModelError):
+            return self._fraction_given(tree, name, value)
         self.budget.digits(number.bit_length() * 3 // 10, partial(self.where, tree))
         return Const(number)
 
+    def _fraction_given(self, tree: Node, name: str, value: Given) -> Rational:
+        from constrint.frontends.text.decimals import given_fraction
+
+        try:
+            found = given_fraction(value)
+        except ModelError:  # not finite
+            found = None
+        if found is None:
+            raise self._bad(tree, name, f"has {shown(repr(value), 40)}, which is not a number", "")
+        size = max(found.denominator, abs(found.numerator.evaluate({}))).bit_length()
+        self.budget.digits(size * 3 // 10, partial(self.where, tree))
+        return found
+
     def _fill(
-        self, tree: Node, name: str, axes: tuple[Axis, ...], value: Given, entries: list[IntExpr]
+        self, tree: Node, name: str, axes: tuple[Axis, ...], value: Given, entries: list[Number]
     ) -> None:
         """Collect the entries of an array from lists or mappings, one level for each index set."""
         axis, *others = axes

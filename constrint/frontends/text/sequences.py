@@ -6,13 +6,23 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
-from constrint.errors import ParseError
 from constrint.expr import BoolExpr, Comparison, Const, IntExpr
 from constrint.expr.domain import Domain, EnumDomain
 from constrint.frontends.constants import as_tree, name_of, subtrees
 from constrint.frontends.text.free_names import count_of, free_names
-from constrint.frontends.text.meanings import Array, Axis, EnumerationType, Items, Template, Value, kind_of
+from constrint.frontends.text.meanings import (
+    Array,
+    Axis,
+    EnumerationType,
+    Items,
+    Number,
+    Value,
+    has_fractions,
+    is_number,
+    kind_of,
+)
 from constrint.frontends.text.names import NameReader
+from constrint.frontends.text.refusals import no_fractions
 from constrint.support.limits import exceeded
 
 if TYPE_CHECKING:
@@ -38,6 +48,10 @@ class SequenceReader(NameReader):
 
     def expression(self, tree: Node) -> IntExpr:
         """An integer or a condition."""
+        raise NotImplementedError
+
+    def operand(self, tree: Node) -> Number:
+        """An integer, a condition or a fraction."""
         raise NotImplementedError
 
     def boolean(self, tree: Node) -> BoolExpr:
@@ -71,17 +85,24 @@ class SequenceReader(NameReader):
     def entries(self, tree: Node) -> tuple[IntExpr, ...]:
         """The expressions in a list, an array or a set; those of inner lists one after the other."""
         value = self.value(tree)
-        found = self.flat(value)
+        found = self.flat_integers(tree, value)
         if found is None:
             text = self.position(tree).text
             raise self.error(tree, f"'{text}' is {kind_of(value)}, not a list", f"write [{text}]")
         return found
 
+    def flat_integers(self, tree: Node, value: Value) -> tuple[IntExpr, ...] | None:
+        """As `flat`, with an error for fractions."""
+        found = self.flat(value)
+        if found is None and has_fractions(value):
+            raise no_fractions(self, tree)
+        return found
+
     def flat(self, value: Value) -> tuple[IntExpr, ...] | None:
-        """All expressions in a list, an array or a set; None for another value."""
+        """All expressions in a list, an array or a set; None for another value, and for fractions."""
         if isinstance(value, Array):
             self.budget.elements(len(value.entries), self.statement_place)
-            return value.entries
+            return value.integers
         if isinstance(value, Items):
             self.budget.elements(len(value.items), self.statement_place)
             found: list[IntExpr] = []
@@ -116,8 +137,8 @@ class SequenceReader(NameReader):
         if not isinstance(value, Items):
             return None
         self.budget.elements(len(value.items), self.statement_place)
-        if all(isinstance(item, IntExpr) for item in value.items):
-            return Array((Axis(range(len(value.items))),), cast("tuple[IntExpr, ...]", value.items))
+        if all(map(is_number, value.items)):
+            return Array((Axis(range(len(value.items))),), cast("tuple[Number, ...]", value.items))
         arrays: list[Array] = []
         shape: list[tuple[int, ...]] = []
         for item in value.items:
@@ -135,9 +156,9 @@ class SequenceReader(NameReader):
         if isinstance(value, tuple):
             self.budget.elements(len(value), partial(self.where, tree))
             return value
-        if isinstance(value, Items) and any(not isinstance(item, IntExpr) for item in value.items):
+        if isinstance(value, Items) and not all(map(is_number, value.items)):
             raise self.error(tree, "a list of lists is not a sequence", "take one of them: [3, 5, 7]")
-        found = None if isinstance(value, IntExpr) else self.flat(value)
+        found = None if is_number(value) else self.flat_integers(tree, value)
         if found is None:
             text = self.position(tree).text
             hint = "only lists of constants have elements: [3, 5, 7][k]"
@@ -159,7 +180,7 @@ class SequenceReader(NameReader):
         elif isinstance(value, tuple) and not value:
             parts = ()
         if parts is not None:
-            found = [self.flat(part) for part in parts if not isinstance(part, IntExpr)]
+            found = [self.flat_integers(tree, part) for part in parts if not is_number(part)]
             lists = [tuple([self.constant_of(tree, one) for one in row]) for row in found if row is not None]
             if isinstance(value, Array) or len(lists) == len(cast("Items", value).items if value else ()):
                 return lists
@@ -198,7 +219,7 @@ class SequenceReader(NameReader):
             return EnumDomain.of_constants(Domain.of_values(value), value)
         if isinstance(value, EnumerationType):
             return EnumDomain.labelled(value.labels)
-        found = None if isinstance(value, IntExpr) else self.flat(value)
+        found = None if is_number(value) else self.flat_integers(tree, value)
         if found is None or any(not isinstance(entry, Const) for entry in found):
             return None
         numbers = [self.constant_of(tree, entry) for entry in found]
@@ -375,26 +396,3 @@ def _listed(items: list[Value]) -> Value:
     if all(type(item) is Const for item in items):
         return tuple([cast("Const", item).value for item in items])
     return Items(tuple(items))
-
-
-def unusable(reader: NameReader, tree: Node, value: Value) -> ParseError:
-    """The error for a value where a number or condition is needed."""
-    text = reader.position(tree).text
-    if hasattr(value, "numerator") and not isinstance(value, IntExpr):
-        reader.fractions_met += 1
-        message = f"'{text}' is not an integer: fractions stand in sums, products, comparisons and objectives"
-        hint = "integers have no '/': write a // b (rounds down) or ceildiv(a, b) (rounds up)"
-        return reader.error(tree, message, hint if "/" in text else "multiply by the denominator")
-    if tree.data == "list":
-        hint = "take an element, [3, 5, 7][k], or write x in [3, 5, 7]"
-        return reader.error(tree, "a list is not a number", hint)
-    hints = {
-        tuple: f"write {text}[k] or x in {text}",
-        EnumerationType: f"write one of its members, or x in {text}",
-        Domain: f"write x in {text}",
-        Template: f"call it: {text}(…)",
-    }
-    hint = next((hint for kind, hint in hints.items() if isinstance(value, kind)), "")
-    if isinstance(value, Array | Items):
-        hint = f"take an element, as in {text}[1], or write sum({text}), forall({text}) or the like"
-    return reader.error(tree, f"'{text}' is {kind_of(value)}, not a number", hint)

@@ -11,12 +11,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from constrint.errors import ModelError, ParseError, shown
+from constrint.frontends.text.decimals import decimal_number
 from constrint.support.limits import Budget, exceeded
 
 if TYPE_CHECKING:
     from types import ModuleType
 
     from yaml.events import Event
+
+    from constrint.expr.rational import Rational
 
 _DECIMAL = re.compile(r"[-+]?(?:0|[1-9][0-9]*)")
 DEEPEST = 1_000
@@ -49,7 +52,7 @@ def read_yaml(text: str, name: str, budget: Budget) -> Any:
 
     Raises:
         ParseError: The text is not YAML, or has a name twice.
-        ModelError: A value is no integer, word, list or mapping.
+        ModelError: A value is no number, word, list or mapping.
         LimitExceeded: The text exceeds a limit.
     """
     import yaml
@@ -123,7 +126,7 @@ class _YamlReader:
         if inside is not None and type(inside.value) is dict and inside.key is None:
             raise self._error(event, "a name is a word")
         if event.tag not in (None, "!", _TAG + ("seq" if type(value) is list else "map")):
-            message = f"{shown(event.tag, 40)} is not an integer, name, list or mapping"
+            message = f"{shown(event.tag, 40)} is not a number, name, list or mapping"
             raise ModelError(f"{self._where(event)}: {message}")
         self._budget.depth(len(self._open) + 1, partial(self._where, event))
         if event.anchor is not None:
@@ -172,7 +175,7 @@ class _YamlReader:
             raise self._error(event, message)
         return found
 
-    def _scalar(self, event: Event) -> int | str | bool:
+    def _scalar(self, event: Event) -> int | str | bool | Rational:
         text: str = event.value
         if event.tag is None and event.implicit[0] and _DECIMAL.fullmatch(text):
             self._budget.digits(text, partial(self._where, event))
@@ -192,7 +195,12 @@ class _YamlReader:
             return int(text.replace("_", ""))
         if tag == _TAG + "str":
             return text
-        raise ModelError(f"{self._where(event)}: {shown(text, 40)} is not an integer, name, list or mapping")
+        number = decimal_number(text, self._budget, self._where(event)) if tag == _TAG + "float" else None
+        if number is None:
+            raise ModelError(
+                f"{self._where(event)}: {shown(text, 40)} is not a number, name, list or mapping"
+            )
+        return number
 
     def _where(self, event: Event) -> str:
         return f"{self._name}:{event.start_mark.line + 1}:{event.start_mark.column + 1}"

@@ -155,9 +155,9 @@ def test_unknown_dialects_are_named() -> None:
         Model.from_text("", dialect="minizinc")
 
 
-@pytest.mark.parametrize("value", [1.5, "64", None, [1, 2.5]])
-def test_constants_must_be_integers(value: Any) -> None:
-    with pytest.raises(ModelError, match="'n' must be an integer or a sequence of integers"):
+@pytest.mark.parametrize("value", [1j, "64", None, [1, None]])
+def test_constants_must_be_numbers(value: Any) -> None:
+    with pytest.raises(ModelError, match="'n' must be a number or a sequence of numbers"):
         Model.from_text("", constants={"n": value})
 
 
