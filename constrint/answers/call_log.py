@@ -22,6 +22,7 @@ from constrint.support.long_numbers import counted
 
 if TYPE_CHECKING:
     from constrint.answers.presented import PresentedGoals
+    from constrint.expr import IntExpr
     from constrint.modelling.declarations import Declarations
     from constrint.preparing.options import OnSolution, Options
     from constrint.preparing.prepared import Prepared
@@ -86,13 +87,18 @@ class CallLog:
         goals = [] if self._presented is None else self._presented.goals
         texts = [
             f"{'minimize' if direction == 'min' else 'maximize'} "
-            + (printable(shown(str(expr), LONGEST_GOAL)) if is_light(expr) else "an expression")
+            + (printable(shown(self._text(expr), LONGEST_GOAL)) if is_light(expr) else "an expression")
             for expr, direction in goals
         ]
         sizes = {"variable": len(model.variables), "constraint": len(model.constraints)}
         size = ", ".join([counted(count, name) for name, count in sizes.items()])
         name = f"{printable(shown(model.name, LONGEST_GOAL))}: " if model.name else ""
         self._line("model", "; ".join([f"{name}{size}", *texts, f"constrint {version()}"]))
+
+    def _text(self, goal: IntExpr) -> str:
+        """A goal, with its fractions."""
+        units = {} if self._presented is None else self._presented.units
+        return str(units.get(goal, goal))
 
     def watching(self, options: Options) -> Options:
         """The options of the call, with this as its watcher."""

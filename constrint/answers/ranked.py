@@ -13,6 +13,7 @@ from constrint.answers.several import Front
 from constrint.expr import And, BoolExpr, Comparison, IntExpr, Not, Or, as_expr
 from constrint.expr.functions import min_, sum_
 from constrint.modelling.blocking import blocking
+from constrint.modelling.objectives import as_written
 from constrint.modelling.result import Result, Status
 from constrint.search.all_solutions import AllSolutions
 from constrint.search.solver import Solver
@@ -72,7 +73,8 @@ class Several:
         )
 
     def _ranking(self, found: Sequence[Result], complete: bool) -> Ranking:
-        return Ranking(self.presented.goals, [self.presented.result(one) for one in found], complete)
+        goals = as_written(self.presented.goals, self.presented.units)
+        return Ranking(goals, [self.presented.result(one) for one in found], complete)
 
     def best(self, number: int) -> Ranking:
         """The best solutions: those of each value of the goals are listed before the next value is sought."""

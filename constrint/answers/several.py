@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 from constrint.answers.presented import PresentedGoals
 from constrint.answers.search_arguments import options_of
 from constrint.errors import shown
 from constrint.expr import BoolExpr, Comparison, IntExpr, Or, as_expr, linear
-from constrint.modelling.objectives import Goal, Units
+from constrint.modelling.objectives import Goal, Units, WrittenGoal, as_written
 from constrint.modelling.result import Result, Statistics, Status
 from constrint.preparing.options import Engine
 from constrint.search.solver import Solver
@@ -81,7 +81,7 @@ class Front(Sequence["Result[Any]"]):
     __dir__ = public_names
     _kind = "Pareto optima"
 
-    def __init__(self, goals: Sequence[Goal], results: Sequence[Result], complete: bool) -> None:
+    def __init__(self, goals: Sequence[WrittenGoal], results: Sequence[Result], complete: bool) -> None:
         self.goals = tuple(goals)
         self.complete = complete
         self._results = tuple(results)
@@ -115,8 +115,9 @@ class Front(Sequence["Result[Any]"]):
         """The same optima, with the values of goals that have fractional coefficients as fractions."""
         if not units:
             return self
-        presented = PresentedGoals(list(self.goals), units, {})
-        return Front(self.goals, [presented.result(one) for one in self._results], self.complete)
+        presented = PresentedGoals(cast("list[Goal]", list(self.goals)), units, {})
+        results = [presented.result(one) for one in self._results]
+        return Front(as_written(presented.goals, units), results, self.complete)
 
     @property
     def objectives(self) -> list[tuple[int, ...]]:

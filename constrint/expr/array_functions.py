@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
@@ -9,7 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from constrint.errors import ModelError
-from constrint.expr import Const, IntExpr, as_expr
+from constrint.expr import Const, IntExpr
 from constrint.expr.alignment import paired
 from constrint.expr.arithmetic.choices import if_then_else
 from constrint.expr.arithmetic.divisors import gcd_, lcm_
@@ -19,6 +20,7 @@ from constrint.expr.array_indices import broadcast, numbers_of, taken
 from constrint.expr.array_operators import bitwise, elements_of, elementwise, plain_numbers
 from constrint.expr.array_totals import TOTALS, truth
 from constrint.expr.arrays import ExprArray, array, element_like, made
+from constrint.expr.rational import Rational
 
 
 def refused(name: str) -> NoReturn:
@@ -103,7 +105,18 @@ _UNARY: dict[str, Callable[[Any], Any]] = {
     "logical_not": lambda a: ~truth(a),
     "square": lambda a: a**2,
     "sign": lambda a: (a > 0) - (a < 0),
+    "floor": lambda a: _rounded(math.floor, a),
+    "ceil": lambda a: _rounded(math.ceil, a),
+    "trunc": lambda a: _rounded(math.trunc, a),
+    "rint": lambda a: _rounded(round, a),
 }
+
+
+def _rounded(rule: Callable[[Any], Any], value: Any) -> Any:
+    """A fraction rounded by a rule; an integer is what it is."""
+    return rule(value) if isinstance(value, Rational) else value
+
+
 _REDUCTIONS = {
     "add": "sum",
     "multiply": "prod",
@@ -144,9 +157,9 @@ def ufunc_of(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str
 
 
 def _binary(function: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
-    if np.ndim(left) == 0 and not isinstance(left, IntExpr | ExprArray):
+    if not isinstance(left, IntExpr | ExprArray | Rational) and np.ndim(left) == 0:
         left = plain_numbers(np.asarray(left))  # the number of numpy's scalar
-    if np.ndim(right) == 0 and not isinstance(right, IntExpr | ExprArray):
+    if not isinstance(right, IntExpr | ExprArray | Rational) and np.ndim(right) == 0:
         right = plain_numbers(np.asarray(right))
     if elements_of(left) is None and elements_of(right) is None:
         return function(left, right)
@@ -161,13 +174,14 @@ def _rearranged(function: Any, args: tuple[Any, ...], options: dict[str, Any], j
 
     Number 0 stands for the constant 0, which functions such as `diag` and `tril` fill in.
     """
-    flat: list[IntExpr] = [Const(0)]
+    flat: list[Any] = [Const(0)]
 
     def numbered(value: object, whole: bool) -> object:
-        if isinstance(value, ExprArray | IntExpr) or (whole and not isinstance(value, list | tuple)):
+        is_one = isinstance(value, ExprArray | IntExpr | Rational)
+        if is_one or (whole and not isinstance(value, list | tuple)):
             found, shape = elements_of(value) or ([value], ())
             start = len(flat)
-            flat.extend([as_expr(one) for one in found])
+            flat.extend([element_like(one) for one in found])
             return numbers_of(shape, start)
         if isinstance(value, list | tuple):
             return type(value)([numbered(one, whole) for one in value])
@@ -178,7 +192,7 @@ def _rearranged(function: Any, args: tuple[Any, ...], options: dict[str, Any], j
     return _named(flat, function(*given, **named))
 
 
-def _named(flat: Sequence[IntExpr], found: object) -> object:
+def _named(flat: Sequence[Any], found: object) -> object:
     if isinstance(found, list | tuple):
         return [_named(flat, one) for one in found]
     return taken(flat, found)
@@ -204,7 +218,7 @@ def _by_objects(function: Any, args: tuple[Any, ...], options: dict[str, Any]) -
 def _has_arrays(value: object) -> bool:
     if isinstance(value, list | tuple):
         return any(map(_has_arrays, value))
-    return isinstance(value, ExprArray | IntExpr)
+    return isinstance(value, ExprArray | IntExpr | Rational)
 
 
 def _where(condition: object, *values: object) -> ExprArray:
@@ -218,12 +232,23 @@ def _where(condition: object, *values: object) -> ExprArray:
     return made([if_then_else(truth(c), a, b) for c, a, b in zip(*flats, strict=True)], shape)
 
 
-def _clip(values: object, low: object = None, high: object = None) -> ExprArray:
+def _clip(values: object, low: object = None, high: object = None) -> Any:
+    if isinstance(values, Rational):
+        values = values if low is None else _binary(_BINARY["maximum"], values, low)
+        return values if high is None else _binary(_BINARY["minimum"], values, high)
     (_, low), (_, high) = paired(values, low), paired(values, high)
     clipped = array(values)
     if low is not None:
         clipped = elementwise(_BINARY["maximum"], clipped, low)
     return clipped if high is None else elementwise(_BINARY["minimum"], clipped, high)
+
+
+def _round(values: Any, decimals: int) -> Any:
+    if decimals:
+        raise ModelError("np.round of expressions gives integers: leave the number of digits out")
+    if isinstance(values, Rational):
+        return round(values)
+    return made([_rounded(round, one) for one in values.flat], values.shape)
 
 
 def _reduction(name: str) -> Callable[..., object]:
@@ -263,6 +288,8 @@ _OWN: dict[str, Callable[..., object]] = {
     ),
     "array_repr": repr,
     "array_str": str,
+    "round": lambda values, decimals=0: _round(values, decimals),
+    "around": lambda values, decimals=0: _round(values, decimals),
     "zeros_like": lambda values: np.zeros(values.shape, dtype=np.int64),
     "ones_like": lambda values: np.ones(values.shape, dtype=np.int64),
 }

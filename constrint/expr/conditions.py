@@ -119,10 +119,17 @@ class Divides(BoolExpr):
 
 @record(eq=False)
 class Member(BoolExpr):
-    """The value lies in a set of constants."""
+    """The value lies in a set of constants.
+
+    Attributes:
+        arg: The value.
+        domain: The set.
+        scale: Of a fraction, by what it and the set were multiplied; only people are shown it.
+    """
 
     arg: IntExpr
     domain: Domain
+    scale: Scale | None = None
 
     @property
     def children(self) -> tuple[IntExpr, ...]:

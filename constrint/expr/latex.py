@@ -156,6 +156,11 @@ def _fraction(numerator: IntExpr, denominator: int) -> str:
 
 def _member(expr: Member, relation: str = r"\in") -> Written:
     domain = expr.domain
+    if expr.scale is not None:
+        from constrint.expr.written_fractions import show_members
+
+        values = _escaped(show_members(domain, expr.scale)).replace("..", r" \ldots ")
+        return f"{_fraction(expr.arg, expr.scale.denominator)} {relation} {values}", COMPARE
     if domain.step > 1 and domain.values is None and domain.size is not None and domain.size <= LONGEST:
         values = rf"\{{{', '.join(map(str, domain))}\}}"
     else:

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
 from fractions import Fraction
+from functools import wraps
 from math import gcd, isfinite, lcm
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, SupportsFloat, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, SupportsFloat, TypeAlias, TypeVar
 
 from constrint.errors import ModelError, Position
 from constrint.expr import build
@@ -50,11 +51,22 @@ def fraction_of(value: Any) -> Fraction:
     return Fraction(str(value) if isinstance(value, SupportsFloat) else value)
 
 
+Made = TypeVar("Made")
 Comparing: TypeAlias = "Callable[[Rational, object], BoolExpr]"
 
 
 def _comparison(symbol: str) -> Comparing:
-    return lambda self, other: compared(symbol, self, other)
+    return _leaving_arrays(lambda self, other: compared(symbol, self, other))
+
+
+def _leaving_arrays(rule: Callable[[Rational, object], Made]) -> Callable[[Rational, object], Made]:
+    """An operator that leaves arrays to their own operators."""
+
+    @wraps(rule)
+    def operator(self: Rational, other: object) -> Made:
+        return NotImplemented if build.is_array(other) else rule(self, other)
+
+    return operator
 
 
 def _integers_only(rule: str) -> Callable[..., NoReturn]:
@@ -92,7 +104,6 @@ class Rational:
     __slots__ = ("denominator", "is_float", "numerator")
     _internal = ("in_units",)
     __dir__ = public_names
-    __array_ufunc__ = None  # numpy leaves operators to this class
 
     def __init__(self, numerator: IntExpr, denominator: int, is_float: bool) -> None:
         self.numerator = numerator
@@ -111,11 +122,13 @@ class Rational:
         except OverflowError:  # beyond the range of floats
             return exact
 
+    @_leaving_arrays
     def __add__(self, other: object) -> Rational:
         return _sum(self, lifted(other), 1)
 
     __radd__ = __add__
 
+    @_leaving_arrays
     def __sub__(self, other: object) -> Rational:
         return _sum(self, lifted(other), -1)
 
@@ -128,6 +141,7 @@ class Rational:
     def __pos__(self) -> Rational:
         return self
 
+    @_leaving_arrays
     def __mul__(self, other: object) -> Rational:
         right = lifted(other)
         numerator = build.product(self.numerator, right.numerator)
@@ -135,6 +149,7 @@ class Rational:
 
     __rmul__ = __mul__
 
+    @_leaving_arrays
     def __truediv__(self, other: object) -> Rational:
         right = lifted(other)
         if not isinstance(right.numerator, Const):
@@ -146,13 +161,30 @@ class Rational:
     __floordiv__ = __rfloordiv__ = _integers_only("`//` is an operator of integers")
     __mod__ = __rmod__ = _integers_only("`%` is an operator of integers")
     __divmod__ = __rdivmod__ = _integers_only("`divmod` divides integers")
-    __pow__ = __rpow__ = _integers_only("`**` is an operator of integers")
+    __rpow__ = _integers_only("`**` is an operator of integers")
     __and__ = __rand__ = _integers_only("`&` is an operator of integers and conditions")
     __or__ = __ror__ = _integers_only("`|` is an operator of integers and conditions")
     __xor__ = __rxor__ = _integers_only("`^` is an operator of integers and conditions")
     __lshift__ = __rlshift__ = _integers_only("`<<` is an operator of integers")
     __rshift__ = __rrshift__ = _integers_only("`>>` is an operator of integers")
     __invert__ = _integers_only("`~` is an operator of integers and conditions")
+
+    def __pow__(self, exponent: object, modulus: object = None) -> Rational:
+        if modulus is not None:
+            raise ModelError(f"`pow` with a modulus is one of integers: round `{self}` first")
+        if type(exponent) is not int or exponent < 0:
+            raise ModelError(f"`**` of a fraction takes a constant exponent of at least 0, not {exponent!r}")
+        return Rational(self.numerator**exponent, self.denominator**exponent, self.is_float)
+
+    def __array_ufunc__(self, ufunc: object, method: str, *inputs: object, **options: object) -> Any:
+        from constrint.expr.array_functions import ufunc_of
+
+        return ufunc_of(ufunc, method, inputs, options)
+
+    def __array_function__(self, function: object, types: object, args: Any, options: Any) -> Any:
+        from constrint.expr.array_functions import function_of
+
+        return function_of(function, args, options)
 
     def bits(self, count: int) -> NoReturn:
         """Refused: the last bits are those of an integer."""
@@ -201,7 +233,8 @@ class Rational:
                 raise ModelError(f"values must be a list of numbers, not {values!r}: write such as [0.5, 1]")
             scaled = [_constant(value) * self.denominator for value in values]
             domain = Domain.of_values([int(one) for one in scaled if one.denominator == 1])
-        return build.placed(Member(self.numerator, domain))
+        scale = Scale(self.denominator, self.is_float) if self.denominator > 1 else None
+        return build.placed(Member(self.numerator, domain, scale))
 
     @property
     def children(self) -> tuple[IntExpr, ...]:

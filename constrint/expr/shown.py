@@ -105,6 +105,13 @@ class _Showing(Writer):
         is_label = labels is not None and 0 <= number < len(labels)
         return show_label(labels[number]) if labels is not None and is_label else str(number)
 
+    def member(self, expr: Member) -> tuple[str, int]:
+        if expr.scale is None:
+            return super().member(expr)
+        from constrint.expr.written_fractions import show_member
+
+        return show_member(self, expr.arg, expr), COMPARE
+
     def node(self, expr: IntExpr) -> tuple[str, int]:
         if isinstance(expr, Cut):
             return expr.text, super().node(_ATOMIC)[1] if expr.binding is None else expr.binding
@@ -233,6 +240,9 @@ class _Shortener:
         return Sum(tuple(terms), constant)
 
     def member(self, expr: Member, depth: int) -> IntExpr:
+        if expr.scale is not None:
+            arg = self.cut(expr.arg, depth)
+            return Cut(_Showing().member(Member(arg, expr.domain, expr.scale))[0], COMPARE)
         text = _Showing().text(self.cut(expr.arg, depth), SUM)
         labels = labels_of(expr.arg)
         own = expr.domain if labels is None else EnumDomain.labelled(labels, expr.domain)

@@ -144,6 +144,10 @@ class Writer:
             return self.constant(expr.value, labels_of(beside))
         return self.text(expr, SUM)
 
+    def member(self, expr: Member) -> Written:
+        """The text of a condition that a number is in a set."""
+        return f"{self.text(expr.arg, SUM)} in {self.members(expr)}", COMPARE
+
     def members(self, expr: Member) -> str:
         """The text of the set that a number is in."""
         labels = labels_of(expr.arg)
@@ -262,10 +266,6 @@ def _write_comparison(writer: Writer, expr: Any) -> Written:
     return f"{left} {expr.operator} {right}", COMPARE
 
 
-def _write_member(writer: Writer, expr: Any) -> Written:
-    return f"{writer.text(expr.arg, SUM)} in {writer.members(expr)}", COMPARE
-
-
 def _write_element(writer: Writer, expr: Any) -> Written:
     values = [writer.constant(value, None) for value in expr.values]
     return f"[{', '.join(values)}][{writer.text(expr.index)}]", ATOM
@@ -281,7 +281,7 @@ def _as_member(expr: IntExpr) -> Member | None:
 def _write_table(writer: Writer, expr: Any) -> Written:
     member = _as_member(expr)
     if member is not None:
-        return _write_member(writer, member)
+        return writer.member(member)
     return write_table(writer.text, expr, writer.constant), ATOM
 
 
@@ -309,7 +309,7 @@ _WRITERS: dict[type[IntExpr], Callable[[Writer, Any], Written]] = {
     Function: _write_global,
     Comparison: _write_comparison,
     Divides: _write_pair("divides", COMPARE, SUM, SUM),
-    Member: _write_member,
+    Member: lambda writer, expr: writer.member(expr),
     Not: Writer.negation,
     And: lambda writer, expr: writer.junction(expr, "and", AND),
     Or: lambda writer, expr: writer.junction(expr, "or", OR),

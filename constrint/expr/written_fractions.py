@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import islice
 
 from constrint.expr.base import IntExpr
-from constrint.expr.conditions import Comparison, Scale
+from constrint.expr.conditions import Comparison, Member, Scale
+from constrint.expr.domain import Domain
 from constrint.expr.integers import Const, Sum
 from constrint.expr.rational import Rational, in_lowest_terms
 from constrint.expr.strengths import PRODUCT, SIGN, SUM
 from constrint.expr.written import Writer
+
+MOST_MEMBERS = 10
+"""Members of a set that people are shown."""
 
 
 def decimal_text(value: Fraction) -> str | None:
@@ -54,6 +59,37 @@ def write_comparison(writer: Writer, expr: Comparison) -> str:
     assert expr.scale is not None
     left, right = [_side(writer, side, expr.scale) for side in (expr.left, expr.right)]
     return f"{left} {expr.operator} {right}"
+
+
+def show_member(writer: Writer, arg: IntExpr, expr: Member) -> str:
+    """The text of a condition that a fraction is in a set, for people.
+
+    Args:
+        writer: Writes the parts.
+        arg: The number, which may be cut.
+        expr: The condition.
+    """
+    assert expr.scale is not None
+    return f"{_side(writer, arg, expr.scale)} in {show_members(expr.domain, expr.scale)}"
+
+
+def show_members(domain: Domain, scale: Scale) -> str:
+    """The text of a set of fractions, which was multiplied by their denominator."""
+    size = scale.denominator
+    count = domain.size
+    if count is not None and (domain.values is not None or count <= MOST_MEMBERS):
+        members = [_number(value, size) for value in islice(domain, MOST_MEMBERS)]
+        rest = ", …" if count > MOST_MEMBERS else ""
+        return f"{{{', '.join(members)}{rest}}}"
+    ends = ["" if end is None else _number(end, size) for end in (domain.lo, domain.hi)]
+    step = "" if domain.step == size else f" step {_number(domain.step, size)}"
+    return f"{'..'.join(ends)}{step}"
+
+
+def _number(value: int, denominator: int) -> str:
+    """A fraction as a decimal where it is one, else as a quotient."""
+    exact = Fraction(value, denominator)
+    return decimal_text(exact) or str(exact)
 
 
 def _side(writer: Writer, expr: IntExpr, scale: Scale) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from constrint.errors import ModelError, Undefined
 from constrint.expr import (
@@ -22,6 +22,8 @@ from constrint.expr import (
     placed,
 )
 from constrint.expr.arithmetic.arguments import of_frame
+from constrint.expr.base import Summand
+from constrint.expr.build import NotWhole
 from constrint.expr.domain import Domain
 from constrint.expr.enumerated import EnumExpr, Valued, coded_rows, position
 from constrint.expr.global_arguments import expressions, function
@@ -34,6 +36,7 @@ from constrint.support.arguments import integer
 from constrint.support.deadline import watched
 
 if TYPE_CHECKING:
+    from constrint.expr.rational import Rational
     from constrint.lowering.conditions import Lowering
 
 __all__ = ["element_2d", "table"]
@@ -199,17 +202,24 @@ def _is_any(entry: object) -> bool:
     return entry is None or (isinstance(entry, str) and entry == "*")
 
 
-def element_2d(rows: Iterable[Iterable[IntLike]], row: Valued, column: Valued) -> IntExpr:
+@overload
+def element_2d(rows: Iterable[Iterable[IntLike]], row: Valued, column: Valued) -> IntExpr: ...  # type: ignore[overload-overlap] # whole numbers are both
+@overload
+def element_2d(rows: Iterable[Iterable[Summand]], row: Valued, column: Valued) -> Rational: ...
+def element_2d(rows: Iterable[Iterable[Summand]], row: Valued, column: Valued) -> IntExpr | Rational:
     """``rows[row][column]`` with 0-based indices; an index outside is undefined, so it is no solution.
 
     Of constants, it is a table of (row, column, entry): domain consistent, O(rows times columns). Of
-    expressions, it is an `element` of all of them, whose place is computed from row and column.
+    expressions, it is an `element` of all of them, whose place is computed from row and column. The entries
+    may be fractions.
 
     Args:
-        rows: Lists of constants or expressions of equal length, or a two-dimensional array.
+        rows: Lists of constants, expressions or fractions of equal length, or a two-dimensional array.
         row: Number of the row.
         column: Number of the column.
     """
+    if not hasattr(rows, "__len__"):
+        rows = [list(line) for line in rows]
     if isinstance(row, EnumExpr) or isinstance(column, EnumExpr):
         if hasattr(rows, "to_numpy"):
             from constrint.expr.arrays import array
@@ -219,5 +229,17 @@ def element_2d(rows: Iterable[Iterable[IntLike]], row: Valued, column: Valued) -
         listed = [list(line) for line in rows]
         row = position(row, labels[0], len(listed))
         column = position(column, labels[1], len(listed[0]) if listed else 0)
-        return function(ELEMENT_2D, listed, row, column)
-    return function(ELEMENT_2D, rows, row, column)
+        rows = listed
+    try:
+        return function(ELEMENT_2D, rows, row, column)
+    except NotWhole:
+        return _of_fractions([list(line) for line in rows], row, column)
+
+
+def _of_fractions(rows: Sequence[Sequence[object]], row: Valued, column: Valued) -> Rational:
+    """The entry of rows with fractions."""
+    from constrint.expr.rational import common
+
+    entries, divided = common([entry for line in rows for entry in line])
+    numerators = iter(entries)
+    return divided(function(ELEMENT_2D, [[next(numerators) for _ in line] for line in rows], row, column))

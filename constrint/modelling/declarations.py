@@ -46,7 +46,7 @@ class Declarations(Shared, WithArrays, WithIntervals, WithSymbols, WithOtherName
     Attributes:
         name: Name of the model.
         variables: The variables by name, in order of declaration.
-        lets: Named expressions by name, in order of definition.
+        lets: Named expressions by name, in order of definition; of a fraction, its numerator.
         intervals: The intervals by name, in order of declaration.
         constraints: The constraints in force, in order.
         disabled: The constraints that are switched off.

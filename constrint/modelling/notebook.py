@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from constrint.modelling.conflict import Conflict
     from constrint.modelling.declarations import Declarations
     from constrint.modelling.intervals import Interval
-    from constrint.modelling.objectives import Goal
+    from constrint.modelling.objectives import WrittenGoal
     from constrint.modelling.result import Result
 
 MOST_ROWS = 100
@@ -99,10 +99,10 @@ def interval_html(interval: Interval) -> str:
     return _titled(f"interval {interval.name}", _table(("part", ""), rows, len(rows)))
 
 
-def front_html(goals: Sequence[Goal], results: Sequence[Result], complete: bool, kind: str) -> str:
+def front_html(goals: Sequence[WrittenGoal], results: Sequence[Result], complete: bool, kind: str) -> str:
     """HTML of Pareto optima, or another kind of solutions: a row for each, the goals before the values."""
     names = list(results[0].values) if results else []
-    head = [f"{way} {show(expr)}" for expr, way in goals] + names
+    head = [f"{way} {expr}" for expr, way in goals] + names
     rows = []
     for result in results[:MOST_ROWS]:
         objective = result.objective if isinstance(result.objective, tuple) else (result.objective,)

@@ -22,6 +22,8 @@ Targets: TypeAlias = Target | ExprArray | Sequence[Target | tuple[Target, Direct
 """An objective: a target, or several, each with a direction of its own or the call's."""
 Units: TypeAlias = "dict[IntExpr, Rational]"
 """For the integer expression of a fractional goal or definition, the fraction as it was written."""
+WrittenGoal: TypeAlias = "tuple[IntExpr | Rational, Direction]"
+"""A goal as it was written."""
 Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
 
@@ -72,6 +74,11 @@ def whole(target: Target, units: Units | None) -> IntExpr:
         if units is not None:
             units[numerator] = written
         return numerator
+
+
+def as_written(goals: Iterable[Goal], units: Units) -> list[WrittenGoal]:
+    """The goals as they were written, with their fractions."""
+    return [(units.get(expr, expr), direction) for expr, direction in goals]
 
 
 def own_sum(expr: IntExpr) -> IntExpr:

@@ -323,3 +323,15 @@ def test_an_empty_answer_before_a_limit_says_so() -> None:
     m = ci.Model()
     m.add(m.int_var("x", 0, 1) > 3)
     assert str(m.conflicts(limit=0)) == "none was found before the limit"
+
+
+def test_fractional_goals_are_shown_as_written() -> None:
+    model = ci.Model()
+    x, y = model.int_var("x", 0, 3), model.int_var("y", 0, 3)
+    model.add(x + y <= 3)
+    front = model.pareto([(0.5 * x, "max"), (y, "max")])
+    assert "max 0.5 * x, max y" in repr(front)
+    assert "max 0.5 * x" in front._repr_html_()
+    assert str(front.goals[0][0]) == "0.5 * x"
+    ranking = model.best_solutions(2, minimize=0.25 * x)
+    assert "by min 0.25 * x" in repr(ranking)
