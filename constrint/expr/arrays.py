@@ -13,6 +13,8 @@ from constrint.expr.array_operators import Item, One, Rank, Three, Two, elements
 from constrint.expr.array_shapes import Axes, Shape, nested, shape_of
 from constrint.expr.array_totals import Reducible
 from constrint.expr.build import NotWhole, lifted
+from constrint.support.arguments import with_other_names
+from constrint.support.record import public_names
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,6 +33,7 @@ class ValueLookup(Protocol):
     def __getitem__(self, key: Any, /) -> object: ...
 
 
+@with_other_names
 class ExprArray(Reducible[Item, Rank]):
     """An array of expressions. Operators, indices and methods are numpy's, and so are functions of numpy.
 
@@ -47,6 +50,7 @@ class ExprArray(Reducible[Item, Rank]):
     """
 
     __slots__ = ()
+    __dir__ = public_names
 
     def __init__(self, flat: Sequence[Item], shape: Shape) -> None:
         self.shape = cast("Rank", shape_of(shape))

@@ -26,7 +26,7 @@ from typing import (
 from constrint.errors import ModelError, Position
 from constrint.expr.domain import Domain
 from constrint.expr.position import Span, caller, kept_place
-from constrint.support.arguments import integer_list
+from constrint.support.arguments import integer_list, with_other_names
 from constrint.support.record import public_names
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ def _bitwise(symbol: str, name: str) -> tuple[Bitwise, Bitwise]:
     return forward, backward
 
 
+@with_other_names
 class IntExpr:
     """An integer expression. Operators build new expressions; nothing is computed until a model is solved."""
 

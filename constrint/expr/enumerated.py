@@ -19,6 +19,7 @@ from constrint.expr.build import as_expr, placed
 from constrint.expr.conditions import And, Comparison, Member, Not, Or
 from constrint.expr.domain import Domain, EnumDomain, Label, labels_of_all
 from constrint.expr.integers import Const, IntVar
+from constrint.support.arguments import with_other_names
 from constrint.support.record import public_names
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def _comparison(symbol: str) -> Comparing:
     return lambda self, other: self._compared(symbol, other)
 
 
+@with_other_names
 class EnumExpr(Generic[Value]):
     """An expression whose value is one of several values of the user's, such as strings.
 

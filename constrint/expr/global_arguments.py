@@ -8,7 +8,7 @@ from typing import Any
 from constrint.errors import ModelError
 from constrint.expr import BoolExpr, Const, IntExpr, IntLike, Operands, as_expr, placed
 from constrint.expr.arithmetic.arguments import flat, of_frame
-from constrint.expr.enumerated import coded
+from constrint.expr.enumerated import EnumExpr, coded
 from constrint.expr.global_expr import Definition, Function, Kind, Part, Relation
 from constrint.support.arguments import integer_list
 
@@ -18,6 +18,11 @@ def listed(values: tuple[IntLike | Operands, ...], function: str) -> tuple[IntEx
     if len(values) == 1 and not isinstance(values[0], IntExpr) and isinstance(values[0], Iterable):
         return expressions(values[0], f"the arguments of {function}")
     return expressions(values, f"the arguments of {function}")  # type: ignore[arg-type] # checked by as_expr
+
+
+def is_list(values: object) -> bool:
+    """Whether an argument is a list, an array or another iterable, and no single value."""
+    return isinstance(values, Iterable) and not isinstance(values, str | IntExpr | EnumExpr)
 
 
 def expressions(values: Operands, what: str) -> tuple[IntExpr, ...]:

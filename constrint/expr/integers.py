@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from constrint.expr.base import Assignment, IntExpr
 from constrint.expr.domain import Domain
 from constrint.expr.evaluation import WIDE, bounded, with_parts
+from constrint.support.arguments import OTHER_NAMES
 from constrint.support.record import record, refuse
 
 
@@ -93,6 +94,10 @@ class Sum(IntExpr):
     def __getattr__(self, name: str) -> tuple[tuple[int, IntExpr], ...]:
         """The terms, built on first access."""
         shared = self._list if name == "terms" and hasattr(self, "_list") else None
+        if shared is None and name in OTHER_NAMES.split():
+            from constrint.support.other_names import unknown_in_expression
+
+            raise AttributeError(unknown_in_expression("Sum", name))
         if shared is None:
             raise AttributeError(f"a sum has no attribute {name!r}")
         terms = tuple(shared[: self._count])

@@ -23,7 +23,7 @@ from constrint.expr.build import as_expr
 from constrint.expr.conditions import BoolVar, Comparison, Member, Scale
 from constrint.expr.domain import Domain
 from constrint.expr.integers import Const, IntVar, Sum
-from constrint.support.arguments import integer
+from constrint.support.arguments import integer, with_other_names
 from constrint.support.record import public_names
 
 Coefficient: TypeAlias = float | Fraction | Decimal
@@ -88,6 +88,7 @@ def _constant(value: object) -> Fraction:
     return fraction_of(value) if is_fraction(value) else Fraction(integer(value, "each of values"))
 
 
+@with_other_names
 class Rational:
     """An expression divided by an integer; made by a product, sum or quotient with a float or Fraction.
 

@@ -271,6 +271,8 @@ def transition_rows(transitions: Transitions, name: str, columns: int = 3) -> li
     if isinstance(transitions, Mapping):  # a state may itself be a tuple
         has_cost = columns == 4
         rows = [(*_parts(pair), *(_parts(end) if has_cost else (end,))) for pair, end in transitions.items()]
+    elif not isinstance(transitions, Iterable):
+        raise ModelError(f"{name}: transitions are a list of (state, value, next state), not {transitions!r}")
     else:
         rows = [_parts(row) for row in transitions]
     for row in rows:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 from constrint.errors import ModelError
 from constrint.expr import And, BoolExpr, Comparison, Const, IntExpr, IntLike, Member, linear, placed
+from constrint.expr.arithmetic.arguments import flat
+from constrint.expr.base import Operands
+from constrint.expr.build import is_array
 from constrint.expr.domain import Domain
 from constrint.expr.enumerated import Valued, coded
-from constrint.expr.global_arguments import expressions, function, integers
+from constrint.expr.global_arguments import expressions, function, integers, is_list
 from constrint.expr.global_expr import Definition, Field, Relation
 from constrint.globals.posting import hull_of, variables_of, view_of
 from constrint.lowering.problem import Linear
@@ -158,6 +161,10 @@ def count(values: Iterable[Valued], value: Hashable) -> IntExpr:
     A sum of truth values. Domain consistent for a constant value if no variable occurs twice; otherwise
     bounds consistent. O(n).
     """
+    if not is_list(values) and isinstance(value, Iterable) and is_list(value):
+        raise ModelError(f"count takes the list first: write count([…], {values})")
+    if is_array(value) or isinstance(value, list | set | range):
+        raise ModelError("count takes one value: for several of them write among(values, [1, 2])")
     return function(COUNT, values, value)
 
 
@@ -179,8 +186,20 @@ def nvalue(values: Iterable[Valued]) -> IntExpr:
     return function(NVALUE, values)
 
 
+@overload
 def global_cardinality(
     values: Iterable[Valued], counts: Mapping[Label, IntLike], *, closed: bool = False
+) -> BoolExpr: ...
+@overload
+def global_cardinality(
+    values: Iterable[Valued], counts: Iterable[Label], occurrences: Operands, *, closed: bool = False
+) -> BoolExpr: ...
+def global_cardinality(
+    values: Iterable[Valued],
+    counts: object,
+    occurrences: Operands | None = None,
+    *,
+    closed: bool = False,
 ) -> BoolExpr:
     """The condition that each listed value occurs as often as its count.
 
@@ -188,14 +207,17 @@ def global_cardinality(
 
     Args:
         values: The expressions that are counted.
-        counts: For each value, how often it occurs: a number or an expression.
+        counts: For each value, how often it occurs: a number or an expression. Or the values alone.
+        occurrences: How often the values in `counts` occur, if that is a list.
         closed: If true, values that are not listed must not occur.
 
     Returns:
         The condition. Negated, or as a truth value, it is the conjunction of the counts.
     """
     if not isinstance(counts, Mapping):
-        raise ModelError("global_cardinality needs a count for each value: write {1: 2, 5: x}")
+        counts = _paired(counts, occurrences)
+    elif occurrences is not None:
+        raise ModelError("global_cardinality takes a mapping of values to counts, or two lists, not both")
     counted, keys = coded(values, list(counts))
     parts = (
         expressions(counted, "values"),
@@ -204,3 +226,16 @@ def global_cardinality(
         "closed" if closed else "open",
     )
     return placed(Relation(GLOBAL_CARDINALITY, GLOBAL_CARDINALITY.checked(parts)))
+
+
+def _paired(values: object, counts: Operands | None) -> Mapping[Any, IntLike]:
+    """The counts by value, of two lists."""
+    if counts is None or not (is_list(values) and is_list(counts)):
+        raise ModelError("global_cardinality needs a count for each value: write {1: 2, 5: x}")
+    keys, listed = list(cast("Iterable[Hashable]", values)), list(flat(counts))
+    if len(keys) != len(listed):
+        raise ModelError(f"global_cardinality has {len(keys)} values, but {len(listed)} counts")
+    found = dict(zip(keys, listed, strict=True))
+    if len(found) < len(keys):
+        raise ModelError("global_cardinality has a value twice: give each value one count")
+    return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from constrint.errors import ModelError
@@ -164,6 +164,11 @@ def inverse(xs: Iterable[Valued], ys: Iterable[Valued]) -> BoolExpr:
     return relation(INVERSE, _by_node(left, "xs", right), _by_node(right, "ys", left))
 
 
+def _no_arc(given: Sequence[Any]) -> object:
+    """The first of some arcs that has no literal."""
+    return next((one for one in given if not isinstance(one, list | tuple) or len(one) != 3), given[0])
+
+
 def circuit(successors: Iterable[Valued] | GivenArcs) -> BoolExpr:
     """The condition that the successors of nodes 0, 1, … form one cycle through all of them.
 
@@ -174,6 +179,11 @@ def circuit(successors: Iterable[Valued] | GivenArcs) -> BoolExpr:
     """
     if are_arcs(successors):
         return arc_circuit(cast(GivenArcs, successors))
+    if isinstance(successors, list | tuple) and successors and isinstance(successors[0], list | tuple):
+        raise ModelError(
+            f"circuit takes the successor of each node, or arcs with literals, not {_no_arc(successors)!r}: "
+            "write circuit([next_0, next_1, …]), or circuit([(0, 1, taken), …]) with a condition for each arc"
+        )
     return relation(CIRCUIT, _by_node(successors, "successors"))
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import Enum
-from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, TypeVar
 
 from constrint.errors import ModelError, shown
+
+Cls = TypeVar("Cls", bound=type)
 
 
 class WithOtherNames:
@@ -21,6 +23,45 @@ class WithOtherNames:
 
             known = [] if name.startswith("_") else dir(self)  # `dir` asks for `__dict__`
             raise AttributeError(unknown_attribute(type(self).__name__, name, known))
+
+
+class _OtherName:
+    """A name of other solvers on a class of expressions: asking for it is an error with constrint's form.
+
+    A descriptor costs nothing where other attributes are asked for, as `__getattr__` would.
+    """
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: object, owner: type) -> NoReturn:
+        from constrint.support.other_names import unknown_in_expression
+
+        raise AttributeError(unknown_in_expression(owner.__name__, self.name))
+
+
+OTHER_NAMES = (
+    "lb ub Lb Ub LB UB min max get_lb get_ub get_bounds dom Domain domain value Value values varValue X x "
+    "solution_value SolutionValue getValue get_value is_assigned Not negated neg Negated Index index Name "
+    "name OnlyEnforceIf only_enforce_if WithName with_name Proto is_bool is_integer setInitialValue Start "
+    "start isin in_ IsIn inside abs eq ne le lt ge gt and_ or_ xor Implies then iff mod div pow sum all any"
+)
+"""Names of other solvers, of variables and expressions."""
+
+
+def with_other_names(cls: Cls) -> Cls:
+    """Let a class of expressions answer the names of other solvers that it does not have."""
+    kept = [name for name in OTHER_NAMES.split() if not hasattr(cls, name) and name not in _slots(cls)]
+    for name in kept:
+        setattr(cls, name, _OtherName(name))
+    cls._answered = tuple(kept)  # type: ignore[attr-defined] # see `public_names`
+    return cls
+
+
+def _slots(cls: type) -> set[str]:
+    return {name for one in cls.__mro__ for name in getattr(one, "__slots__", ())}
 
 
 def integer(value: Any, what: str) -> int:

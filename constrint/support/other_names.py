@@ -53,6 +53,17 @@ _OF_MODELS = {
     "satisfy": "m.add(condition)",
     "optimize": "m.solve()",
     "value": "result[x]",
+    "status": "result.status, of result = m.solve()",
+    "objective": "m.minimize(expression), or m.maximize(expression)",
+    "objectivevalue": "result.objective, of result = m.solve()",
+    "print": "print(m)",
+    "show": "print(m)",
+    "issat": "bool(m.solve())",
+    "check": "bool(m.solve())",
+    "numsolutions": "m.count()",
+    "getvars": "m.variables",
+    "vars": "m.variables",
+    "forall": "m.add(… for i in range(n))",
 }
 
 _OF_RESULTS = {
@@ -81,6 +92,59 @@ _OF_HANDLES = {
     "delete": "handle.remove()",
     "deactivate": "handle.disable()",
     "activate": "handle.enable()",
+}
+
+_IN_EXPRESSIONS = {
+    "lb": "a variable has x.domain.lo, a result has its value: result[x]",
+    "ub": "a variable has x.domain.hi, a result has its value: result[x]",
+    "getlb": "a variable has x.domain.lo",
+    "getub": "a variable has x.domain.hi",
+    "getbounds": "a variable has x.domain.lo and x.domain.hi",
+    "min": "a variable has x.domain.lo; the least of several is min_(x, y)",
+    "max": "a variable has x.domain.hi; the greatest of several is max_(x, y)",
+    "dom": "a variable has x.domain",
+    "domain": "only variables have a domain",
+    "value": "result[x], after result = m.solve()",
+    "values": "a variable has x.domain; after result = m.solve(), result[x] is its value",
+    "varvalue": "result[x], after result = m.solve()",
+    "x": "result[x], after result = m.solve()",
+    "solutionvalue": "result[x], after result = m.solve()",
+    "getvalue": "result[x], after result = m.solve()",
+    "isassigned": "result[x], after result = m.solve()",
+    "not": "~b",
+    "neg": "~b of a condition, -x of a number",
+    "negated": "~b",
+    "index": "only enumerations have an index",
+    "name": "only variables have a name; m.let(name, expression) names another one",
+    "onlyenforceif": "m.add(b.implies(condition))",
+    "withname": "m.add(condition, name=…), or m.let(name, expression)",
+    "proto": "m.to_text() has the whole model",
+    "isbool": "isinstance(x, BoolExpr)",
+    "isinteger": "all expressions are integers",
+    "setinitialvalue": "m.hint({x: 3})",
+    "start": "m.hint({x: 3}); an interval has a start",
+    "isin": "x.is_in([1, 2, 3])",
+    "in": "x.is_in([1, 2, 3])",
+    "inside": "x.is_in([1, 2, 3])",
+    "abs": "abs(x)",
+    "eq": "x == y",
+    "ne": "x != y",
+    "le": "x <= y",
+    "lt": "x < y",
+    "ge": "x >= y",
+    "gt": "x > y",
+    "and": "a & b",
+    "or": "a | b",
+    "xor": "a ^ b",
+    "implies": "a.implies(b), of conditions",
+    "then": "a.implies(b), of conditions",
+    "iff": "a == b, of conditions",
+    "mod": "x % y",
+    "div": "x // y, which rounds down; truncdiv(x, y) rounds to 0",
+    "pow": "x ** 2",
+    "sum": "sum_(xs)",
+    "all": "all_of(conditions)",
+    "any": "any_of(conditions)",
 }
 
 _OF_MODULE = {
@@ -116,6 +180,8 @@ _OF_MODULE = {
     "atmost": "count(xs, value) <= n",
     "allowedassignments": "table(xs, rows)",
     "nooverlap2d": "diffn(…)",
+    "forall": "all_of(… for i in range(n))",
+    "exists": "any_of(… for i in range(n))",
     "automaton": "regular(xs, …)",
 }
 
@@ -129,6 +195,12 @@ def unknown_attribute(kind: str, name: str, known: list[str]) -> str:
     return said if name.startswith("_") else said + _advice(_OF_ALL.get(kind, _OF_MODELS), name, known)
 
 
+def unknown_in_expression(kind: str, name: str) -> str:
+    """The message for a name of other solvers that an expression does not have."""
+    form = _IN_EXPRESSIONS[name.replace("_", "").lower()]
+    return f"'{kind}' object has no attribute '{name}'. In constrint: {form}"
+
+
 def unknown_name(name: str, known: list[str]) -> str:
     """The message for a name that the package does not have."""
     return f"module 'constrint' has no attribute {name!r}{_advice(_OF_MODULE, name, known)}"
@@ -140,9 +212,27 @@ def _advice(names: Mapping[str, str], name: str, known: list[str]) -> str:
     plain = name.replace("_", "").lower()
     if wanted := names.get(plain):
         return f". In constrint: {wanted}"
+    if names is _OF_MODELS and (form := _function_of_package(plain)):
+        return f". In constrint: {form}"
     same = [one for one in known if one.replace("_", "").lower() == plain]
     near = same or get_close_matches(name, known, n=1, cutoff=0.75)
     return f". Did you mean '{near[0]}'?" if near else ""
+
+
+def _function_of_package(plain: str) -> str | None:
+    """How a function of the package is used that is asked of a model, by its name without underscores."""
+    import constrint
+    from constrint import globals as constraints
+
+    names = [name for name in dir(constrint) if name[0].islower()]
+    found = next((name for name in names if name.replace("_", "") == plain), None)
+    if found is None:
+        return None
+    made = getattr(constraints, found, None)
+    returns = getattr(made, "__annotations__", {}).get("return")
+    if returns == "BoolExpr":
+        return f"m.add({found}(…)), with the function of the package"
+    return f"{found}(…), a function of the package"
 
 
 def unknown_keyword(call: Callable[..., object], name: str, known: Sequence[str]) -> str:

@@ -137,7 +137,8 @@ def public_names(self: object) -> list[str]:
     A class lists the names that are not in `_internal`; or those that are in `_offered`, where its subclasses
     have many fields of their own.
     """
-    offered, internal = _listed(self, "_offered"), _listed(self, "_internal")
+    offered = _listed(self, "_offered")
+    internal = _listed(self, "_internal") | _listed(self, "_answered")
     return [
         name
         for name in object.__dir__(self)

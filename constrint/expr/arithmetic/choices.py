@@ -178,6 +178,8 @@ def element(values: Iterable[object], index: IntLike | EnumExpr) -> IntExpr | En
     """
     if isinstance(values, Mapping):
         raise ModelError("element takes a list of values: of an enumeration, write index.map({…})")
+    if isinstance(values, IntExpr | int) and isinstance(index, list | tuple):
+        raise ModelError(f"element takes the list first: write element([…], {values})")
     if hasattr(values, "to_numpy"):  # a series, which may have labels
         from constrint.expr.arrays import array
 

@@ -174,6 +174,10 @@ class CallReader(IndexReader):
             return cast("tuple[Number, ...]", value.items) if all(map(is_number, value.items)) else None
         return self.flat(value)
 
+    def is_one_number(self, tree: Node) -> bool:
+        """Whether an argument is a number, and no list."""
+        return tree.data not in _COLLECTIONS or (tree.data != "comprehension" and is_number(self.value(tree)))
+
     def no_function(self, tree: Node) -> ParseError:
         """The error for a call of what is no function."""
         name = name_of(tree)

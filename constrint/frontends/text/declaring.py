@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from constrint.expr import Const, IntExpr
-from constrint.expr.domain import Domain
+from constrint.expr.domain import Domain, EnumDomain
 from constrint.expr.position import Span
 from constrint.frontends.constants import as_tree, name_of, subtrees
 from constrint.frontends.text.calls import AGGREGATES, CALLED
@@ -131,6 +131,10 @@ class DeclaringReader(ExpressionReader):
             raise self.error(tree, "an index set needs both bounds", "write such as 1..9")
         if (domain.size or 0) > sys.maxsize:
             raise self.error(tree, "this index set is too long for an array")
+        if isinstance(domain, EnumDomain):
+            known = [one for one in self.enumerations if one.labels == domain.labels]
+            found = known[0] if known else EnumerationType("", domain.labels)
+            return Axis(tuple(domain), tuple([domain.labels[number] for number in domain]), found)
         if domain.values is not None or domain.lo is None or domain.hi is None:
             return Axis(domain.values or ())
         return Axis(range(domain.lo, domain.hi + 1, domain.step))

@@ -33,7 +33,7 @@ from constrint.expr.domain import Domain
 from constrint.expr.position import Span
 from constrint.frontends.constants import Place, as_token, as_tree
 from constrint.frontends.text.calls import CallReader
-from constrint.frontends.text.labels import check_alike, check_numbers
+from constrint.frontends.text.labels import check_alike, check_numbers, members_of
 from constrint.frontends.text.meanings import Value, is_number
 from constrint.frontends.text.refusals import unusable
 from constrint.frontends.text.sequences import plain_value
@@ -296,6 +296,6 @@ _VALUES: dict[str, Callable[[ExpressionReader, Node], Value]] = {
     "call": ExpressionReader.called,
     "index": ExpressionReader.indexed,
     "list": ExpressionReader.list_of,
-    "braces": lambda reader, tree: tuple(reader.braces(tree)),
+    "braces": lambda reader, tree: tuple(members_of(reader.braces(tree))),
     "range": ExpressionReader.range_of,
 }

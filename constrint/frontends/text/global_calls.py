@@ -37,6 +37,7 @@ def read_call(reader: CallReader, tree: Node, name: str, arguments: list[Node]) 
     """The global constraint of a call."""
     fields = _TABLE if name == "table" else GLOBALS[name].fields
     least = sum(field.kind != "word" for field in fields)
+    _check_form(reader, name, arguments)
     if is_plain(fields):
         parts = _plain_parts(reader, tree, name, fields, arguments)
     elif not least <= len(arguments) <= len(fields):
@@ -53,6 +54,19 @@ def read_call(reader: CallReader, tree: Node, name: str, arguments: list[Node]) 
         return _built(name, tuple(parts))
     except ModelError as error:
         raise reader.error(tree, str(error)) from None
+
+
+def _check_form(reader: CallReader, name: str, arguments: list[Node]) -> None:
+    """Refuse arguments in a form that other languages have."""
+    first = arguments[0] if arguments else None
+    if name == "count" and len(arguments) == 2 and first is not None:
+        text, other = [reader.position(argument).text for argument in arguments]
+        if arguments[1].data in ("list", "comprehension") and reader.is_one_number(first):
+            raise reader.error(first, "count takes the list first", f"write count({other}, {text})")
+    is_list = first is not None and first.data == "list" and name in ("circuit", "subcircuit")
+    if first is not None and is_list and any(child.data == "list" for child in subtrees(first)):
+        hint = "arcs need conditions: arc_circuit([[0, 1], [1, 0]], [a, b])"
+        raise reader.error(first, f"{name} takes the successor of each node: [next0, next1]", hint)
 
 
 def _built(name: str, parts: tuple[Any, ...]) -> IntExpr:

@@ -30,6 +30,7 @@ PAIRS = {
 """By two characters, the second of which cannot stand there, or the first of which stands before it."""
 
 FIRST_WORDS = {
+    "enum": "an enumeration lists its members in braces: enum colour := {red, green}",
     "var": "if this is MiniZinc: a variable is declared x in 0..9 here",
     "array": "if this is MiniZinc: an array is declared x[1..3] in 0..9, or name[1..3] := [1, 2, 3]",
     "set": "if this is MiniZinc: a set is named, items := 1..9",
@@ -68,6 +69,12 @@ FUNCTIONS = {
     "div": "a quotient is written x // 2, which rounds down",
     "mod": "a remainder is written x % 2",
     "xor": "one of two conditions alone is written (a) != (b), of the bits of numbers bit_xor(a, b)",
+    "element": "an element of a list is written [3, 5, 7][k], or name[k]",
+    "at_most": "a count is compared: count(xs, 3) <= 2",
+    "atmost": "a count is compared: count(xs, 3) <= 2",
+    "at_least": "a count is compared: count(xs, 3) >= 2",
+    "atleast": "a count is compared: count(xs, 3) >= 2",
+    "exactly": "a count is compared: count(xs, 3) == 2",
     "card": "the number of entries is written len(items)",
     "length": "the number of entries is written len(items)",
     "implies": "implication is written a -> b",

@@ -15,6 +15,13 @@ MOST_SHOWN = 6
 """Values of an enumeration that a message shows."""
 
 
+def members_of(domain: Domain) -> Iterable[int]:
+    """The members of a finite set, those of an enumeration as its words."""
+    if not isinstance(domain, EnumDomain):
+        return domain
+    return [Label(number, domain.labels) for number in domain]
+
+
 def check_numbers(reader: ConstantReader, place: Place, operands: Iterable[object]) -> None:
     """Refuse values of enumerations among the operands of arithmetic."""
     for one in operands:

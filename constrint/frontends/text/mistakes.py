@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from constrint.errors import ParseError
@@ -39,7 +40,8 @@ def _explain_character(source: Source, error: UnexpectedCharacters) -> ParseErro
     hint = next((hints.PAIRS[pair] for pair in pairs if pair in hints.PAIRS), unknown)
     if character == "=":
         line = source.text.rfind("\n", 0, start) + 1
-        hint = hints.FIRST_WORDS.get(source.text[line:start].partition(":")[0].strip(), hint)
+        first = re.match(r"\s*(\w*)", source.text[line:start])
+        hint = hints.FIRST_WORDS.get(first[1] if first else "", hint)
     return source.error(error.line, error.column, f"unexpected character {character!r}", hint)
 
 
@@ -132,6 +134,9 @@ def _describe(
     if not after_operand:
         pair = f"{last or ''}{token}"
         return f"an operand is missing before '{token}'", hints.PAIRS.get(pair, "")
+    if token.value == ":" or (token.value == "," and bracket and _stands_behind_in(bracket, before)):
+        hint = "a range is written x in 0..3, a set x in {0, 3}"
+        return f"'{token}' cannot stand here", hint
     if token.value == "," and bracket is None:
         return (
             f"'{token}' cannot stand here",
@@ -141,6 +146,11 @@ def _describe(
         hint = "each generator has its own 'for': … for i in 1..3 for j in 1..3"
         return f"'{token}' cannot stand here", hint
     return f"'{token}' cannot stand here", "a constraint ends at a newline or ';'"
+
+
+def _stands_behind_in(bracket: Token, before: list[Token]) -> bool:
+    place = before.index(bracket)
+    return place > 0 and before[place - 1].type == "IN"
 
 
 def _missing_operator(token: Token, last: Token, bracket: Token | None) -> tuple[str, str]:
@@ -154,6 +164,8 @@ def _missing_operator(token: Token, last: Token, bracket: Token | None) -> tuple
     from difflib import get_close_matches
 
     near = get_close_matches(last.value, KEYWORDS, n=1, cutoff=0.8)
+    if last.value in ("max", "min"):
+        return message, f"did you mean '{last}imize', or {last}(x, y)?"
     if last.type == "NAME" and near:
         return message, f"did you mean '{near[0]}'?"
     if last.type == "NUMBER" and token.value[:1] in "eE" and token.value[1:].isdigit():

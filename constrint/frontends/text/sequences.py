@@ -10,6 +10,7 @@ from constrint.expr import BoolExpr, Comparison, Const, IntExpr
 from constrint.expr.domain import Domain, EnumDomain
 from constrint.frontends.constants import as_tree, name_of, subtrees
 from constrint.frontends.text.free_names import count_of, free_names
+from constrint.frontends.text.labels import members_of
 from constrint.frontends.text.meanings import (
     Array,
     Axis,
@@ -115,13 +116,13 @@ class SequenceReader(NameReader):
         numbers = self._numbers(value)
         return None if numbers is None else tuple(map(Const, numbers))
 
-    def _numbers(self, value: Value) -> Sequence[int] | Domain | None:
+    def _numbers(self, value: Value) -> Sequence[int] | None:
         """The members of a list or set of constants; None for another value."""
         if isinstance(value, Domain):
             if not value.is_finite:
                 return None
             self.budget.values(value.size or 0, self.statement_place)
-            return value
+            return tuple(members_of(value))
         if isinstance(value, tuple | EnumerationType):
             self.budget.elements(len(value), self.statement_place)
             return value if isinstance(value, tuple) else [member.value for member in value.members]
@@ -265,7 +266,7 @@ class SequenceReader(NameReader):
         if size > MOST_MEMBERS:
             raise self.error(tree, "this range is too long to stand inside braces", "write x in lo..hi")
         self.budget.values(size, partial(self.where, tree))
-        return domain
+        return members_of(domain)
 
     # ------------------------------------------------------------ comprehensions
 
@@ -316,7 +317,7 @@ class SequenceReader(NameReader):
             if not value.is_finite:
                 raise self.error(tree, "a generator needs a finite set", "give the range both bounds: 1..9")
             self._check_size(tree, value.size or 0)
-            return map(Const, value)
+            return map(Const, members_of(value))
         if isinstance(value, tuple):
             return map(Const, value)
         if isinstance(value, EnumerationType):
