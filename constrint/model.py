@@ -14,7 +14,7 @@ from constrint.answers.alternatives import Alternatives
 from constrint.errors import LimitError, ModelError
 from constrint.expr import BoolExpr
 from constrint.frontends.import_export import ImportExport
-from constrint.modelling.objectives import as_goals, goals_of, in_written_order
+from constrint.modelling.objectives import as_goals, goals_of, in_written_order, is_list
 from constrint.modelling.result import Result
 from constrint.modelling.threads import of_copy
 from constrint.support.arguments import check_bytes, check_function, check_limit, check_seconds
@@ -112,7 +112,8 @@ class Model(ImportExport, Alternatives):
 
         Args:
             minimize: An expression to minimise, or a list that is optimised lexicographically, the most
-                important first; its members are expressions or (expression, "max" | "min") pairs.
+                important first; its members are expressions or (expression, "max" | "min") pairs. The
+                objective of a list is a tuple, even if the list has one member.
             maximize: The same for maximising. With both, the one that is written first counts most.
             prefer: (expression, "max" | "min") pairs: finds the lexicographic optimum by trying values in
                 this order. Faster than optimising if the expressions are variables.
@@ -166,7 +167,7 @@ class Model(ImportExport, Alternatives):
         goals = goals_of(minimize, "min", units) + goals_of(maximize, "max", units)
         preferences = as_goals(prefer or ())
         goals, preferences = (goals, preferences) if goals or preferences else (self.goals, self.preferences)
-        presented = PresentedGoals.of(self, goals, units)
+        presented = PresentedGoals.of(self, goals, units, is_list=is_list(minimize) or is_list(maximize))
         asked = (assumptions, presented.goals, preferences)
         told = log_of(self, log, begun, presented)
         on_solution = presented.in_user_terms(on_solution if told is None else told.solved(on_solution))

@@ -30,6 +30,7 @@ class PresentedGoals:
         weights: The soft constraints.
         cost: Their violation.
         hides_first: Whether the first goal is the violation of the soft constraints beside the user's goals.
+        is_list: Whether the user gave a list of goals, whose values are a tuple even if it has one.
     """
 
     goals: list[Goal]
@@ -37,10 +38,15 @@ class PresentedGoals:
     weights: Mapping[Constraint, Soft]
     cost: IntExpr | Rational | None = None
     hides_first: bool = False
+    is_list: bool = False
 
     @staticmethod
-    def of(model: Declarations, goals: list[Goal], units: Units) -> PresentedGoals:
+    def of(model: Declarations, goals: list[Goal], units: Units, *, is_list: bool = False) -> PresentedGoals:
         """The goals of a call on a model; the violation of soft constraints comes first, or in a goal."""
+        return replace(PresentedGoals._of(model, goals, units), is_list=is_list)
+
+    @staticmethod
+    def _of(model: Declarations, goals: list[Goal], units: Units) -> PresentedGoals:
         known = {**model.units, **units} if units else model.units
         if not model.weights:
             return PresentedGoals(goals, known, model.weights)
@@ -53,7 +59,7 @@ class PresentedGoals:
 
     def result(self, found: Result, told: CallLog | None = None) -> Result:
         """A result of these goals as the user sees it, which ends the log of its call."""
-        if self.weights or self.units:
+        if self.weights or self.units or self.is_list:
             found = self._in_user_terms(found)
         return found if told is None else told.end(found)
 
@@ -72,6 +78,8 @@ class PresentedGoals:
         if self.hides_first:
             rest = _without_first(found.objective)
             found = replace(found, objective=rest, bound=_without_first(found.bound))
+        if self.is_list:
+            found = replace(found, objective=_in_tuple(found.objective), bound=_in_tuple(found.bound))
         return self._with_violation(found) if self.weights and found else found
 
     def in_units(self, place: int, value: Any) -> Any:
@@ -89,9 +97,14 @@ class PresentedGoals:
 
     def in_user_terms(self, on_solution: OnSolution | None) -> OnSolution | None:
         """The callback, called with results as the user sees them."""
-        if on_solution is None or not (self.weights or self.units):
+        if on_solution is None or not (self.weights or self.units or self.is_list):
             return on_solution
         return lambda found: on_solution(self.result(found))
+
+
+def _in_tuple(value: Any) -> Any:
+    """The value of one goal as a tuple; a tuple and None stay."""
+    return value if value is None or isinstance(value, tuple) else (value,)
 
 
 def _without_first(values: Any) -> Any:

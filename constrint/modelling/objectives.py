@@ -33,7 +33,7 @@ def in_written_order(call: Callable[Arguments, Answer]) -> Callable[Arguments, A
 
     @wraps(call)
     def ordered(*args: Arguments.args, **named: Arguments.kwargs) -> Answer:
-        both = [name for name in named if name in ("minimize", "maximize")]
+        both = [name for name in named if name in ("minimize", "maximize") and named[name] is not None]
         if len(both) == 2:
             goals: list[Any] = []
             for name in both:
@@ -86,6 +86,13 @@ def own_sum(expr: IntExpr) -> IntExpr:
     if isinstance(expr, Const):
         return Const(expr.value)
     return Sum(expr.terms, expr.constant) if isinstance(expr, Sum) else Sum(((1, expr),), 0)
+
+
+def is_list(goals: Targets | None) -> bool:
+    """Whether an argument is a list of goals that is not empty."""
+    if isinstance(goals, ExprArray):
+        return goals.size > 0
+    return isinstance(goals, Sequence) and not isinstance(goals, str) and len(goals) > 0
 
 
 def goals_of(goals: Targets | None, direction: Direction, units: Units) -> list[Goal]:

@@ -153,7 +153,7 @@ class Result(WithOtherNames, Generic[Objective]):
         status: How the search ended.
         values: Value of every variable and let by name, of enumeration and set variables the user's values;
             empty without a solution.
-        objective: Value of the objective; a tuple for several objectives; None without one.
+        objective: Value of the objective; a tuple for a list of objectives; None without one.
         statistics: The work of the search.
         bound: Proven bound of the objective: no solution has a better one; None if there is none. A tuple
             for several objectives, where each bound holds for the solutions that have the values of

@@ -156,3 +156,24 @@ def test_each_solution_that_is_told_is_better_than_the_last(options: dict[str, A
         assert told[-1].objective == best.objective
         if is_soft:
             m.remove("wish")
+
+
+def test_a_list_of_goals_has_a_tuple_of_values() -> None:
+    m = Model()
+    x, y = m.int_var("x", 0, 3), m.int_var("y", 0, 3)
+    m.add(x + y >= 2)
+    seen: list[object] = []
+    result = m.solve(minimize=[x], on_solution=lambda found: seen.append(found.objective))
+    assert (result.objective, result.bound, result.gaps) == ((0,), (0,), (0.0,))
+    assert seen
+    assert all(isinstance(one, tuple) for one in seen)
+    assert m.solve(minimize=[(x, "max")]).objective == (3,)
+    assert m.solve(maximize=[0.5 * x]).objective == (1.5,)
+    assert m.solve(minimize=x).objective == m.solve(minimize=x, maximize=None).objective == 0
+    assert m.solve(minimize=[x, y]).objective == (0, 2)
+    xs = m.int_vars("z", 1, 2, 5)
+    assert m.solve(minimize=xs).objective == (2,)
+    m.minimize(x)
+    assert m.solve(minimize=[]).objective == m.solve().objective == 0
+    m.add(x == 0, name="soft", weight=2)
+    assert m.solve(maximize=[x]).objective == (0,)
