@@ -65,13 +65,17 @@ class Sums:
 
 @dataclass(slots=True)
 class LinearRow:
-    """``lo <= sum <= hi``; None for no bound. All numbers are to be divided by a number of the row."""
+    """``lo <= sum <= hi``; None for no bound. All numbers are to be divided by a number of the row.
+
+    `under` is the 0/1 column, with its value, under which alone the row must hold; None for always.
+    """
 
     name: str | None
     terms: dict[int, int]
     lo: int | None
     hi: int | None
     divisor: int = 1
+    under: tuple[int, int] | None = None
 
     def decimal(self, number: int) -> str:
         """One of the numbers, divided."""
@@ -95,7 +99,7 @@ class LinearModel:
         ModelError: Something in the model is not linear; names the constraint.
     """
 
-    def __init__(self, model: Declarations, what: str) -> None:
+    def __init__(self, model: Declarations, what: str, *, has_indicators: bool = False) -> None:
         self.names: list[str] = []
         self.bounds: list[tuple[int | None, int | None]] = []
         self.rows: list[LinearRow] = []
@@ -103,6 +107,8 @@ class LinearModel:
         self.denominator = 1
         self.direction: Direction = "min"
         self._what = what
+        self._has_indicators = has_indicators
+        self._under: tuple[int, int] | None = None  # the indicator of the rows that are being added
         self._known: dict[IntExpr, int] = {}
         self._taken = set(model.variables)
         for name, variable in model.variables.items():
@@ -202,7 +208,7 @@ class LinearModel:
         numbers = [number for number in (lo, hi, *total.terms.values()) if number is not None]
         if any(decimal_text(Fraction(number, divisor)) is None for number in numbers):
             divisor = 1  # such as thirds: the row stays multiplied
-        self.rows.append(LinearRow(name, total.terms, lo, hi, divisor))
+        self.rows.append(LinearRow(name, total.terms, lo, hi, divisor, self._under))
 
     def _require(self, node: BoolExpr, name: str | None) -> None:
         if isinstance(node, And):
@@ -220,10 +226,55 @@ class LinearModel:
                 self._add(name, Sums({}), 1, None)
             else:
                 self._add(name, self._sum(node.arg), node.domain.lo, node.domain.hi)
-        elif isinstance(node, Iff):
-            self._add(name, self._literal(node.left).plus(self._literal(node.right), -1), 0, 0)
         else:
-            self._add(name, self._clause(node), 1, None)
+            try:
+                self._add(name, *self._of_literals(node))
+            except NotLinear:
+                if not self._has_indicators or self._under is not None or not self._indicate(node, name):
+                    raise
+
+    def _of_literals(self, node: BoolExpr) -> tuple[Sums, int, int | None]:
+        """The sum of literals, with its bounds, that a condition on Boolean variables is."""
+        if isinstance(node, Iff):
+            return self._literal(node.left).plus(self._literal(node.right), -1), 0, 0
+        return self._clause(node), 1, None
+
+    def _indicate(self, node: BoolExpr, name: str | None) -> bool:
+        """Add the rows of a condition that holds where a literal does; False for other conditions."""
+        if isinstance(node, Iff):
+            sides = (node.left, node.right) if self._indicator(node.left) else (node.right, node.left)
+            under = self._indicator(sides[0])
+            if under is None or not isinstance(sides[1], Comparison) or sides[1].operator in ("==", "!="):
+                return False
+            self._require_under(under, sides[1], name)
+            self._require_under((under[0], 1 - under[1]), Not(sides[1]), name)
+            return True
+        if isinstance(node, Implies):
+            node = Or((Not(node.left), node.right))
+        if not isinstance(node, Or) or len(node.args) != 2:
+            return False
+        for literal, then in (node.args, node.args[::-1]):
+            under = self._indicator(literal)
+            if under is not None:
+                self._require_under((under[0], 1 - under[1]), then, name)
+                return True
+        return False
+
+    def _indicator(self, node: BoolExpr) -> tuple[int, int] | None:
+        """The column of a literal, and its value where the literal holds; None for another condition."""
+        if isinstance(node, Not):
+            found = self._indicator(node.arg)
+            return None if found is None else (found[0], 1 - found[1])
+        return (self._known[node], 1) if isinstance(node, BoolVar) and node in self._known else None
+
+    def _require_under(self, under: tuple[int, int], node: BoolExpr, name: str | None) -> None:
+        while isinstance(node, Not) and isinstance(node.arg, Not):
+            node = node.arg.arg
+        self._under = under
+        try:
+            self._require(node, name)
+        finally:
+            self._under = None
 
     def _compare(self, operator: str, node: Comparison, name: str | None) -> None:
         total = self._sum(node.left).plus(self._sum(node.right), -1)
@@ -242,6 +293,8 @@ class LinearModel:
         Each solution has one value of this column, so there are as many as before.
         """
         lo, hi = self._ends(total)
+        if self._under is not None:
+            raise NotLinear("!= that holds under a condition is not linear")
         if lo is None or hi is None:
             raise NotLinear("!= needs bounds of all its variables")
         if lo > 0 or hi < 0:

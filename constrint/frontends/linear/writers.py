@@ -29,7 +29,7 @@ def write_lp(model: Declarations) -> str:
     Raises:
         ModelError: Something in the model is not linear; names the constraint.
     """
-    program = LinearModel(model, "the LP format")
+    program = LinearModel(model, "the LP format", has_indicators=True)
     names = _unique(program.names, _lp_name)
     lines = [f"\\ {_comment(model.name)}", "Maximize" if program.direction == "max" else "Minimize"]
     goal = program.goal
@@ -61,6 +61,9 @@ def _upper(hi: int | None) -> str:
 def _lp_row(row: LinearRow, name: str, names: list[str]) -> list[str]:
     terms = [f"{_signed(row.decimal(a))} {names[v]}" for v, a in row.terms.items() if a]
     terms = terms or ([f"0 {names[0]}"] if names else ["0"])
+    if row.under is not None:
+        column, value = row.under
+        terms = [f"{names[column]} = {value} ->", *terms]
     if row.lo is not None and row.lo == row.hi:
         return _wrapped(f" {name}:", [*terms, f"= {row.decimal(row.lo)}"])
     sides = [(">=", row.lo, ""), ("<=", row.hi, "")]
