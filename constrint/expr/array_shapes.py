@@ -111,6 +111,9 @@ def axes_of(name: str, shape: Any) -> Axes:
         return Axes((shape,))
     if isinstance(shape, tuple | list):
         shape = type(shape)([_counted(name, part) for part in shape])
+        for part in shape:
+            if isinstance(part, list | tuple) and part and all(isinstance(one, int) for one in part):
+                raise _not_from_0(name, part)
     else:
         shape = _counted(name, shape)
     if isinstance(shape, str):

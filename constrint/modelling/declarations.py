@@ -22,7 +22,7 @@ from constrint.modelling.objectives import Direction, Goal, Target, Units, whole
 from constrint.modelling.ownership import Checked, own_goals
 from constrint.modelling.scopes import COLLECTIONS, Snapshot, pop, scope
 from constrint.modelling.soft import Soft, Weight, soft, violation
-from constrint.modelling.threads import Shared, changed_by, of_copy
+from constrint.modelling.threads import Shared, changed_by, of_copy, of_known_keywords
 from constrint.modelling.with_arrays import WithArrays
 from constrint.modelling.with_intervals import WithIntervals
 from constrint.modelling.with_symbols import WithSymbols
@@ -96,6 +96,7 @@ class Declarations(Shared, WithArrays, WithIntervals, WithSymbols, WithOtherName
 
         return model_text(self)
 
+    @of_known_keywords
     def int_var(
         self,
         name: str,

@@ -61,12 +61,32 @@ def changed_by(*names: str) -> Callable[[Class], Class]:
 
 
 def _one_at_a_time(method: Callable[..., object]) -> Callable[..., object]:
+    checked = of_known_keywords(method)
+
     @wraps(method)
     def changing(self: Declarations, *args: object, **named: object) -> object:
         with self.lock:
-            return method(self, *args, **named)
+            return checked(self, *args, **named)
 
     return changing
+
+
+def of_known_keywords(call: Callable[Arguments, Answer]) -> Callable[Arguments, Answer]:
+    """The call, whose error for an unknown keyword names the one that is meant."""
+    code: CodeType = unwrap(call).__code__
+    names = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]  # but `self`
+    known = frozenset(names)
+
+    @wraps(call)
+    def checked(*args: Arguments.args, **named: Arguments.kwargs) -> Answer:
+        for name in named:
+            if name not in known:
+                from constrint.support.other_names import unknown_keyword
+
+                raise TypeError(unknown_keyword(call, name, names))
+        return call(*args, **named)
+
+    return checked
 
 
 def of_copy(
@@ -76,17 +96,10 @@ def of_copy(
 
     The error for an unknown keyword names the nearest one.
     """
-    code: CodeType = unwrap(call).__code__
-    names = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]  # but `self`
-    known = frozenset(names)
+    checked = of_known_keywords(call)
 
     @wraps(call)
     def asked(self: Declarations, /, *args: Arguments.args, **named: Arguments.kwargs) -> Answer:
-        for name in named:
-            if name not in known:
-                from constrint.support.other_names import unknown_keyword
-
-                raise TypeError(unknown_keyword(call, name, names))
-        return call(self.copy(), *args, **named)
+        return checked(self.copy(), *args, **named)
 
     return asked

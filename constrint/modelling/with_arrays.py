@@ -7,6 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, SupportsIndex, TypeAlias, cast, overload
 
 from constrint.modelling.bounds import array_axes, domain_of
+from constrint.modelling.threads import of_known_keywords
 
 if TYPE_CHECKING:
     from constrint.expr import BoolVar, IntVar
@@ -66,6 +67,7 @@ class WithArrays:
         step: int = 1,
         values: Iterable[int] | None = None,
     ) -> ExprArray[IntVar]: ...
+    @of_known_keywords
     def int_vars(
         self,
         name: str,
@@ -101,6 +103,7 @@ class WithArrays:
     def bool_vars(self, name: str, shape: tuple[Along, Along, Along]) -> ExprArray[BoolVar, Three]: ...
     @overload
     def bool_vars(self, name: str, shape: LabelledShape) -> ExprArray[BoolVar]: ...
+    @of_known_keywords
     def bool_vars(self, name: str, shape: LabelledShape | tuple[Along, ...]) -> ExprArray[BoolVar]:
         """Declare an array of Boolean variables; see `bool_var`, and `int_vars` for the shape."""
         axes = array_axes(name, shape)

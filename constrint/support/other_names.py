@@ -185,6 +185,26 @@ _OF_MODULE = {
     "automaton": "regular(xs, …)",
 }
 
+_OF_KEYWORDS = {
+    **dict.fromkeys(("lb", "low", "lower", "lowerbound", "min", "minimum", "start", "begin"), "lo start"),
+    **dict.fromkeys(("ub", "high", "upper", "upperbound", "max", "maximum", "stop"), "hi end"),
+    **dict.fromkeys(("duration", "length", "len"), "size shape"),
+    **dict.fromkeys(("domain", "dom", "choices", "options", "members"), "values"),
+    **dict.fromkeys(("timeout", "maxtime", "maxtimeinseconds", "timelimitseconds"), "time_limit"),
+    **dict.fromkeys(("threads", "numworkers", "processes", "numthreads"), "workers"),
+    **dict.fromkeys(("verbose", "logsearchprogress", "display", "output"), "log"),
+    **dict.fromkeys(("callback", "solutioncallback", "onsolutions"), "on_solution"),
+    **dict.fromkeys(("randomseed", "randomstate", "rng"), "seed"),
+    **dict.fromkeys(("warmstart", "initial", "hints"), "hint"),
+    **dict.fromkeys(("solver",), "backend"),
+    **dict.fromkeys(("isoptional", "ispresent"), "optional"),
+    **dict.fromkeys(("objective", "goal"), "minimize"),
+    **dict.fromkeys(("label", "title", "n"), "name"),
+    **dict.fromkeys(("shape", "dimensions", "index", "indices"), "shape"),
+    **dict.fromkeys(("penalty", "cost"), "weight"),
+}
+"""Keywords of other solvers, without case and underscores, and the ones here, of which a call has one."""
+
 _OF_ALL = {"Result": _OF_RESULTS, "Handle": _OF_HANDLES}
 """Names of other solvers in constrint's form, by what has them; without case and underscores."""
 
@@ -239,6 +259,7 @@ def unknown_keyword(call: Callable[..., object], name: str, known: Sequence[str]
     """The message for a keyword that a call does not have, beside those that it has."""
     from difflib import get_close_matches
 
-    near = get_close_matches(name, known, n=1, cutoff=0.6)
+    same = [one for one in _OF_KEYWORDS.get(name.replace("_", "").lower(), "").split() if one in known]
+    near = same[:1] or get_close_matches(name, known, n=1, cutoff=0.6)
     hint = f". Did you mean '{near[0]}'?" if near else f": it has {', '.join(known)}"
-    return f"{call.__qualname__}() got an unexpected keyword argument '{name}'{hint}"
+    return f"{call.__name__}() got an unexpected keyword argument '{name}'{hint}"

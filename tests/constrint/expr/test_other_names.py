@@ -124,3 +124,32 @@ def test_arrays_over_some_members_have_their_words() -> None:
     assert result.values == {"x[b]": 1, "x[c]": 0, "y[b]": 1, "y[d]": 1}
     with pytest.raises(ParseError, match=r"the indices are \{a, b\}"):
         Model.from_text("enum c := {a, b}\nenum d := {e, f}\nx[a..b] in 0..1\nx[e] == 1")
+
+
+KEYWORDS: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "lb": (lambda model: model.int_var("a", lb=0, ub=3), "int_var() got .* 'lb'. Did you mean 'lo'"),
+    "upper": (lambda model: model.int_vars("a", 3, 0, upper=3), "Did you mean 'hi'"),
+    "domain": (lambda model: model.int_var("a", domain=[1, 2]), "Did you mean 'values'"),
+    "duration": (lambda model: model.interval("a", duration=3), "interval() .* Did you mean 'size'"),
+    "is_optional": (lambda model: model.interval("a", size=3, is_optional=True), "Did you mean 'optional'"),
+    "length": (lambda model: model.bool_vars("a", length=3), "Did you mean 'shape'"),
+    "options": (lambda model: model.enum_var("a", options=["x", "y"]), "Did you mean 'values'"),
+    "max_time_in_seconds": (lambda model: model.solve(max_time_in_seconds=3), "Did you mean 'time_limit'"),
+    "num_workers": (lambda model: model.solve(num_workers=3), "Did you mean 'workers'"),
+    "minimise": (lambda model: model.solve(minimise=3), "Did you mean 'minimize'"),
+    "penalty": (lambda model: model.soften("a", penalty=3), "Did you mean 'weight'"),
+}
+
+
+@pytest.mark.parametrize("name", KEYWORDS)
+def test_keywords_of_others(name: str) -> None:
+    call, message = KEYWORDS[name]
+    pattern = message.replace("()", r"\(\)")
+    with pytest.raises(TypeError, match=pattern):
+        call(Model())
+
+
+def test_labels_that_are_numbers_get_a_dictionary() -> None:
+    with pytest.raises(ModelError, match=r"a dictionary, \{i: m\.int_var"):
+        Model().int_vars("cut", (2, [30, 49, 52]), 0, 6)
+    assert Model().int_vars("cut", [2, 3], 0, 6).shape == (2, 3)
