@@ -6,10 +6,11 @@ thread or after it, never in the middle.
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable
 from functools import wraps
-from inspect import unwrap
+from inspect import CO_VARARGS, unwrap
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 
@@ -76,9 +77,14 @@ def of_known_keywords(call: Callable[Arguments, Answer]) -> Callable[Arguments, 
     code: CodeType = unwrap(call).__code__
     names = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]  # but `self`
     known = frozenset(names)
+    most = code.co_argcount if not code.co_flags & CO_VARARGS else sys.maxsize
 
     @wraps(call)
     def checked(*args: Arguments.args, **named: Arguments.kwargs) -> Answer:
+        if len(args) > most:
+            from constrint.support.other_names import too_many_arguments
+
+            raise TypeError(too_many_arguments(call, len(args) - 1, names, most - 1))
         for name in named:
             if name not in known:
                 from constrint.support.other_names import unknown_keyword

@@ -263,3 +263,17 @@ def unknown_keyword(call: Callable[..., object], name: str, known: Sequence[str]
     near = same[:1] or get_close_matches(name, known, n=1, cutoff=0.6)
     hint = f". Did you mean '{near[0]}'?" if near else f": it has {', '.join(known)}"
     return f"{call.__name__}() got an unexpected keyword argument '{name}'{hint}"
+
+
+def too_many_arguments(call: Callable[..., object], given: int, names: Sequence[str], most: int) -> str:
+    """The message for a call with more arguments than it takes without their names."""
+    import constrint
+
+    name = call.__name__
+    from constrint.support.long_numbers import counted
+
+    said = f"{name}() takes {counted(most, 'argument')} without a name, not {given}"
+    if name in dir(constrint):
+        return f"{said}. The constraint is a function of the package: m.add({name}(…) == 1)"
+    others = ", ".join([f"{one}=" for one in names[most:]])
+    return f"{said}: write the names of the others, which are {others}" if others else said

@@ -130,8 +130,9 @@ class ParameterReader(DeclaringReader):
             if domain is not None:
                 for number in self._numbers_in(value):
                     if not isinstance(number, IntExpr):
-                        message = f"{number} is not a value of {self._name(target)}: {domain} are integers"
-                        hint = "leave the set out; a constraint may check it, such as 0 <= rate <= 1"
+                        name = self._name(target)
+                        message = f"{name} has the decimal number {number}, and {domain} are integers"
+                        hint = f"declare it without a set: param {name}; a constraint may check its bounds"
                         raise self.error(target, message, hint)
                     known = self.constant_of(target, number)
                     if known not in domain:

@@ -153,3 +153,14 @@ def test_labels_that_are_numbers_get_a_dictionary() -> None:
     with pytest.raises(ModelError, match=r"a dictionary, \{i: m\.int_var"):
         Model().int_vars("cut", (2, [30, 49, 52]), 0, 6)
     assert Model().int_vars("cut", [2, 3], 0, 6).shape == (2, 3)
+
+
+def test_arguments_without_their_names() -> None:
+    model: Any = Model()
+    xs = model.int_vars("x", 2, 0, 3)
+    with pytest.raises(TypeError, match=r"solutions\(\) takes 0 arguments without a name.*time_limit="):
+        model.solutions([xs[0]])
+    with pytest.raises(TypeError, match=r"a function of the package: m\.add\(count\("):
+        model.count(xs, 1)
+    with pytest.raises(TypeError, match=r"int_var\(\) takes 3 arguments without a name, not 4: .*step="):
+        model.int_var("y", 0, 9, 3)

@@ -110,7 +110,7 @@ REFUSED = {
     "w[1] % 2 == x": "'%' is an operator of integers",
     "v[1..3] := [0.5, 1]": "v needs 3 values, not 2",
     "v[1..2] := [[0.5, 1], [1, 2]]": "v needs 2 values, not 2 × 2",
-    "param v in 0..1 := 0.5": "0.5 is not a value of v: 0..1 are integers",
+    "param v in 0..1 := 0.5": "v has the decimal number 0.5, and 0..1 are integers",
     "param v[1..2] := [0.5 * x, 1]": "'x' is a variable; a parameter is a constant",
     "enum c := {r, g}\ny in c\nsum([0.5, y]) <= 1": "'y' is one of {r, g}, and a number is needed here",
     "enum c := {r, g}\ny in c\n0.5 * y <= 1": "'y' is one of {r, g}, and a number is needed here",
