@@ -22,14 +22,15 @@ from constrint.learning.layout import CONFLICTS, CONSULT_AT, HAS_SOLUTION, Learn
 from constrint.relaxation.lp_rows import LpRow as RelaxedRow
 from constrint.relaxation.lp_rows import Relaxation
 from constrint.relaxation.program import INFEASIBLE, OPTIMAL, DualProof, RelaxationProgram
-from constrint.settings import LearningSettings
+from constrint.settings import DEFAULT, LearningSettings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Ints = NDArray[np.int64]
 
-# Cost of a program in the search's budget; measured: 0.45 ms, and 0.045 ms for each pivot.
+# Cost of a program in the search's budget; measured: 0.45 ms, and 0.045 ms for each pivot. That of small
+# programs is less by the same part as in `RelaxationProgram.cost_of_program`.
 STEPS_OF_PROGRAM, STEPS_OF_PIVOT, STEPS_OF_MICROSECOND = 20_000, 2000, 45
 
 
@@ -163,8 +164,9 @@ class Duals:
         if self._cost is not None:
             enough = 1 + (int(upper[self._cost]) if self._sign > 0 else -int(lower[self._cost]))
         outcome = program.solve(lower, upper, enough)
-        price = max(STEPS_OF_PIVOT, STEPS_OF_MICROSECOND * program.cost_of_pivot)
-        self.spent += STEPS_OF_PROGRAM + program.iterations * price
+        cost, most = program.cost_of_program, DEFAULT.relaxation.cost_of_program
+        price = max(STEPS_OF_PIVOT * cost // most, STEPS_OF_MICROSECOND * program.cost_of_pivot)
+        self.spent += STEPS_OF_PROGRAM * cost // most + program.iterations * price
         if outcome == INFEASIBLE:
             return program.refutation(lower, upper)
         return program.bound(lower, upper) if outcome == OPTIMAL and self._cost is not None else None

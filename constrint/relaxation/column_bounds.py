@@ -16,15 +16,22 @@ if TYPE_CHECKING:
 
 
 class ColumnBounds:
-    """Reads the bounds of all columns from the engine's domains."""
+    """Reads the bounds of all columns from the engine's domains.
+
+    Attributes:
+        variable: The variable of each column, 0 where it has none.
+        value: The value of each member.
+        is_plain: Whether a column is a variable itself.
+        is_member: Whether it stands for a value of one.
+    """
 
     def __init__(self, columns: Columns, state: State) -> None:
         values = columns.value
-        self._plain = np.array([x is None for x in values], bool)
+        self.is_plain = np.array([x is None for x in values], bool)
         self._free = np.array([v < 0 for v in columns.variable], bool)
         self.variable: Ints = np.array([max(0, v) for v in columns.variable], np.int64)
         self.value: Ints = np.array([0 if x is None else x for x in values], np.int64)
-        self.is_member = ~self._plain & ~self._free
+        self.is_member = ~self.is_plain & ~self._free
         members = np.flatnonzero(self.is_member)
         self._members = members
         v = self.variable[members]
@@ -39,8 +46,8 @@ class ColumnBounds:
         """The least and the greatest value of each column."""
         lo = np.asarray(state.lo, np.int64)[self.variable]
         hi = np.asarray(state.hi, np.int64)[self.variable]
-        lower = np.where(self._plain, lo, 0)
-        upper = np.where(self._plain, hi, 1)
+        lower = np.where(self.is_plain, lo, 0)
+        upper = np.where(self.is_plain, hi, 1)
         members = self._members
         value = self.value[members]
         inside = (lo[members] <= value) & (value <= hi[members])

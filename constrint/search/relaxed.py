@@ -29,9 +29,11 @@ from constrint.relaxation.lp_rows import LpRow, Relaxation, relaxed_or_reason
 from constrint.relaxation.point import Point
 from constrint.relaxation.program import EVER, INFEASIBLE, INTERRUPTED, OPTIMAL, DualProof, RelaxationProgram
 from constrint.relaxation.rounding import Rounding
+from constrint.search.column_changes import by_reduced_costs, excluded
 from constrint.search.decisions import write_decision
 from constrint.search.depth_first import DepthFirstRun
-from constrint.store.domains import contains, fix, remove, set_hi, set_lo
+from constrint.search.pseudo_costs import DOWN, UP, PseudoCosts, Refuted
+from constrint.store.domains import contains, set_hi, set_lo
 from constrint.store.state import (
     ASKED_FROM,
     AT_LEAST,
@@ -95,7 +97,6 @@ class RelaxedRun(DepthFirstRun):
         self._column = {
             v: i for i, (v, x) in enumerate(zip(columns.variable, columns.value, strict=True)) if x is None
         }
-        self._plain_columns = set(self._column.values())
         self._free_columns = np.array([v < 0 for v in columns.variable], bool)
         self._rounding: Rounding | None = None
         self._rounds_left = self._relaxation.rules.rounding_rounds
@@ -106,11 +107,8 @@ class RelaxedRun(DepthFirstRun):
         self._has_point = False
         self._is_stated = False  # whether the program of the root is solved
         self._solved = self._refuted = 0  # programs of nodes
-        self._least = 0
-        count = len(columns.variable)
-        self._gain = np.ones((2, count))  # of the bound by a unit, when a column goes down, and up
-        self._tries = np.ones((2, count))
-        self._pending: tuple[int, int, float, int] | None = None  # column, way, its distance, bound before
+        self._least = 0.0  # the bound at the last optimum
+        self._costs = PseudoCosts(self._program, len(columns.variable), relaxation.rules)
 
     def facts(self) -> str:
         """Its state in a line for people."""
@@ -194,9 +192,7 @@ class RelaxedRun(DepthFirstRun):
         rounds = self._rounds_of_root if is_root else rules.cut_rounds
         while True:
             outcome = program.solve(lower, upper, most=self._most_pivots())
-            if self.allowed is not None:
-                pivots = program.iterations * program.cost_of_pivot
-                self.allowed -= rules.cost_of_program + len(lower) // 2 + pivots
+            self._pay()
             if outcome == INTERRUPTED:
                 return True  # it goes on in the next turn
             self._solved += 1
@@ -232,13 +228,21 @@ class RelaxedRun(DepthFirstRun):
         if proof is None:
             return None
         least = -(-proof.least // proof.scale)
-        self._note_gain(least)
+        self._least = proof.least / proof.scale
+        self._costs.note(self._least)
         if is_root:
             self.bound, self._is_stated = self._sign * least, True
             if self.may_give_up and least <= self._known:
                 self._gives_up = True  # cuts are separated at the root: below it, few new ones are violated
                 return True
         return self._narrow(state, proof, least, lower, upper)
+
+    def _pay(self) -> None:
+        """Count the work of the last program."""
+        if self.allowed is not None:
+            program = self._program
+            pivots = program.iterations * program.cost_of_pivot
+            self.allowed -= program.cost_of_program + len(program.point) // 2 + pivots
 
     def _most_pivots(self) -> int:
         """The pivots that the next program may take."""
@@ -274,15 +278,6 @@ class RelaxedRun(DepthFirstRun):
         has_refuted = self._refuted >= rules.share_of_refuted * self._solved
         return self._solved >= rules.trial_of_points and has_refuted == refutes
 
-    def _note_gain(self, least: int) -> None:
-        """Record how much the last decision improved the bound."""
-        if self._pending is not None:
-            column, way, distance, before = self._pending
-            self._gain[way, column] += max(0, least - before) / max(distance, 0.01)
-            self._tries[way, column] += 1
-            self._pending = None
-        self._least = least
-
     def _narrow(self, state: State, proof: DualProof, least: int, lower: Ints, upper: Ints) -> bool | None:
         """Narrow the goal by its bound, and columns by their reduced costs; returns as `_solve`."""
         goal = self._goal
@@ -297,44 +292,16 @@ class RelaxedRun(DepthFirstRun):
         # Every better solution has scale * cost <= most, and so little room for a column away from its end.
         most = proof.scale * (int(state.hi[goal]) if self._sign > 0 else -int(state.lo[goal]))
         room = most - proof.least
-        reduced = proof.reduced
-        held = np.flatnonzero((np.abs(reduced) > 0) & (upper > lower))
-        held = held[np.abs(reduced[held]) * (upper - lower)[held].astype(np.float64) > room]
-        values, variables = self._bounds.value, self._bounds.variable
-        for column in held.tolist():
-            if column == self._cost:
-                continue
-            d = int(reduced[column])
-            steps = room // abs(d)
-            v = int(variables[column])
-            if self._bounds.is_member[column]:
-                value = int(values[column])
-                if d > 0:
-                    if not contains(state, v, value):
-                        continue
-                    changed = True
-                    if not remove(state, v, value):
-                        return False
-                elif int(state.lo[v]) != int(state.hi[v]) or int(state.lo[v]) != value:
-                    changed = True
-                    if not (contains(state, v, value) and fix(state, v, value)):
-                        return False
-            elif column in self._plain_columns:
-                if d > 0 and int(lower[column]) + steps < int(state.hi[v]):
-                    changed = True
-                    if not set_hi(state, v, int(lower[column]) + steps):
-                        return False
-                elif d < 0 and int(upper[column]) - steps > int(state.lo[v]):
-                    changed = True
-                    if not set_lo(state, v, int(upper[column]) - steps):
-                        return False
-        if not changed:
+        narrowed = by_reduced_costs(state, self._bounds, proof.reduced, room, (lower, upper), self._cost)
+        if narrowed is None:
+            return False
+        if not narrowed and not changed:
             return None
         state.scalar[PHASE] = PROPAGATE
         return True
 
     def _branch(self, state: State, lower: Ints, upper: Ints) -> bool:
-        """Write a decision that the optimum suggests into the level; False where it suggests none."""
+        """Take a decision that the optimum suggests, or narrow the node; False where it suggests none."""
         point = self._program.point
         away = np.abs(point - np.rint(point))
         away[self._free_columns] = 0
@@ -343,11 +310,17 @@ class RelaxedRun(DepthFirstRun):
             fractional = fractional[fractional != self._cost]
         level = int(state.scalar[LEVEL])
         if len(fractional):
-            below = point[fractional] - np.floor(point[fractional])
-            down, up = (self._gain / self._tries)[:, fractional]
-            score = np.maximum(down * below, 1e-6) * np.maximum(up * (1 - below), 1e-6)
-            column = int(fractional[np.argmax(score)])
-            return self._decide_column(state, level, column, float(point[column]))
+            chosen = self._choose(state, fractional, lower, upper)
+            if isinstance(chosen, Refuted):
+                change = excluded(state, self._bounds, chosen)
+                if change is None:
+                    self._fail(state)
+                    return True
+                if change:
+                    state.scalar[PHASE] = PROPAGATE
+                    return True
+                chosen = chosen.column  # its value cannot be removed: the decision is refuted by search
+            return self._decide_column(state, level, chosen, float(point[chosen]))
         for v in state.branch:
             if state.lo[v] != state.hi[v]:
                 at = self._column.get(int(v))
@@ -356,16 +329,23 @@ class RelaxedRun(DepthFirstRun):
                 return self._approach(state, level, int(v), round(float(point[at])))
         return False
 
+    def _choose(self, state: State, fractional: Ints, lower: Ints, upper: Ints) -> int | Refuted:
+        """The column to decide, or a side of one that is refuted."""
+        if self._goal is None:
+            return int(fractional[np.argmax(self._costs.scores(fractional, self._program.point))])
+        most = int(state.hi[self._goal]) if self._sign > 0 else -int(state.lo[self._goal])
+        return self._costs.choose(fractional, self._least, most, (lower, upper), self._solved, self._pay)
+
     def _decide_column(self, state: State, level: int, column: int, at: float) -> bool:
         v = int(self._bounds.variable[column])
         if self._bounds.is_member[column]:
-            self._pending = column, 1, 1 - at, self._least
+            self._costs.decided(column, UP, 1 - at, self._least)
             return self._approach(state, level, v, int(self._bounds.value[column]))
         below = int(np.floor(at))
         if at - below > 0.5:
-            self._pending = column, 1, below + 1 - at, self._least
+            self._costs.decided(column, UP, below + 1 - at, self._least)
             return write_decision(state, level, v, AT_LEAST, below + 1)
-        self._pending = column, 0, at - below, self._least
+        self._costs.decided(column, DOWN, at - below, self._least)
         return write_decision(state, level, v, AT_MOST, below)
 
     def _approach(self, state: State, level: int, v: int, value: int) -> bool:
