@@ -130,7 +130,10 @@ class Duals:
             self._goal = 2 * goal[0] + int(goal[1] == "max")  # as a bound that is minimised
             self._cost = next(iter(of.of(goal[0]).terms))
             self._sign = 1 if goal[1] == "min" else -1
-        self._program = RelaxationProgram(rows, len(of.variable), self._cost, self._sign)
+        start = relaxation.start()
+        self._program = RelaxationProgram(
+            rows, len(of.variable), self._cost, self._sign, relaxation.rules, start
+        )
         self._added = AddedRows(ls)
         self._interval = 1  # conflicts between two checks
         self.spent = 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import eq, sub
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ from constrint.engine.encoding import Encoding
 from constrint.engine.fixpoint import FAILED, INTERRUPTED, fixpoint
 from constrint.engine.state_arrays import LIMIT, Box, Branch, build, can_resume, decided
 from constrint.lowering.problem import Infeasible, NeedsWiderBounds, Problem
+from constrint.presolve.basis import KnownBasis
 from constrint.presolve.boxes import box_of
 from constrint.presolve.cliques import with_cliques
 from constrint.presolve.cycles import has_negative_cycle
@@ -71,6 +72,7 @@ class Root:
         settled: The state after propagation, if a search may continue from it.
         postponed: Whether root reasoning, including propagation, is still to be done.
         settings: The settings of all that starts here.
+        basis: Where linear programs of these constraints begin.
     """
 
     box: Box
@@ -81,6 +83,7 @@ class Root:
     settled: Settled | None = None
     postponed: bool = False
     settings: Settings = DEFAULT
+    basis: KnownBasis = field(default_factory=KnownBasis)
 
     def begin(
         self, branch: Branch, may_compile: bool, encoding: Callable[[Root], Encoding], *, may_resume: bool

@@ -77,6 +77,7 @@ def _rounded(rows: Sequence[Row], root: Root, v: int, direction: str) -> Mapping
     lower, upper = ([ends[x] for x in inner] for ends in (box.lo, box.hi))
     if program.solve(np.array(lower, np.int64), np.array(upper, np.int64)) != OPTIMAL:
         return {}
+    program.tell_basis()
     best = float(program.point[inner.index(v)])
     gain = box.hi[v] - best if direction == "max" else best - box.lo[v]
     if gain < root.settings.relaxation.least_gain:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from constrint import propagators as c
 from constrint.presolve import Root
+from constrint.presolve.basis import KnownBasis
 from constrint.presolve.cliques import cliques
 from constrint.presolve.joint import implied_rows
 from constrint.propagators.handlers import Handlers
@@ -20,6 +21,9 @@ from constrint.relaxation.columns import ZERO, Columns, ColumnSum, TooLargeRelax
 from constrint.relaxation.linked import EquationLinks
 from constrint.settings import RelaxationSettings
 from constrint.support.deadline import check_deadline
+
+if TYPE_CHECKING:
+    from constrint.relaxation.program import Start
 
 Terms = dict[int, int]
 
@@ -61,12 +65,21 @@ class Relaxation:
         rules: The settings.
         rows: Its rows.
         tours: The circuits and routes, for subtour cuts.
+        basis: Where its programs begin.
     """
 
     columns: Columns
     rules: RelaxationSettings
     rows: list[LpRow] = field(default_factory=list)
     tours: list[Tour] = field(default_factory=list)
+    basis: KnownBasis = field(default_factory=KnownBasis)
+
+    def start(self) -> Start:
+        """Where a program of its columns begins."""
+        from constrint.relaxation.program import Start
+
+        keys = zip(self.columns.variable, self.columns.value, strict=True)
+        return Start(self.basis, [key if key[0] >= 0 else None for key in keys], self.rules.least_of_basis)
 
     def is_about(self, v: int) -> bool:
         """Whether some row has a variable that is open."""
@@ -95,7 +108,7 @@ class _RowCollector:
         self._box = root.box
         self._rules = rules = root.settings.relaxation
         self._columns = Columns(root.box, root.propagators, rules.most_columns, rules.most_values)
-        self.relaxation = Relaxation(self._columns, rules)
+        self.relaxation = Relaxation(self._columns, rules, basis=root.basis)
         self._encoded: set[int] = set()
         self._tables = 0
         self._known: set[tuple[object, ...]] = set()

@@ -8,7 +8,7 @@ HiGHS are rounded to integers over a common denominator; the rest is int64 arith
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,8 @@ from constrint.support.deadline import present
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from constrint.presolve.basis import ColumnKey, KnownBasis, RowKey
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
@@ -51,6 +53,60 @@ class DualProof:
     sides: int
 
 
+class Start:
+    """Where a program begins: at the optimum of another one of the same constraints.
+
+    Args:
+        basis: The basis that is known, and told to others.
+        keys: What each column is; None for columns that others do not have.
+        least: The least number of rows and columns for which it pays.
+    """
+
+    def __init__(self, basis: KnownBasis, keys: Sequence[ColumnKey | None], least: int) -> None:
+        self._basis, self._keys, self._least = basis, keys, least
+
+    def _row_keys(self, rows: Sequence[LpRow]) -> Iterator[RowKey]:
+        keys = self._keys
+        for row in rows:
+            yield frozenset([(key, a) for x, a in row.terms.items() if (key := keys[x]) is not None])
+
+    def lead(self, highs: Any, rows: Sequence[LpRow]) -> bool:
+        """Begin a program at the known basis; False where there is none, or HiGHS refuses it."""
+        import highspy
+
+        known, size = self._basis, len(rows) + len(self._keys)
+        if not known.rows or size < self._least:
+            return False
+        statuses = highspy.HighsBasisStatus
+        basis = highspy.HighsBasis()
+        basic, lower, upper = (int(each) for each in (statuses.kBasic, statuses.kLower, statuses.kUpper))
+        columns = [lower if key is None else known.columns.get(key, lower) for key in self._keys]
+        sides = []
+        for row, key in zip(rows, self._row_keys(rows), strict=True):
+            status = known.rows.get(key, basic)
+            if status != basic and (row.low if status == lower else row.high) is None:
+                status = upper if status == lower else lower  # the other side is left
+            sides.append(status)
+        basis.col_status = [statuses(status) for status in columns]
+        basis.row_status = [statuses(status) for status in sides]
+        basis.valid = basis.alien = True
+        return bool(highs.setBasis(basis) != highspy.HighsStatus.kError)
+
+    def tell(self, highs: Any, rows: Sequence[LpRow]) -> None:
+        """Keep the present basis for others."""
+        if len(rows) + len(self._keys) < self._least:
+            return
+        basis = highs.getBasis()
+        if not basis.valid:
+            return
+        columns = [
+            (key, int(status))
+            for key, status in zip(self._keys, basis.col_status, strict=True)
+            if key is not None
+        ]
+        self._basis.note(columns, zip(self._row_keys(rows), map(int, basis.row_status), strict=True))
+
+
 class RelaxationProgram:
     """Minimises one column, or its negative, over rows and bounds that change.
 
@@ -71,10 +127,12 @@ class RelaxationProgram:
         cost: int | None,
         sign: int,
         rules: RelaxationSettings = DEFAULT.relaxation,
+        start: Start | None = None,
     ) -> None:
         import highspy
 
         self._rules = rules
+        self._start = start
         self._is_begun = False  # whether simplex pivots have a basis to go on from
         self._highs: Any = highspy.Highs()
         self._status: Any = highspy.HighsModelStatus
@@ -189,6 +247,8 @@ class RelaxationProgram:
         highs = self._highs
         highs.changeColsBounds(len(low), self._all, low, high)
         self.iterations = 0
+        if not self._is_begun and self._start is not None:
+            self._is_begun = self._start.lead(highs, self.rows)
         if self._is_begun or not self._by_interior_points():
             self._limit_time(1.0)
             highs.setOptionValue("objective_bound", self._infinite if enough is None else enough + 1e-4)
@@ -212,6 +272,11 @@ class RelaxationProgram:
                 self.dual = np.array(ray)
                 return INFEASIBLE
         return UNKNOWN
+
+    def tell_basis(self) -> None:
+        """Let programs of the same constraints begin at the present basis."""
+        if self._start is not None:
+            self._start.tell(self._highs, self.rows)
 
     def _limit_time(self, share: float) -> None:
         """Give the next run a share of the time that is left."""

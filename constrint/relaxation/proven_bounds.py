@@ -16,15 +16,29 @@ if TYPE_CHECKING:
 FAR = 1 << 60  # numbers from here on are near the ends of int64
 
 
-def program_of(rows: Sequence[Row], root: Root, v: int, sign: int) -> tuple[RelaxationProgram, list[int]]:
-    """A program that minimises ``sign * v`` over rows, and the variable of each of its columns."""
+def program_of(
+    rows: Sequence[Row], root: Root, v: int, sign: int, begins: bool = True
+) -> tuple[RelaxationProgram, list[int]]:
+    """A program that minimises ``sign * v`` over rows, and the variable of each of its columns.
+
+    Args:
+        rows: The rows.
+        root: The root whose constraints they are.
+        v: The variable.
+        sign: 1 or -1.
+        begins: Whether it begins at the root's known basis, that of the objective's optimum.
+    """
     from constrint.relaxation import lp_rows as relaxed
-    from constrint.relaxation.program import RelaxationProgram
+    from constrint.relaxation.program import RelaxationProgram, Start
 
     inner = sorted({x for terms, _, _ in rows for _, x in terms})
     place = {x: i for i, x in enumerate(inner)}
     parts = [relaxed.LpRow(_placed(terms, place), low, high) for terms, low, high in rows]
-    return RelaxationProgram(parts, len(inner), place[v], sign), inner
+    lo, hi = root.box.lo, root.box.hi
+    keys = [(x, None) if lo[x] < hi[x] else None for x in inner]
+    rules = root.settings.relaxation
+    start = Start(root.basis, keys, rules.least_of_basis) if begins else None
+    return RelaxationProgram(parts, len(inner), place[v], sign, rules, start), inner
 
 
 def _placed(terms: Sequence[tuple[int, int]], place: Mapping[int, int]) -> dict[int, int]:
@@ -34,11 +48,17 @@ def _placed(terms: Sequence[tuple[int, int]], place: Mapping[int, int]) -> dict[
     return factors
 
 
-def safe_bounds(root: Root, v: int) -> tuple[int | None, int | None]:
+def safe_bounds(root: Root, v: int, direction: str, both: bool = True) -> tuple[int | None, int | None]:
     """Bounds of one variable from linear constraints and those that others imply; None for no bound.
 
     Small systems, and those whose bounds cannot be proven from HiGHS's multipliers, are solved exactly
     (`presolve.joint.relaxed_bounds`).
+
+    Args:
+        root: The root.
+        v: The variable.
+        direction: "min" or "max", the direction in which it is optimised.
+        both: Whether the bound on the other side is wanted, too.
 
     Raises:
         Infeasible: The constraints have no rational point.
@@ -50,9 +70,11 @@ def safe_bounds(root: Root, v: int) -> tuple[int | None, int | None]:
     rules = root.settings.relaxation
     worth = len(rows) > 1 and cells > rules.few_cells and entries <= rules.most_entries_of_bounds
     if worth and all(map(_is_moderate, rows)) and has_highs():
-        least, most = (_least(rows, root, v, sign) for sign in (1, -1))
-        if least is not None and most is not None:
-            return least, -most
+        near = 1 if direction == "min" else -1
+        found = {sign: _least(rows, root, v, sign, sign == near) for sign in (near, -near)[: 1 + both]}
+        if None not in found.values():
+            least, most = found.get(1), found.get(-1)
+            return least, None if most is None else -most
     return relaxed_bounds(root.propagators, lo, hi, v, root.settings.presolve)
 
 
@@ -62,15 +84,17 @@ def _is_moderate(row: Row) -> bool:
     return max(*(abs(a) for a, _ in terms), abs(low or 0), abs(high or 0)) < FAR
 
 
-def _least(rows: Sequence[Row], root: Root, v: int, sign: int) -> int | None:
+def _least(rows: Sequence[Row], root: Root, v: int, sign: int, begins: bool) -> int | None:
     """The least value of ``sign * v`` that can be proven; None if that fails."""
     import numpy as np
 
     from constrint.relaxation.program import INFEASIBLE, OPTIMAL
 
-    program, inner = program_of(rows, root, v, sign)
+    program, inner = program_of(rows, root, v, sign, begins)
     lower, upper = (np.array([ends[x] for x in inner], np.int64) for ends in (root.box.lo, root.box.hi))
     outcome = program.solve(lower, upper)
+    if outcome == OPTIMAL:
+        program.tell_basis()
     if outcome == INFEASIBLE and program.refutation(lower, upper) is not None:
         raise Infeasible
     proof = program.bound(lower, upper) if outcome == OPTIMAL else None

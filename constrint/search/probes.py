@@ -114,7 +114,7 @@ class Probes:
 
         box, v = self.root.box, self.goal[0]
         try:
-            low, high = safe_bounds(self.root, v)
+            low, high = safe_bounds(self.root, v, self.goal[1], self.value is None)
         except Infeasible:
             return False
         narrowed = between(

@@ -92,7 +92,12 @@ class RelaxedRun(DepthFirstRun):
         self._relaxation = relaxation
         self._bounds = ColumnBounds(columns, self._state)
         self._program = RelaxationProgram(
-            relaxation.rows, len(columns.variable), self._cost, self._sign, relaxation.rules
+            relaxation.rows,
+            len(columns.variable),
+            self._cost,
+            self._sign,
+            relaxation.rules,
+            relaxation.start(),
         )
         self._column = {
             v: i for i, (v, x) in enumerate(zip(columns.variable, columns.value, strict=True)) if x is None
@@ -232,6 +237,7 @@ class RelaxedRun(DepthFirstRun):
         self._costs.note(self._least)
         if is_root:
             self.bound, self._is_stated = self._sign * least, True
+            program.tell_basis()
             if self.may_give_up and least <= self._known:
                 self._gives_up = True  # cuts are separated at the root: below it, few new ones are violated
                 return True

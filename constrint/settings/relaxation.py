@@ -79,6 +79,10 @@ class RelaxationSettings(Record):
     time_of_interior_points: float = 0.4
     pivots_of_interior_point: int = 400  # what an iteration takes, measured on those covers: 280 to 580
 
+    # Programs of so many rows and columns begin at the basis of an earlier one of the same constraints.
+    # Smaller ones take less from scratch than finding it.
+    least_of_basis: int = 200
+
     # Decisions are tried before they are taken. Eight drawn knapsacks of integers take 18.4 s with trials,
     # 20.0 without; with one for each program of a node, a cover of 150 rows takes 4.3 in place of 2.1 s.
     reliable: int = 4  # tries of each side of a column from which on its gains are trusted

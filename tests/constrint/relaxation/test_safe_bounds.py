@@ -51,7 +51,7 @@ def test_they_agree_with_exact_arithmetic() -> None:
             exact = (1, 0)
         try:
             assert root is not None
-            low, high = proven_bounds.safe_bounds(root, v)
+            low, high = proven_bounds.safe_bounds(root, v, "max")
         except Infeasible:
             assert exact == (1, 0), seed
             continue
@@ -75,7 +75,9 @@ def test_numbers_beyond_the_machines_are_left_to_exact_arithmetic() -> None:
     prepared = Prepared(m, [(x * y - sum_(extra), "max")], [])
     assert prepared.root is not None
     root, v = prepared.root, prepared.goals[0][0]
-    assert proven_bounds.safe_bounds(root, v) == relaxed_bounds(root.propagators, root.box.lo, root.box.hi, v)
+    assert proven_bounds.safe_bounds(root, v, "max") == relaxed_bounds(
+        root.propagators, root.box.lo, root.box.hi, v
+    )
 
 
 def test_large_knapsacks_are_bounded_without_exact_pivots(monkeypatch: pytest.MonkeyPatch) -> None:
