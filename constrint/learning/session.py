@@ -50,6 +50,7 @@ from constrint.relaxation.highs import has_highs
 from constrint.relaxation.shared_sums import too_few_sums
 from constrint.store.state import State
 from constrint.support.deadline import Pace
+from constrint.support.garbage import rarely_collected
 
 if TYPE_CHECKING:
     from constrint.learning.compiled_learning import CompiledLearning
@@ -86,6 +87,7 @@ class LearningRun(Stoppable):
         exchange: The clauses that it exports and imports; None for a search alone.
     """
 
+    @rarely_collected()
     def __init__(self, task: SearchTask, *, follows: bool = True, exchanges: bool = False) -> None:
         prepared, root, options, _, goal = task
         self.prepared = prepared

@@ -31,6 +31,7 @@ from constrint.preparing.structure import Structure
 from constrint.presolve import OutOfRange, Root, presolve, untouched
 from constrint.store.state import COUNT_FAILURES
 from constrint.support.deadline import NEVER, Deadline
+from constrint.support.garbage import rarely_collected
 from constrint.support.limits import recursion_room
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ class Prepared:
         while True:
             self.bits = bits
             try:
-                with recursion_room(LOWERING_FRAMES):
+                with recursion_room(LOWERING_FRAMES), rarely_collected():
                     self._lower(bits, goals, preferences)
             except NeedsWiderBounds as signal:
                 if isinstance(signal, OutOfRange) and bits >= WIDEST_BITS:
