@@ -14,6 +14,7 @@ import pytest
 from constrint import LimitError, LimitExceeded, Limits, Model, ModelError, ParseError
 from constrint.frontends.flatzinc import read_flatzinc
 from constrint.solutions.solutionset import SolutionSet
+from constrint.support import limits
 from constrint.tuning.spaces import from_json, from_tune_params
 
 XS = '<array id="x" size="[4]"> 0..3 </array>'
@@ -183,3 +184,21 @@ def test_archives_are_data(tmp_path: Path) -> None:
     for content in (pickled.getvalue(), evaluated, b"", b"\x93NUMPY\x01\x00\xff\xff{"):
         with pytest.raises(ModelError, match=r"set\.npz: no solution set"):
             SolutionSet.load(write({"header.npy": content}))
+
+
+@pytest.mark.parametrize("dialect", ["flatzinc", "constrint"])
+def test_default_limits_are_for_what_a_text_expands_to(monkeypatch: pytest.MonkeyPatch, dialect: str) -> None:
+    few = Limits(nodes=50, variables=50, values=50)
+    monkeypatch.setattr(limits, "DEFAULT", few)  # the same rule at a size that is read at once
+    if dialect == "flatzinc":
+        lines = "".join(f"var 0..9: x{i};\nconstraint int_le(x{i},{i % 5 + 1});\n" for i in range(100))
+        text, expanding = lines + "solve satisfy;\n", None
+    else:
+        text = "".join(f"x{i} in 0..9\nx{i} <= 5\n" for i in range(100))
+        expanding = "x[0..399] in 0..9\nforall(x[i] + x[i] + x[i] <= 5 for i in 0..399)\n"
+    assert len(Model.from_text(text, dialect=dialect).variables) == 100  # type: ignore[arg-type]
+    with pytest.raises(LimitExceeded):
+        Model.from_text(text, dialect=dialect, limits=Limits(nodes=51, variables=51))  # type: ignore[arg-type]
+    if expanding is not None:
+        with pytest.raises(LimitExceeded, match="variables"):
+            Model.from_text(expanding)
