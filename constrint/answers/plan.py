@@ -6,16 +6,31 @@ from constrint.answers.planned import applies
 from constrint.answers.search_arguments import options_of
 from constrint.diagrams.describe import Explanation, explain_plan
 from constrint.modelling.declarations import Declarations
+from constrint.preparing.branching import Branching
 from constrint.preparing.prepared import Prepared
+from constrint.preparing.restart_rules import Restarts
 from constrint.presolve import Root
+from constrint.presolve.left_out import left_out
 from constrint.search.admission import prospects
 from constrint.search.solver import Solver
 from constrint.support.deadline import Deadline, Stopped, until
 
 
-def explain_methods(model: Declarations, time_limit: float | None = None) -> list[str]:
+def explain_methods(
+    model: Declarations,
+    time_limit: float | None = None,
+    branching: Branching | None = None,
+    restarts: Restarts | None = None,
+) -> list[str]:
     """The methods that `solve` tries, in order, each with the condition that makes it so."""
-    solver = Solver(model, options_of(time_limit=time_limit, learn="auto", has_goal=bool(model.goals)))
+    options = options_of(
+        time_limit=time_limit,
+        learn="auto",
+        has_goal=bool(model.goals),
+        branching=branching,
+        restarts=restarts,
+    )
+    solver = Solver(model, options)
     try:
         prepared = solver.prepare(model.goals, model.preferences)
     except Stopped:
@@ -29,7 +44,7 @@ def explain_methods(model: Declarations, time_limit: float | None = None) -> lis
     lines = [f"solve {n}: {line}" for n, line in enumerate(lines, 1)]
     if solver.choices(prepared, prepared.root)[-1].method in ("portfolio", "side by side"):
         lines += _members(solver, prepared, prepared.root)
-    return lines
+    return lines + [f"presolve: {line}" for line in left_out(prepared.root)]
 
 
 def _members(solver: Solver, prepared: Prepared, root: Root) -> list[str]:

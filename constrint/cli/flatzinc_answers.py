@@ -19,6 +19,7 @@ from constrint.modelling.result import Result, Status
 from constrint.modelling.symbols import SetExpr
 from constrint.preparing.branching import Brancher, Group, ValueSelector, VariableSelector
 from constrint.preparing.restart_rules import Restarts
+from constrint.support.long_numbers import counted
 
 if TYPE_CHECKING:
     from constrint.support.log_target import Log
@@ -208,6 +209,18 @@ def restarts(flat: FlatModel, options: MiniZincOptions) -> Restarts | None:
             if numbers:
                 return Restarts("geometric", unit, max(1.001, numbers[0]), alone=False)
     return None
+
+
+def annotated(flat: FlatModel) -> Iterator[str]:
+    """The search annotations in lines for people; those whose selectors are unknown say what is used."""
+    for exprs, variables, values in flat.searched:
+        used = VARIABLES.get(variables, "dom_deg"), VALUES.get(values, "auto")
+        unknown = "" if variables in VARIABLES and values in VALUES else f" (as {', '.join(used)})"
+        of = counted(len(exprs), "variable")
+        yield f"annotation: {of} by {variables}, {values}{unknown}, but not with fzn-constrint -f"
+    again = restarts(flat, MiniZincOptions())
+    if again is not None:
+        yield f"annotation: {again.rule} restarts beside the other searches"
 
 
 def _number(value: Value) -> float | None:

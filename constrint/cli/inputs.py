@@ -11,6 +11,7 @@ from constrint.model import Model
 from constrint.support.limits import Budget, Limits, budget_for, decoded, read_bytes, read_stream
 
 if TYPE_CHECKING:
+    from constrint.frontends.flatzinc import FlatModel
     from constrint.frontends.text.parameters import Given
 
 
@@ -79,8 +80,17 @@ def load(file: str, reading: ReadingOptions, budget: Budget) -> Model:
     return model_of(read_text(file, budget), file, reading, budget)
 
 
+def load_annotated(file: str, reading: ReadingOptions, budget: Budget) -> tuple[Model, FlatModel | None]:
+    """The model in a file, as `load`; of FlatZinc also with its annotations."""
+    return _read(read_text(file, budget), file, reading, budget)
+
+
 def model_of(text: str, file: str, reading: ReadingOptions, budget: Budget) -> Model:
     """The model in the text of a file, with the assumptions added."""
+    return _read(text, file, reading, budget)[0]
+
+
+def _read(text: str, file: str, reading: ReadingOptions, budget: Budget) -> tuple[Model, FlatModel | None]:
     constants = dict(parse_definition(definition) for definition in reading.define)
     from constrint.frontends.formats import format_of
     from constrint.frontends.text import text as texts
@@ -97,7 +107,13 @@ def model_of(text: str, file: str, reading: ReadingOptions, budget: Budget) -> M
         given = read_data(reading.data, constants, budget)
     given.note(" ".join(reading.assume))
     names: Mapping[str, Value] = {}
-    if dialect == "constrint":
+    flat: FlatModel | None = None
+    if dialect == "flatzinc" and not given.values:
+        from constrint.frontends.flatzinc import read_flatzinc
+
+        flat = read_flatzinc(text, filename, budget)
+        model = Model.of(flat.model)
+    elif dialect == "constrint":
         folders = Folders(None if file == "-" else file, reading.include)
         found = texts.read_text(text, filename=filename, given=given, budget=budget, folders=folders)
         model, names = Model.of(found.model), found.names
@@ -106,7 +122,7 @@ def model_of(text: str, file: str, reading: ReadingOptions, budget: Budget) -> M
         model = Model.of(read)
     for condition in reading.assume:
         model.assume(texts.read_condition(condition, model, constants, filename="--assume", names=names))
-    return model
+    return model, flat
 
 
 def parse_definition(definition: str) -> tuple[str, Given]:

@@ -15,7 +15,15 @@ import click
 
 from constrint.cli import process
 from constrint.cli.failures import STOPPED, reporting, run_app
-from constrint.cli.inputs import BadInputError, ReadingOptions, load, load_space, read_text, shown_name
+from constrint.cli.inputs import (
+    BadInputError,
+    ReadingOptions,
+    load,
+    load_annotated,
+    load_space,
+    read_text,
+    shown_name,
+)
 from constrint.cli.options import (
     HELP,
     FileName,
@@ -41,6 +49,7 @@ from constrint.support.placing import replace
 from constrint.support.version import version
 
 if TYPE_CHECKING:
+    from constrint.frontends.flatzinc import FlatModel
     from constrint.model import Model
     from constrint.support.limits import Budget
 
@@ -218,14 +227,14 @@ def space(
 @budget_options()
 def check(*, file: str, explain: bool, json: bool, reading: ReadingOptions, budget: Budget) -> None:
     """Check that a file is a valid model, without solving it."""
-    model = load(file, reading, budget)
+    model, flat = load_annotated(file, reading, budget)
     facts = {
         "variables": len(model.variables),
         "definitions": len(model.lets),
         "constraints": len(model.constraints),
         "goals": len(model.goals) + len(model.preferences),
     }
-    methods = _methods(model, budget) if explain else {}
+    methods = _methods(model, flat, budget) if explain else {}
     if json:
         from json import dumps
 
@@ -238,11 +247,17 @@ def check(*, file: str, explain: bool, json: bool, reading: ReadingOptions, budg
         click.echo(line)
 
 
-def _methods(model: Model, budget: Budget) -> dict[str, list[str]]:
-    """How a model will be solved."""
+def _methods(model: Model, flat: FlatModel | None, budget: Budget) -> dict[str, list[str]]:
+    """How a model will be solved; one of FlatZinc by its annotations, as `fzn-constrint` does."""
     from constrint.answers.plan import explain_methods
 
-    return {"methods": explain_methods(model, budget.seconds_left)}
+    if flat is None:
+        return {"methods": explain_methods(model, budget.seconds_left)}
+    from constrint.cli.flatzinc_answers import MiniZincOptions, annotated, brancher, restarts
+
+    options = MiniZincOptions()
+    by, again = brancher(flat, options), restarts(flat, options)
+    return {"methods": [*annotated(flat), *explain_methods(model, budget.seconds_left, by, again)]}
 
 
 @app.command()

@@ -97,6 +97,21 @@ def core_equations(domains: DomainArrays, propagators: Sequence[Propagator], mos
 
     None at all where they have more than `most_terms` terms together.
     """
+    equations = _core(domains, propagators)
+    return equations if _terms_of(equations) <= most_terms else []
+
+
+def core_terms(domains: DomainArrays, propagators: Sequence[Propagator]) -> int:
+    """The number of terms of these equations together."""
+    return _terms_of(_core(domains, propagators))
+
+
+def _terms_of(equations: Sequence[Affine]) -> int:
+    return sum([len(equation.terms) for equation in equations])
+
+
+def _core(domains: DomainArrays, propagators: Sequence[Propagator]) -> list[Affine]:
+    """The equations in units of steps, without those that only define a variable that occurs nowhere else."""
     equations = []
     lo, hi, step = domains.lo, domains.hi, domains.step
     for node in _without_plain_definitions(domains, [node for node in propagators if type(node) is LinearEq]):
@@ -114,8 +129,7 @@ def core_equations(domains: DomainArrays, propagators: Sequence[Propagator], mos
             terms = {v: a for v, a in terms.items() if a}
         if terms:
             equations.append(Affine(terms, constant))
-    equations = _without_definitions(equations)
-    return equations if sum([len(equation.terms) for equation in equations]) <= most_terms else []
+    return _without_definitions(equations)
 
 
 def _without_plain_definitions(domains: DomainArrays, propagators: list[LinearEq]) -> list[LinearEq]:

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 DOWN, UP = 0, 1
-LEAST_GAIN = 1e-6
 Pay: TypeAlias = Callable[[], None]
 
 
@@ -86,7 +85,8 @@ class PseudoCosts:
         mean = np.where(known > 0, self._gain.sum(axis=1) / np.maximum(known, 1), 1.0)
         rate = np.where(tries > 0, gain / np.maximum(tries, 1), mean[:, None])
         down, up = rate[DOWN] * below, rate[UP] * (1 - below)
-        product: Floats = np.maximum(down, LEAST_GAIN) * np.maximum(up, LEAST_GAIN)
+        least = self._rules.least_gain
+        product: Floats = np.maximum(down, least) * np.maximum(up, least)
         return product
 
     def choose(
@@ -148,13 +148,13 @@ class PseudoCosts:
             if outcome == INFEASIBLE and program.refutation(lower, upper) is not None:
                 return Refuted(column, way, below)
             if outcome != OPTIMAL:
-                sides[way] = LEAST_GAIN
+                sides[way] = self._rules.least_gain
                 continue
             proof = program.bound(lower, upper)
             if proof is not None and proof.least > proof.scale * most:
                 return Refuted(column, way, below)
             after = cost if proof is None else proof.least / proof.scale
             distance = at - below if way == DOWN else below + 1 - at
-            sides[way] = max(after - cost, LEAST_GAIN)
+            sides[way] = max(after - cost, self._rules.least_gain)
             self._add(column, way, (after - cost) / max(distance, 0.01))
         return sides[DOWN] * sides[UP]

@@ -39,9 +39,9 @@ _WHAT = {
 class Limits:
     """Limits of the size of a model that is read; None means no limit.
 
-    What is written out in a text takes a byte each, so the limit of its bytes bounds it; the others bound what
-    short texts expand to. Hence the limits of variables, values and nodes, where they have their default, are
-    at least the number of bytes of the texts.
+    What is written out takes a byte each, so the limit of bytes bounds it; the others bound what short texts
+    expand to. Hence the limits of variables, values and nodes, where they have their default, are at least
+    the number of bytes of the texts.
 
     Attributes:
         depth: Nesting of brackets, lists, blocks, elements, and of operators in an expression.
@@ -192,7 +192,11 @@ class Budget:
         """Count `n` more operators and operands."""
         self.node_count += n
         limit = self.limits.nodes
-        if limit is not None and self.node_count > limit and self._expands(self.node_count, limit, DEFAULT.nodes):
+        if (
+            limit is not None
+            and self.node_count > limit
+            and self._expands(self.node_count, limit, DEFAULT.nodes)
+        ):
             raise exceeded("nodes", limit, where)
         self.count_steps(n, where)
 
@@ -200,7 +204,11 @@ class Budget:
         """Count `n` more variables."""
         self.variable_count += n
         limit = self.limits.variables
-        if limit is not None and self.variable_count > limit and self._expands(self.variable_count, limit, DEFAULT.variables):
+        if (
+            limit is not None
+            and self.variable_count > limit
+            and self._expands(self.variable_count, limit, DEFAULT.variables)
+        ):
             raise exceeded("variables", limit, where)
         self._foresee(n * _BYTES_OF_VARIABLE, where)
         self.count_steps(n, where)
@@ -209,7 +217,11 @@ class Budget:
         """Count `n` more listed values or cells of tables."""
         self.value_count += n
         limit = self.limits.values
-        if limit is not None and self.value_count > limit and self._expands(self.value_count, limit, DEFAULT.values):
+        if (
+            limit is not None
+            and self.value_count > limit
+            and self._expands(self.value_count, limit, DEFAULT.values)
+        ):
             raise exceeded("values", limit, where)
         self._foresee(n * _BYTES_OF_VALUE, where)
         self.count_steps(1 + n // _VALUES_OF_STEP, where)

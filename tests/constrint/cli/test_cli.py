@@ -275,3 +275,12 @@ def test_samples_of_huge_sets_take_no_time() -> None:
 def test_counts_of_huge_sets_keep_to_the_time_limit() -> None:
     text = "\n".join(f"x{i} in 1..1000" for i in range(12))
     assert run("solve", "--count", "--time-limit", "5", text=text).output == f"{10**36}\n"
+
+
+def test_check_explains_flatzinc_by_its_annotations() -> None:
+    flat = "var 0..9: x;\nvar 0..9: y;\nconstraint int_lin_le([1,1],[x,y],8);\nsolve :: {} maximize x;\n"
+    shown = ("check", "--explain", "--dialect", "flatzinc")
+    text = run(*shown, text=flat.format("int_search([x,y], most_odd, indomain_min, complete)")).output
+    assert "annotation: 2 variables by most_odd, indomain_min (as dom_deg, min)" in text
+    assert "luby" in run(*shown, text=flat.format("restart_luby(50)")).output
+    assert "annotation" not in run(*shown, text=flat.format("")).output

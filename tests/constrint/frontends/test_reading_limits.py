@@ -14,7 +14,7 @@ import pytest
 from constrint import LimitError, LimitExceeded, Limits, Model, ModelError, ParseError
 from constrint.frontends.flatzinc import read_flatzinc
 from constrint.solutions.solutionset import SolutionSet
-from constrint.support import limits
+from constrint.support.limits import Budget
 from constrint.tuning.spaces import from_json, from_tune_params
 
 XS = '<array id="x" size="[4]"> 0..3 </array>'
@@ -186,19 +186,19 @@ def test_archives_are_data(tmp_path: Path) -> None:
             SolutionSet.load(write({"header.npy": content}))
 
 
-@pytest.mark.parametrize("dialect", ["flatzinc", "constrint"])
-def test_default_limits_are_for_what_a_text_expands_to(monkeypatch: pytest.MonkeyPatch, dialect: str) -> None:
-    few = Limits(nodes=50, variables=50, values=50)
-    monkeypatch.setattr(limits, "DEFAULT", few)  # the same rule at a size that is read at once
-    if dialect == "flatzinc":
-        lines = "".join(f"var 0..9: x{i};\nconstraint int_le(x{i},{i % 5 + 1});\n" for i in range(100))
-        text, expanding = lines + "solve satisfy;\n", None
-    else:
-        text = "".join(f"x{i} in 0..9\nx{i} <= 5\n" for i in range(100))
-        expanding = "x[0..399] in 0..9\nforall(x[i] + x[i] + x[i] <= 5 for i in 0..399)\n"
-    assert len(Model.from_text(text, dialect=dialect).variables) == 100  # type: ignore[arg-type]
-    with pytest.raises(LimitExceeded):
-        Model.from_text(text, dialect=dialect, limits=Limits(nodes=51, variables=51))  # type: ignore[arg-type]
-    if expanding is not None:
-        with pytest.raises(LimitExceeded, match="variables"):
-            Model.from_text(expanding)
+@pytest.mark.parametrize("count", ["node", "variable", "values"])
+def test_default_limits_are_for_what_a_text_expands_to(count: str) -> None:
+    field = {"node": "nodes", "variable": "variables", "values": "values"}[count]
+    default = getattr(Limits(), field)
+
+    def counts(limits: Limits, written: int) -> None:
+        budget = Budget(limits)
+        budget.size(written)
+        getattr(budget, count)(default + 10)
+
+    unlimited = Limits(steps=None, bytes=None)
+    counts(unlimited, default + 10)  # a long text, of which each byte may be one of them
+    with pytest.raises(LimitExceeded, match=f"{default:,}"):
+        counts(unlimited, 1000)
+    with pytest.raises(LimitExceeded, match=f"{default + 1:,}"):
+        counts(Limits(steps=None, bytes=None, **{field: default + 1}), default + 10)  # type: ignore[arg-type]
