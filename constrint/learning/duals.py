@@ -21,7 +21,7 @@ from constrint.learning.entries import Atom
 from constrint.learning.layout import CONFLICTS, CONSULT_AT, HAS_SOLUTION, Learner
 from constrint.relaxation.lp_rows import LpRow as RelaxedRow
 from constrint.relaxation.lp_rows import Relaxation
-from constrint.relaxation.program import INFEASIBLE, OPTIMAL, DualProof, RelaxationProgram
+from constrint.relaxation.program import EVER, INFEASIBLE, OPTIMAL, DualProof, RelaxationProgram
 from constrint.settings import DEFAULT, LearningSettings
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ class Duals:
         self._interval = 1  # conflicts between two checks
         self.spent = 0
         self._trivial = self._proven = int(ls.root[self._goal])
-        proof = self._ask(*self._columns.read(ls.root))
+        proof = self._ask(*self._columns.read(ls.root), is_root=True)
         if proof is not None and proof.scale > 0:
             self._proven = -(-proof.least // proof.scale)
         ls.scalar[CONSULT_AT] = ls.scalar[CONFLICTS]
@@ -161,14 +161,16 @@ class Duals:
         ls.scalar[CONSULT_AT] = conflicts + max(self._interval, owed * (1 + conflicts) // (1 + worked))
         return None if row is None else self._added.with_row(ls, row)
 
-    def _ask(self, lower: Ints, upper: Ints) -> DualProof | None:
-        """The row that dual multipliers prove within bounds of the columns."""
+    def _ask(self, lower: Ints, upper: Ints, is_root: bool = False) -> DualProof | None:
+        """The row that dual multipliers prove within bounds of the columns; None after too many pivots."""
         program, enough = self._program, None
         if self._cost is not None:
             enough = 1 + (int(upper[self._cost]) if self._sign > 0 else -int(lower[self._cost]))
-        outcome = program.solve(lower, upper, enough)
         cost, most = program.cost_of_program, DEFAULT.relaxation.cost_of_program
         price = max(STEPS_OF_PIVOT * cost // most, STEPS_OF_MICROSECOND * program.cost_of_pivot)
+        outcome = program.solve(
+            lower, upper, enough, EVER if is_root else max(1, self._rules.most_of_look // price)
+        )
         self.spent += STEPS_OF_PROGRAM * cost // most + program.iterations * price
         if outcome == INFEASIBLE:
             return program.refutation(lower, upper)
