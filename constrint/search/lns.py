@@ -1,9 +1,9 @@
 """Large-neighbourhood search: most variables keep their values of the best solution, the others are searched.
 
 A neighbourhood that is exhausted without a better solution was too small; one that reaches its failure limit
-was too large. The share of relaxed variables follows. Among the ways to choose them, successful ones are used
-more often. At intervals, nothing is kept for a growing number of failures; that completes the search and
-proves an optimum.
+without one was too large. The share of relaxed variables follows. Among the ways to choose them, successful
+ones are used more often. At intervals, nothing is kept for a growing number of failures; that completes the
+search and proves an optimum.
 
 One way is led by the optimum of a linear relaxation, where there is one. Variables on whose values both agree
 are kept, and the others try the relaxation's values first: Danna, Rothberg and Le Pape, "Exploring relaxation
@@ -84,6 +84,7 @@ class Neighbourhoods:
         self._root: tuple[list[int], list[int]] = [], []
         self._ways = [_Way(order, share) for order in (self._at_random, self._connected, self._towards_goal)]
         self._way: _Way | None = None
+        self._has_improved = False  # whether the present neighbourhood has a better solution
         self._whole = rules.failures_of_whole
         self.tried = self.improved = 0
         self._point: Point | None = None
@@ -104,6 +105,7 @@ class Neighbourhoods:
         if self._way is not None:
             self._way.worth += 1
             self.improved += 1
+            self._has_improved = True
 
     def followed(self) -> None:
         """Note that the values to search near are those of a new solution."""
@@ -119,7 +121,7 @@ class Neighbourhoods:
 
     def cut(self, state: State) -> State:
         """Continue in another neighbourhood: the failure limit is reached."""
-        if self._way is not None:
+        if self._way is not None and not self._has_improved:
             least = min(2 / len(state.branch), self._rules.least_share)
             self._way.share = max(least, self._way.share * self._rules.smaller)
         self._next(state)
@@ -139,7 +141,7 @@ class Neighbourhoods:
         scalar, rules = state.scalar, self._rules
         count = len(state.branch)
         self.tried += 1
-        self._way = None
+        self._way, self._has_improved = None, False
         self._restore(state)
         free = count
         if scalar[HAS_PHASE] and scalar[GOAL] and self.tried % rules.whole_every:

@@ -346,3 +346,16 @@ def test_the_answer_depends_on_the_seed_alone_and_a_limit_keeps_the_best_solutio
     r = m.solve(minimize=goal, engine="interpreted", time_limit=150, on_solution=told.append)
     assert r.status in (Status.FEASIBLE, Status.OPTIMAL)
     assert r.objective == told[-1].objective >= answers[0][1]
+
+
+def test_a_neighbourhood_with_a_better_solution_does_not_shrink_when_cut(state: State) -> None:
+    around = unled(state, "_at_random")
+    (way,) = around._ways
+    way.share = 0.5
+    around.cut(state)
+    before = way.share
+    around.solved()
+    around.cut(state)
+    assert way.share == before
+    around.cut(state)
+    assert way.share < before
