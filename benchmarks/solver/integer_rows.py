@@ -4,7 +4,7 @@
         [--out benchmarks/results/integer_rows.json]
 
 Variables from 0 to 20 in 5 to 12 dense rows. Each instance is solved in this process, by all columns in
-turns; seconds are the processor's. The machine code of the default is loaded by a first solve that is not counted.
+turns; seconds are the processor's. A first solve that is not counted loads the machine code.
 """
 
 from __future__ import annotations
