@@ -1,4 +1,4 @@
-"""What decisions on fractional columns of a relaxation gain: pseudo-costs, made reliable by trials.
+"""Pseudo-costs: the gains of decisions on fractional columns of a relaxation, made reliable by trials.
 
 The gain of a column is that of the bound for each unit by which it is moved, down and up. Until a column has
 been decided some times, both sides of its decision are solved before it is chosen: Achterberg, Koch and
@@ -78,7 +78,7 @@ class PseudoCosts:
         self._tries[way, column] += 1
 
     def scores(self, columns: Ints, point: Floats) -> Floats:
-        """What deciding each column is likely to gain: the product of both sides."""
+        """The likely gain of deciding each column: the product of both sides."""
         below = point[columns] - np.floor(point[columns])
         gain, tries = self._gain[:, columns], self._tries[:, columns]
         known = self._tries.sum(axis=1)
@@ -128,7 +128,7 @@ class PseudoCosts:
     def _tried(
         self, column: int, point: Floats, cost: float, most: int, bounds: tuple[Ints, Ints], pay: Pay
     ) -> float | Refuted:
-        """What deciding a column gains by trial; or a side that is refuted."""
+        """The gain of deciding a column by trial; or a side that is refuted."""
         at = float(point[column])
         below = int(np.floor(at))
         sides = [0.0, 0.0]
