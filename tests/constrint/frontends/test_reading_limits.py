@@ -201,4 +201,4 @@ def test_default_limits_are_for_what_a_text_expands_to(count: str) -> None:
     with pytest.raises(LimitExceeded, match=f"{default:,}"):
         counts(unlimited, 1000)
     with pytest.raises(LimitExceeded, match=f"{default + 1:,}"):
-        counts(Limits(steps=None, bytes=None, **{field: default + 1}), default + 10)  # type: ignore[arg-type]
+        counts(Limits(steps=None, bytes=None, **{field: default + 1}), default + 10)

@@ -6,6 +6,7 @@ import json
 import shutil
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
@@ -23,9 +24,7 @@ IMPORTED = ("large_kinds", "large_run", "drawing", "families", "drawn")
 @pytest.fixture
 def large(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     monkeypatch.setattr(sys, "path", [str(MINIZINC / "large"), *sys.path])
-    import large_run
-
-    yield large_run
+    yield import_module("large_run")
     for name in IMPORTED:
         sys.modules.pop(name, None)
 

@@ -11,7 +11,7 @@ import pytest
 
 from constrint import Model, ParseError
 from constrint.frontends.flatzinc import read_flatzinc
-from constrint.support.garbage import uncollected
+from constrint.support.garbage import rarely_collected, uncollected
 
 JSON = Model.from_text("x in 0..9\nx >= 3").to_json()
 READERS: dict[Any, Callable[..., Any]] = {
@@ -75,3 +75,35 @@ def test_it_comes_back_when_the_last_of_several_threads_ends() -> None:
     thread.join()
     assert states == [False]
     assert gc.isenabled()
+
+
+def test_thresholds_are_raised_while_a_model_is_built_and_come_back() -> None:
+    before = gc.get_threshold()
+    with rarely_collected():
+        assert gc.get_threshold()[0] > before[0]
+        with rarely_collected():
+            pass
+        assert gc.get_threshold()[0] > before[0]
+    assert gc.get_threshold() == before
+
+
+@pytest.mark.parametrize("own", [(0, 10, 10), (10**6, 5, 5)])
+def test_thresholds_of_the_caller_that_are_rarer_stay(own: tuple[int, int, int]) -> None:
+    before = gc.get_threshold()
+    gc.set_threshold(*own)
+    try:
+        with rarely_collected():
+            assert gc.get_threshold() == own
+        assert gc.get_threshold() == own
+    finally:
+        gc.set_threshold(*before)
+
+
+def test_thresholds_that_are_set_meanwhile_stay() -> None:
+    before = gc.get_threshold()
+    try:
+        with rarely_collected():
+            gc.set_threshold(123, 4, 5)
+        assert gc.get_threshold() == (123, 4, 5)
+    finally:
+        gc.set_threshold(*before)
