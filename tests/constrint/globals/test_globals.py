@@ -113,7 +113,7 @@ def test_mistakes_in_python_are_explained() -> None:
     with pytest.raises(ci.ModelError, match="successors must be a list"):
         ci.circuit(x)  # type: ignore[arg-type]
     with pytest.raises(ci.ModelError, match="a count for each value"):
-        ci.global_cardinality([x], [1, 2])  # type: ignore[arg-type]
+        ci.global_cardinality([x], [1, 2])  # type: ignore[call-overload]
     with pytest.raises(ci.ModelError, match="3 xs, 1 ys"):
         ci.inverse([x, x, x], [x])
     wide = model.int_var("wide", 0, 10**9)

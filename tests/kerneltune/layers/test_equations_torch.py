@@ -189,7 +189,7 @@ def test_what_a_stack_refuses() -> None:
     with pytest.raises(InputError, match="must be a multiple of heads=3"):
         Recurrent(peephole(), 2, 10, heads=3)
     with pytest.raises(InputError, match="unknown option 'projection' of Recurrent"):
-        Recurrent(peephole(), 2, 16, projection=4)
+        Recurrent(peephole(), 2, 16, projection=4)  # type: ignore[call-arg]
     with pytest.raises(InputError, match="unknown option 'forward_clop': did you mean 'forward_clip'"):
         Recurrent(peephole(), 2, 16, options={"forward_clop": 1.0})
     with pytest.raises(InputError, match="num_layers is 0"):
