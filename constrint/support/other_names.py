@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 
 _OF_MODELS = {
@@ -239,18 +240,19 @@ def _advice(names: Mapping[str, str], name: str, known: list[str]) -> str:
     return f". Did you mean '{near[0]}'?" if near else ""
 
 
+def _functions_of_package() -> dict[str, Callable[..., object]]:
+    """The functions of the package by name; it is loaded, and importing it would go up the layers."""
+    package = sys.modules.get("constrint")
+    return {name: getattr(package, name) for name in dir(package) if name[0].islower()}
+
+
 def _function_of_package(plain: str) -> str | None:
     """How a function of the package is used that is asked of a model, by its name without underscores."""
-    import constrint
-    from constrint import globals as constraints
-
-    names = [name for name in dir(constrint) if name[0].islower()]
-    found = next((name for name in names if name.replace("_", "") == plain), None)
+    functions = _functions_of_package()
+    found = next((name for name in functions if name.replace("_", "") == plain), None)
     if found is None:
         return None
-    made = getattr(constraints, found, None)
-    returns = getattr(made, "__annotations__", {}).get("return")
-    if returns == "BoolExpr":
+    if getattr(functions[found], "__annotations__", {}).get("return") == "BoolExpr":
         return f"m.add({found}(…)), with the function of the package"
     return f"{found}(…), a function of the package"
 
@@ -267,13 +269,11 @@ def unknown_keyword(call: Callable[..., object], name: str, known: Sequence[str]
 
 def too_many_arguments(call: Callable[..., object], given: int, names: Sequence[str], most: int) -> str:
     """The message for a call with more arguments than it takes without their names."""
-    import constrint
-
-    name = call.__name__
     from constrint.support.long_numbers import counted
 
+    name = call.__name__
     said = f"{name}() takes {counted(most, 'argument')} without a name, not {given}"
-    if name in dir(constrint):
+    if name in _functions_of_package():
         return f"{said}. The constraint is a function of the package: m.add({name}(…) == 1)"
     others = ", ".join([f"{one}=" for one in names[most:]])
     return f"{said}: write the names of the others, which are {others}" if others else said
