@@ -14,7 +14,7 @@ import drawn_numbers
 import drawn_orders
 import drawn_plans
 import drawn_works
-from drawing import Data, text
+from drawn_data import Data, text
 
 __all__ = ["DRAWN", "LATER", "STEERED", "text"]
 

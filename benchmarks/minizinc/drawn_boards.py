@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import product
 from random import Random
 
-from drawing import Data, numbered, table
+from drawn_data import Data, numbered, table
 
 Cell = tuple[int, int]
 SIDES = ((0, 1), (1, 0), (0, -1), (-1, 0))

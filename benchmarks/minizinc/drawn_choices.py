@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from random import Random
 
-from drawing import Data, arcs, distances, links, numbered, table
+from drawn_data import Data, arcs, distances, links, numbered, table
 
 
 def multiknapsack(random: Random, size: int) -> Data:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from random import Random
 
-from drawing import Data, distances, numbered, table
+from drawn_data import Data, distances, numbered, table
 
 
 def alpha(random: Random, size: int) -> Data:

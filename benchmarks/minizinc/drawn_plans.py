@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from drawing import Data, arcs, distances, numbered, table
+from drawn_data import Data, arcs, distances, numbered, table
 
 
 def cyclicrcpsp(random: Random, size: int) -> Data:

@@ -9,30 +9,36 @@ from collections.abc import Mapping
 from functools import cache, cached_property
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
-from kerneltune.cells.derivation import Derivation
-from kerneltune.cells.equations import read_equations
+import msgspec
+
 from kerneltune.cells.syntax import Source
 from kerneltune.errors import InputError
 from kerneltune.inputs.descriptions import MARK, Cell, CellSpec
 from kerneltune.inputs.files import text_of
 from kerneltune.inputs.folders import data_folder
 
+if TYPE_CHECKING:
+    from kerneltune.cells.derivation import Derivation
+
 _NO_GATE = "no gate has R h, so this is no recurrent cell: a gate's name, or R.GATE, has it"
 MOST_BYTES = 100_000
 """The most bytes of a cell's file that are read; syntax.py limits the characters."""
 
 
-CHOICES = "saved.json"
-"""The file of what training saves of the shipped cells, below `kernels/cells`."""
+DERIVED = "derived.json"
+"""The file of what is derived of the shipped cells, below `kernels/cells`."""
 
 
 @cache
-def shipped_choices() -> dict[str, Any]:
-    """The choices of what training saves of the shipped cells, by their keys: layers load no solver."""
-    path = data_folder("kernels") / "cells" / CHOICES
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+def shipped() -> dict[str, Any]:
+    """What is derived of the shipped cells, by their keys: descriptions, and what training saves.
+
+    So layers and tilings derive nothing and load no solver.
+    """
+    path = data_folder("kernels") / "cells" / DERIVED
+    found: dict[str, Any] = json.loads(text_of(path, most=MOST_BYTES)) if path.is_file() else {}
     return found
 
 
@@ -126,11 +132,20 @@ class EquationCell(Cell):
     @cached_property
     def derivation(self) -> Derivation:
         """The equations and what follows from them; raises `InputError` if they are wrong."""
-        return Derivation(read_equations(self.name, self.text_source), shipped_choices().get(self.key))
+        from kerneltune.cells.derivation import Derivation
+        from kerneltune.cells.equations import read_equations
+
+        known = shipped().get(self.key, {})
+        return Derivation(read_equations(self.name, self.text_source), known.get("saved"))
 
     @cached_property
     def spec(self) -> CellSpec:
         """The description that other cells have in `cell.yaml`."""
+        known = shipped().get(self.key)
+        return self.described() if known is None else msgspec.convert(known["spec"], CellSpec)
+
+    def described(self) -> CellSpec:
+        """The description, derived."""
         from kerneltune.cells.cuda import STRUCT
 
         derivation = self.derivation

@@ -20,7 +20,7 @@ from random import Random
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from drawing import Data, distances, links, numbered, table
+from drawn_data import Data, distances, links, numbered, table
 
 HERE = Path(__file__).resolve().parent
 

@@ -32,7 +32,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from drawing import text
+from drawn_data import text
 from environment import environment
 from families import CONSTRINT, limited, named_objective, status_of
 from large_kinds import KINDS, SIZES, drawn

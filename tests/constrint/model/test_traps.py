@@ -74,7 +74,7 @@ MISTAKES = {
     "int": (lambda m, x, y, b: int(x), "`result[x]` is its value"),
     "float": (lambda m, x, y, b: float(x + 1), "`x + 1` has no value"),
     "round": (lambda m, x, y, b: round(x), "has no value"),
-    "element, turned": (lambda m, x, y, b: ci.element(x, [1, 2]), "a list of expressions is needed here, not x"),  # type: ignore[call-overload]
+    "element, turned": (lambda m, x, y, b: ci.element(x, [1, 2]), "element takes the list first: write element([…], x)"),  # type: ignore[call-overload]
     "table, turned": (lambda m, x, y, b: ci.table(x, [(1, 2)]), "a list of expressions is needed here"),
     "division": (lambda m, x, y, b: x / 2, "`x // 2` rounds down"),
     "implication": (lambda m, x, y, b: (x > 1) >> (y > 1), "write `a.implies(b)`"),

@@ -68,7 +68,7 @@ def check(
     named = {}
     if direction is not None:
         goal = build(drawn.objective, {**model.variables, **model.lets})
-        named = {"minimize": [(goal, direction)]}
+        named = {f"{direction}imize": goal}
         values = {tuple(one.items()): drawn.value(drawn.objective, one) for one in solutions}
         solutions = [one for one in solutions if values[tuple(one.items())] is not None]
     result = model.solve(**named, **options, hint=hint, on_solution=seen.append)  # type: ignore[call-overload]
@@ -198,7 +198,8 @@ def test_bounds_and_gaps_of_searches_that_stop_early(way: str) -> None:
         if way != "cp-sat":
             options = {**options, "on_solution": lambda found: False}
         try:
-            result: Any = model.solve(minimize=[(goal, direction)], **options)  # type: ignore[list-item]
+            named: dict[str, Any] = {f"{direction}imize": goal}
+            result: Any = model.solve(**named, **options)
         except ci.ModelError:  # CP-SAT cannot hold the model's numbers
             continue
         if result.bound is None or not known:
