@@ -19,7 +19,7 @@ from constrint.modelling.constraints import Handle, Held
 from constrint.modelling.constraints import constraints_of as constraints_of
 from constrint.modelling.hints import Hint, hints_of
 from constrint.modelling.objectives import Direction, Goal, Target, Units, whole
-from constrint.modelling.ownership import Checked, own_goals
+from constrint.modelling.ownership import Checked, is_plain, own_goals
 from constrint.modelling.scopes import COLLECTIONS, Snapshot, pop, scope
 from constrint.modelling.soft import Soft, Weight, soft, violation
 from constrint.modelling.threads import Shared, changed_by, of_copy, of_known_keywords
@@ -195,7 +195,8 @@ class Declarations(Shared, WithArrays, WithIntervals, WithSymbols, WithOtherName
             The handle of these constraints, to remove them or to switch them off and on.
         """
         if name is None and weight is None and len(conditions) == 1 and isinstance(conditions[0], BoolExpr):
-            self.owned.check(self.variables, [conditions[0]])
+            if not is_plain(conditions[0], self.variables):
+                self.owned.check(self.variables, conditions)  # type: ignore[arg-type] # one condition
             constraint = Constraint(conditions[0])
             with self.lock:
                 self.constraints.append(constraint)

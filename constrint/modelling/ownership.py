@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from constrint.errors import ModelError
-from constrint.expr import BoolVar, Const, IntExpr, IntVar
+from constrint.expr import BoolVar, Comparison, Const, IntExpr, IntVar, Sum
 from constrint.expr.walk import inner_first
 from constrint.modelling.objectives import Direction, Goal, Target, Units, as_goals
 
@@ -58,6 +58,20 @@ class Checked:
                         known.clear()
                     known[id(node)] = node
                 stack += node.children
+
+
+def is_plain(expr: IntExpr, own: Mapping[str, IntExpr]) -> bool:
+    """Whether an expression is a comparison of a sum of the model's own variables with a number."""
+    if type(expr) is not Comparison:
+        return False
+    left, right = expr.left, expr.right
+    if type(right) is not Const:
+        return False
+    for _, term in left.terms if type(left) is Sum else ((1, left),):
+        kind = type(term)
+        if (kind is not IntVar and kind is not BoolVar) or own.get(term.name) is not term:  # type: ignore[attr-defined] # it is a variable
+            return False
+    return True
 
 
 def check_variables(model: Declarations, more: Iterable[IntExpr] = ()) -> None:
