@@ -15,7 +15,7 @@ import msgspec
 
 from kerneltune.cells.syntax import Source
 from kerneltune.errors import InputError
-from kerneltune.inputs.descriptions import MARK, Cell, CellSpec
+from kerneltune.inputs.descriptions import ENDING, MARK, Cell, CellSpec
 from kerneltune.inputs.files import text_of
 from kerneltune.inputs.folders import data_folder
 
@@ -179,3 +179,10 @@ class EquationCell(Cell):
         from kerneltune.cells.reference import DerivedReference
 
         return cast("ModuleType", DerivedReference(self.derivation))  # it has a module's functions
+
+
+def named(cell: str | EquationCell) -> str:
+    """The name under which this process knows a cell: of a file, one for its present content."""
+    if isinstance(cell, EquationCell):
+        return cell.key
+    return EquationCell.of_file(Path(cell)).key if cell.endswith(ENDING) else cell

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TypeAlias
 
 import jax
 import jax.numpy as jnp
 from jax import lax
+
+from kerneltune.errors import InputError, nearest
+from kerneltune.jax.equations import update_of
 
 Arrays: TypeAlias = tuple[jax.Array, jax.Array]
 Gates: TypeAlias = jax.Array  # [B, H, D, G]
@@ -18,15 +22,22 @@ def scanned(
 ) -> Arrays:
     """The recurrence by lax.scan, on any device and in any floating-point type.
 
-    Sums are in float32 at least, and h is rounded after each step, as in the kernels.
+    Sums are in float32 at least, and h is rounded after each step, as in the kernels. The weights of single
+    units stand behind the biases.
     """
     wide = jnp.promote_types(product.dtype, jnp.float32)
-    update = CELLS[cell]
+    gates, update = recurrent.shape[1], CELLS.get(cell)
+    if update is None:
+        derived = update_of(cell)
+        if derived is None:
+            raise InputError(f"unknown cell '{cell}': {nearest(cell, list(CELLS))}")
+        units = bias[:, gates:].astype(wide) if bias.shape[1] > gates else None
+        update = partial(derived, weights=units)
 
     def step(states: jax.Array, x: jax.Array) -> Arrays:
         h = states[0]
         r = jnp.einsum("hgdk,bhk->bhdg", recurrent, h, preferred_element_type=wide).astype(wide)
-        r = r + bias.transpose(0, 2, 1).astype(wide)
+        r = r + bias[:, :gates].transpose(0, 2, 1).astype(wide)
         after = jnp.stack(update(x.astype(wide), r, states.astype(wide)))
         rounded = after.astype(product.dtype)
         return jnp.concatenate([rounded[:1].astype(wide), after[1:]]), rounded[0]

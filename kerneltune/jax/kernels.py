@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar
@@ -10,7 +10,7 @@ from typing import ClassVar
 import jax
 import jax.numpy as jnp
 
-from kerneltune.inputs.descriptions import discover
+from kerneltune.inputs.descriptions import CellSpec, discover
 from kerneltune.inputs.problem import Problem
 from kerneltune.jax.cells import scanned
 from kerneltune.jax.differentiable import DTYPES, Arrays, Places, launched, mapped
@@ -55,13 +55,39 @@ class RecurrentPasses:
 
     def backward(self, *arrays: jax.Array) -> Arrays:
         """By the backward kernel, and two products for R and its bias."""
-        _, recurrent, _, _, states, *others = arrays
-        by_input, *rest = _backward(self.cell)(recurrent, states, *others)
+        _, recurrent, bias, _, states, *others = arrays
+        by_input, *rest = _backward(self.cell)(recurrent, bias, states, *others)
         by_initial, by_recurrent = rest[-1], rest[0] if len(rest) > 1 else by_input
         wide, dtype = jnp.float32, states.dtype
         by_r = jnp.einsum("tbhdg,tbhk->hgdk", by_recurrent, states[0, :-1], preferred_element_type=wide)
         by_bias = by_recurrent.astype(wide).sum((0, 1)).transpose(0, 2, 1)
+        sums = discover().cell(self.cell).spec.weight_sums
+        if sums:
+            saved = dict(zip(_saved(self.cell), others, strict=False)).get("floats")
+            by_bias = jnp.concatenate([by_bias, _by_units(sums, by_recurrent, states[0], saved)], axis=1)
         return by_input, by_r.astype(dtype), by_bias.astype(dtype), by_initial
+
+
+def _by_units(
+    sums: Sequence[tuple[int, int, bool]],
+    by_recurrent: jax.Array,
+    hidden: jax.Array,
+    saved: jax.Array | None,
+) -> jax.Array:
+    """The gradients by weights of single units, `[H, P, D]`: sums of a gate's gradients times a state."""
+    found = []
+    for gate, state, is_after in sums:
+        kept = hidden if saved is None or not state else saved[..., state - 1]
+        times = (kept[1:] if is_after else kept[:-1]).astype(jnp.float32)
+        found.append((by_recurrent[..., gate].astype(jnp.float32) * times).sum((0, 1)))
+    return jnp.stack(found, axis=1)
+
+
+def _given(spec: CellSpec, recurrent: jax.Array, bias: jax.Array, *, biased: bool) -> dict[str, jax.Array]:
+    """R, and what stands in the bias as kernels take it."""
+    gates = len(spec.gates)
+    found = {"recurrent": recurrent, **({"bias": bias[:, :gates]} if biased else {})}
+    return {**found, "weights": bias[:, gates:]} if spec.weights else found
 
 
 def _saved(cell: str) -> tuple[str, ...]:
@@ -84,7 +110,7 @@ def _forward(cell: str, direction: str) -> Callable[..., Arrays]:
             wanted["saved_values"] = jax.ShapeDtypeStruct((steps, *rest, spec.saved_values), product.dtype)
         if "floats" in saved:
             wanted["saved_states"] = jax.ShapeDtypeStruct((steps + 1, *rest, spec.saved_states), jnp.float32)
-        given = {"input": product, "recurrent": recurrent, "bias": bias, "initial": initial}
+        given = {"input": product, "initial": initial, **_given(spec, recurrent, bias, biased=True)}
         found = launched(_problem(cell, direction, product.shape, product.dtype), given, wanted)
         return tuple(found[name] for name in wanted)
 
@@ -97,12 +123,12 @@ def _backward(cell: str) -> Callable[..., Arrays]:
     spec = discover().cell(cell).spec
     saved = _saved(cell)
 
-    def run(recurrent: jax.Array, states: jax.Array, *others: jax.Array) -> Arrays:
+    def run(recurrent: jax.Array, bias: jax.Array, states: jax.Array, *others: jax.Array) -> Arrays:
         *values, by_output, by_last = others
         names = {"values": "saved_values", "floats": "saved_states"}
         given = {names[name]: one for name, one in zip(saved, values, strict=True)}
         given |= {"states": states, "output_gradient": by_output, "last_gradient": by_last}
-        given["recurrent"] = recurrent
+        given |= _given(spec, recurrent, bias, biased=False)
         wide = jax.ShapeDtypeStruct((*by_output.shape, len(spec.gates)), states.dtype)
         wanted = {"input_gradient": wide}
         if spec.separate_gradients:
@@ -112,7 +138,7 @@ def _backward(cell: str) -> Callable[..., Arrays]:
         return tuple(found[name] for name in wanted)
 
     results = ("gradient",) * (2 if spec.separate_gradients else 1)
-    names = ("recurrent", "states", *saved, "output", "last")
+    names = ("recurrent", "bias", "states", *saved, "output", "last")
     return mapped(run, names, (*results, "initial"), PLACES)
 
 

@@ -10,6 +10,7 @@ from flax import linen
 
 from kerneltune.errors import InputError
 from kerneltune.inputs.descriptions import discover
+from kerneltune.inputs.equation_cell import EquationCell, named
 from kerneltune.jax.recurrence import recurrence
 
 
@@ -19,14 +20,14 @@ class RecurrentLayer(linen.Module):  # type: ignore[misc] # flax has no types he
     Attributes:
         features: Units of all heads together.
         heads: Heads, which recur apart from one another.
-        cell: Name of the cell.
+        cell: Name of the cell, the file of its equations, or a `kerneltune.Cell`.
         dtype: Of the computation; by default that of x.
         kernels: Whether kernels run; see `recurrence`.
     """
 
     features: int
     heads: int = 1
-    cell: str = "lstm"
+    cell: str | EquationCell = "lstm"
     dtype: Any = None
     kernels: bool | None = None
 
@@ -48,7 +49,7 @@ class RecurrentLayer(linen.Module):  # type: ignore[misc] # flax has no types he
                 f"x is [T, B, input features], not {x.shape}; "
                 f"{self.heads} heads must divide {self.features} features"
             )
-        spec = discover().cell(self.cell).spec
+        spec = discover().cell(named(self.cell)).spec
         dtype = self.dtype or x.dtype
         dim, gates = self.features // self.heads, len(spec.gates)
         uniform = linen.initializers.uniform(2 * dim**-0.5)
@@ -61,6 +62,9 @@ class RecurrentLayer(linen.Module):  # type: ignore[misc] # flax has no types he
         input_bias = self.param("input_bias", centred, (self.heads, dim, gates))
         recurrent = self.param("recurrent", centred, (self.heads, gates, dim, dim))
         bias = self.param("bias", centred, (self.heads, gates, dim))
+        units = None
+        if spec.weights:
+            units = self.param("unit_weights", centred, (self.heads, len(spec.weights), dim)).astype(dtype)
         product = jnp.einsum("tbi,ihdg->tbhdg", x.astype(dtype), weight.astype(dtype))
         product = product + input_bias.astype(dtype)
         if initial is None:
@@ -70,6 +74,7 @@ class RecurrentLayer(linen.Module):  # type: ignore[misc] # flax has no types he
         output, last = recurrence(
             self.cell,
             *(product, recurrent.astype(dtype), bias.astype(dtype), initial.astype(dtype)),
+            weights=units,
             kernels=self.kernels,
         )
         return last, output.reshape(*output.shape[:2], self.features)

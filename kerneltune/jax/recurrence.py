@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import jax
+import jax.numpy as jnp
 
 from kerneltune.errors import InputError
 from kerneltune.inputs.descriptions import CellSpec, discover
+from kerneltune.inputs.equation_cell import EquationCell, named
 from kerneltune.jax.cells import scanned
 from kerneltune.jax.differentiable import DTYPES, by_kernels
 from kerneltune.jax.kernels import RecurrentPasses
@@ -16,22 +18,24 @@ Arrays: TypeAlias = tuple[jax.Array, jax.Array]
 
 
 def recurrence(
-    cell: str,
+    cell: str | EquationCell,
     input_product: jax.Array,
     recurrent: jax.Array,
     bias: jax.Array,
     initial: jax.Array,
     *,
+    weights: jax.Array | None = None,
     kernels: bool | None = None,
 ) -> Arrays:
-    """Run a recurrent layer over all steps; gradients flow to all four arrays.
+    """Run a recurrent layer over all steps; gradients flow to all arrays.
 
     Args:
-        cell: Name of the cell, such as "lstm".
+        cell: Name of the cell, such as "lstm"; the file of its equations, or a `kerneltune.Cell`.
         input_product: W x, `[T, B, H, D, G]`: the gates of a unit side by side.
         recurrent: R, `[H, G, D, D]`; row = output unit.
         bias: `[H, G, D]`, added to R h.
         initial: The states before the first step, `[S, B, H, D]`.
+        weights: Of cells with weights of single units, such as peepholes, those: `[H, P, D]`.
         kernels: Whether kernels run; by default where JAX's default backend is a GPU and the dtype is one
             that they know.
 
@@ -39,7 +43,10 @@ def recurrence(
         h after each step, `[T, B, H, D]`, and the states after the last, `[S, B, H, D]`. Raises `InputError`
         for arrays that do not fit each other.
     """
+    cell = named(cell)
     spec = discover().cell(cell).spec
+    if weights is not None:  # operators take both as one array
+        bias = jnp.concatenate([bias, weights], axis=1)
     _check(spec, input_product, recurrent, bias, initial)
     known = str(input_product.dtype) in DTYPES
     if kernels is None:
@@ -63,7 +70,7 @@ def _check(
     _, batch, heads, dim, _ = product.shape
     for name, array, shape in (
         ("recurrent", recurrent, (heads, gates, dim, dim)),
-        ("bias", bias, (heads, gates, dim)),
+        ("bias", bias, (heads, gates + len(spec.weights), dim)),
         ("initial", initial, (states, batch, heads, dim)),
     ):
         if array.shape != shape or array.dtype != product.dtype:

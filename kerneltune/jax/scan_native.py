@@ -10,7 +10,9 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from kerneltune.inputs.equation_cell import EquationCell
 from kerneltune.inputs.scan_descriptions import discover_scans
+from kerneltune.jax.equations import scan_functions
 
 LEAST = -1e30  # what minus infinity counts as: of two shut gates the difference is known
 Arrays: TypeAlias = tuple[jax.Array, jax.Array]
@@ -116,6 +118,9 @@ def _coefficients(cell: str, inputs: list[jax.Array]) -> Arrays:
     if cell == "matrix2":
         a, b = inputs
         return a.reshape(*a.shape[:2], -1, 2, 2), b.reshape(*b.shape[:2], -1, 2)
+    if isinstance(discover_scans().cell(cell), EquationCell):
+        a, b = _functions(cell).coefficients(*inputs)
+        return a, b
     logit = -inputs[0]
     if cell == "minlstm":
         forget, admit = (jax.nn.log_sigmoid(jnp.maximum(one, LEAST)) for one in inputs[:2])
@@ -153,7 +158,10 @@ def _flat(numbers: jax.Array, shape: tuple[int, ...]) -> jax.Array:
 @cache
 def _functions(cell: str) -> Any:
     """The cell's reference with JAX's functions in it."""
-    module = discover_scans().cell(cell).reference_module()
+    found = discover_scans().cell(cell)
+    if isinstance(found, EquationCell):
+        return scan_functions(found.derivation)
+    module = found.reference_module()
     functions = {"sigmoid": jax.nn.sigmoid, "tanh": jnp.tanh, "log_sigmoid": jax.nn.log_sigmoid}
     for name, function in functions.items():
         if hasattr(module, name):

@@ -10,7 +10,9 @@ import jax.numpy as jnp
 from jax import lax
 
 from kerneltune.errors import InputError, nearest
-from kerneltune.inputs.scan_descriptions import discover_scans, is_nonlinear
+from kerneltune.inputs.descriptions import MARK
+from kerneltune.inputs.equation_cell import EquationCell, named
+from kerneltune.inputs.scan_descriptions import ScanCell, discover_scans, is_nonlinear
 from kerneltune.jax.differentiable import DTYPES, by_kernels
 from kerneltune.jax.scan_kernels import ScanPasses
 from kerneltune.running.scan_arrays import widths_of
@@ -19,7 +21,7 @@ Arrays: TypeAlias = tuple[jax.Array, jax.Array]
 
 
 def scan(
-    cell: str,
+    cell: str | EquationCell,
     *inputs: jax.Array,
     initial: jax.Array | None = None,
     lengths: jax.Array | None = None,
@@ -30,7 +32,8 @@ def scan(
     """A cell that is linear in its state over all steps; gradients flow to its inputs and to `initial`.
 
     Args:
-        cell: `linear`, `mingru` or `minlstm`; `complex` and `matrix2` are there by `linear_recurrence`.
+        cell: `linear`, `mingru` or `minlstm`; or the file of the equations of a cell that is linear in its
+            state, or a `kerneltune.Cell`. `complex` and `matrix2` are there by `linear_recurrence`.
         inputs: Those of the cell, `[B, T, D]` each, of one dtype.
         initial: h before the first step, `[B, D]`; zeros if not given.
         lengths: Steps of each row that count, `[B]`; h is 0 at the others, which leave the state as it is.
@@ -50,9 +53,9 @@ def scan(
 
 
 def diagonal(
-    cell: str,
+    cell: str | EquationCell,
     *inputs: jax.Array,
-    weights: jax.Array,
+    weights: jax.Array | None = None,
     initial: jax.Array | None = None,
     lengths: jax.Array | None = None,
     resets: jax.Array | None = None,
@@ -62,10 +65,12 @@ def diagonal(
     """A diagonal cell over all steps; gradients flow to its inputs, to its weights and to `initial`.
 
     Args:
-        cell: `diag_gru`, `diag_lstm` or `diag_slstm`.
+        cell: `diag_gru`, `diag_lstm` or `diag_slstm`; the file of the equations of a cell without R, or a
+            `kerneltune.Cell`.
         inputs: As for `scan`.
-        weights: The recurrent weights of each channel, `[W, D]`, in the order of `cell.yaml`.
-        initial: The states before the first step, `[S, B, D]`; zeros if not given.
+        weights: The weights of each channel, `[W, D]`, in the cell's order; for a cell without, none.
+        initial: The states before the first step, `[S, B, D]`; by default zeros, and ones for states that
+            must be positive.
         lengths: As for `scan`.
         resets: As for `scan`.
         reverse: As for `scan`.
@@ -77,6 +82,10 @@ def diagonal(
     passes = _passes(cell, lengths, resets, reverse, nonlinear=True)
     _check(passes, inputs)
     batch, _, channels = inputs[0].shape
+    spec = passes.about.spec
+    if initial is None and spec.positive:
+        rows = jnp.array([float(name in spec.positive) for name in spec.states])
+        initial = jnp.broadcast_to(rows[:, None, None], (len(rows), batch, channels))
     others = {
         "weights": (weights, (passes.about.constants()["weights"], channels)),
         "initial": (initial, (len(passes.about.spec.states), batch, channels)),
@@ -130,9 +139,19 @@ def _of_pairs(
     return together(h.reshape(*h.shape[:2], -1, 2)), together(last.reshape(len(last), -1, 2))
 
 
-def _passes(cell: str, lengths: Any, resets: Any, reverse: bool, *, nonlinear: bool) -> ScanPasses:
+def _passes(
+    cell: str | EquationCell, lengths: Any, resets: Any, reverse: bool, *, nonlinear: bool
+) -> ScanPasses:
+    cell = named(cell)
     cells = {name: one for name, one in discover_scans().cells.items() if is_nonlinear(one) == nonlinear}
-    if cell not in cells:
+    if MARK in cell:
+        found = discover_scans().cell(cell)
+        if not isinstance(found, ScanCell):
+            raise InputError(f"{found.spec.name} has R h: it is for kerneltune.jax.recurrence")
+        if found.nonlinear != nonlinear:
+            other = "scan" if nonlinear else "diagonal"
+            raise InputError(f"{found.spec.name} is for kerneltune.jax.{other}, not for this function")
+    elif cell not in cells:
         raise InputError(
             f"unknown {'diagonal cell' if nonlinear else 'scan'} '{cell}': {nearest(cell, cells)}"
         )

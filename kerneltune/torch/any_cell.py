@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Unpack
 
 from kerneltune.errors import InputError, nearest
-from kerneltune.inputs.equation_cell import EquationCell
-from kerneltune.torch.equations import equations_of, make_known, named
+from kerneltune.inputs.equation_cell import EquationCell, named
+from kerneltune.torch.equations import equations_of, make_known
 from kerneltune.torch.headwise import OPTIONS
 from kerneltune.torch.launching import Launcher
 from kerneltune.torch.layers import Added, TorchLayer

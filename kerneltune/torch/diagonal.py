@@ -23,10 +23,10 @@ from kerneltune.compiling.scan_arguments import INPUTS, OUTPUTS
 from kerneltune.errors import InputError, nearest
 from kerneltune.inputs.descriptions import MARK
 from kerneltune.inputs.equation_cell import EquationCell
+from kerneltune.inputs.equation_cell import named as named_cell
 from kerneltune.inputs.scan_descriptions import ScanCell, discover_scans, is_nonlinear
 from kerneltune.running.diagonal_cpu import CpuInputs, backward, forward
 from kerneltune.running.diagonal_reference import CHECKPOINT_STEPS
-from kerneltune.torch.equations import named as named_cell
 from kerneltune.torch.newton import newton
 from kerneltune.torch.placed import are_placed, over_mesh
 from kerneltune.torch.scan import check_tensors, scan_cell

@@ -4,27 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import torch
 
 from kerneltune.cells.graph import Node
 from kerneltune.cells.numbers import computed
 from kerneltune.errors import InputError
-from kerneltune.inputs.descriptions import ENDING, Cell, discover
+from kerneltune.inputs.descriptions import Cell, discover
 from kerneltune.inputs.equation_cell import KNOWN, EquationCell
 from kerneltune.inputs.scan_descriptions import ScanCell
 
+if TYPE_CHECKING:
+    from kerneltune.cells.derivation import Derivation
+    from kerneltune.cells.scan_reference import DerivedScanReference
+
 States = tuple[torch.Tensor, ...]
 Step: TypeAlias = "Callable[[torch.Tensor, torch.Tensor, torch.Tensor | None, States], States]"
-
-
-def named(cell: str | EquationCell) -> str:
-    """The name under which this process knows a cell: of a file, one for its present content."""
-    if isinstance(cell, EquationCell):
-        return cell.key
-    return EquationCell.of_file(Path(cell)).key if cell.endswith(ENDING) else cell
 
 
 def recurrent_cell(cell: str) -> Cell:
@@ -128,3 +124,15 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "sigmoid_slope": lambda y: y * (1 - y),
 }
 """The meaning of each operation."""
+
+
+def scan_functions(derivation: Derivation) -> DerivedScanReference:
+    """The functions of a cell without R, for tensors."""
+    from kerneltune.cells.scan_reference import DerivedScanReference
+
+    return DerivedScanReference(
+        derivation,
+        OPERATIONS,
+        spread=lambda value, like: value.expand_as(like),
+        constant=lambda value, like: like.new_tensor(value),
+    )

@@ -10,8 +10,8 @@ import torch
 from torch.nn import functional
 
 from kerneltune.errors import InputError, nearest
-from kerneltune.inputs.equation_cell import EquationCell
-from kerneltune.torch.equations import named, recurrent_cell
+from kerneltune.inputs.equation_cell import EquationCell, named
+from kerneltune.torch.equations import recurrent_cell
 from kerneltune.torch.fitting import Fixed
 from kerneltune.torch.launching import Launcher
 from kerneltune.torch.rnn import recurrence

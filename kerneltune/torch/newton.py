@@ -17,6 +17,7 @@ import torch
 from kerneltune.inputs.equation_cell import EquationCell
 from kerneltune.inputs.scan_descriptions import discover_scans
 from kerneltune.running.diagonal_reference import CHECKPOINT_STEPS
+from kerneltune.torch.equations import scan_functions
 
 TOLERANCE = 1e-5  # largest change of a state by the last iteration
 
@@ -97,9 +98,7 @@ def functions_of(cell: str) -> tuple[ModuleType, int]:
     """The cell's reference with torch's functions in it, and how many states it has."""
     known = discover_scans().cell(cell)
     if isinstance(known, EquationCell):
-        from kerneltune.torch.scan_equations import ScanEquations
-
-        return cast("ModuleType", ScanEquations(known.derivation)), len(known.spec.states)
+        return cast("ModuleType", scan_functions(known.derivation)), len(known.spec.states)
     module = known.reference_module()
     torch_functions = {
         "sigmoid": torch.sigmoid,

@@ -15,9 +15,8 @@ from torch.autograd.function import FunctionCtx
 
 from kerneltune.errors import InputError
 from kerneltune.inputs.descriptions import CellSpec, Kernels, discover
-from kerneltune.inputs.equation_cell import EquationCell
+from kerneltune.inputs.equation_cell import EquationCell, named
 from kerneltune.inputs.problem import Problem
-from kerneltune.torch.equations import named
 from kerneltune.torch.launching import Launcher, launcher
 from kerneltune.torch.native import (
     Extras,

@@ -21,9 +21,9 @@ from kerneltune.compiling.scan_arguments import INPUTS, OUTPUTS
 from kerneltune.errors import InputError, nearest
 from kerneltune.inputs.descriptions import MARK, Cell
 from kerneltune.inputs.equation_cell import EquationCell
+from kerneltune.inputs.equation_cell import named as named_cell
 from kerneltune.inputs.scan_descriptions import ScanCell, discover_scans, is_nonlinear
 from kerneltune.running.scan_arrays import state_width, widths_of
-from kerneltune.torch.equations import named as named_cell
 from kerneltune.torch.placed import are_placed, over_mesh
 from kerneltune.torch.scan_cpu import backward_on_cpu, forward_on_cpu
 from kerneltune.torch.scan_direct import is_direct, run

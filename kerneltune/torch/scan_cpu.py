@@ -13,10 +13,11 @@ from kerneltune.inputs.equation_cell import EquationCell
 from kerneltune.inputs.scan_descriptions import discover_scans
 from kerneltune.running.minimal_cpu import Steps, minimal_scan
 from kerneltune.running.scan_cpu import CHANNELS_AT_ONCE, JOBS, linear_scan
+from kerneltune.torch.equations import scan_functions
 from kerneltune.torch.scan_options import Options
 
 if TYPE_CHECKING:
-    from kerneltune.torch.scan_equations import ScanEquations
+    from kerneltune.cells.scan_reference import DerivedScanReference
 
 PART = 1 << 20  # numbers of an array that are computed at once
 
@@ -157,14 +158,10 @@ def _logit_of_a(cell: str, inputs: list[torch.Tensor]) -> torch.Tensor:
 
 
 @cache
-def _equations(cell: str) -> ScanEquations | None:
+def _equations(cell: str) -> DerivedScanReference | None:
     """The functions of a cell of equations; None for any other."""
     found = discover_scans().cell(cell)
-    if not isinstance(found, EquationCell):
-        return None
-    from kerneltune.torch.scan_equations import ScanEquations
-
-    return ScanEquations(found.derivation)
+    return scan_functions(found.derivation) if isinstance(found, EquationCell) else None
 
 
 def coefficients(cell: str, inputs: list[torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
@@ -178,7 +175,7 @@ def coefficients(cell: str, inputs: list[torch.Tensor]) -> tuple[torch.Tensor, t
         real, imaginary = inputs[0].unflatten(-1, (-1, 2)).unbind(-1)
         return torch.stack([real, -imaginary, imaginary, real], -1).unflatten(-1, (2, 2)), b
     if derived := _equations(cell):
-        a, b = derived.coefficients(inputs)
+        a, b = derived.coefficients(*inputs)
         return a, b
     a = _logit_of_a(cell, inputs).sigmoid_()
     return a, (1.0 - a).mul_(

@@ -16,10 +16,10 @@ import torch
 from torch.nn import functional
 
 from kerneltune.errors import InputError
-from kerneltune.inputs.equation_cell import EquationCell
+from kerneltune.inputs.equation_cell import EquationCell, named
 from kerneltune.running.scan_arrays import state_width
 from kerneltune.torch.diagonal import diagonal
-from kerneltune.torch.equations import equations_of, make_known, named
+from kerneltune.torch.equations import equations_of, make_known
 from kerneltune.torch.fitting import Fixed
 from kerneltune.torch.placed import mapped
 from kerneltune.torch.scan import scan, scan_cell
