@@ -33,7 +33,7 @@ DERIVED = "derived.json"
 
 @cache
 def shipped() -> dict[str, Any]:
-    """What is derived of the shipped cells, by their keys: descriptions, and what training saves.
+    """Descriptions of the shipped cells and what their training saves, by their keys.
 
     So layers and tilings derive nothing and load no solver.
     """

@@ -20,7 +20,7 @@ from kerneltune.inputs.folders import data_folder
 
 
 def derived(folder: Path) -> dict[str, Any]:
-    """What is derived of each cell of a folder, by its key, made anew."""
+    """The same of each cell of a folder, by its key, made anew."""
     return dict(_of(path) for path in sorted(folder.glob(f"*{ENDING}")))
 
 

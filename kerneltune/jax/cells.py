@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from kerneltune.errors import InputError, nearest
-from kerneltune.jax.equations import update_of
+from kerneltune.jax.equation_steps import update_of
 
 Arrays: TypeAlias = tuple[jax.Array, jax.Array]
 Gates: TypeAlias = jax.Array  # [B, H, D, G]

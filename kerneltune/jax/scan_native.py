@@ -12,7 +12,7 @@ from jax import lax
 
 from kerneltune.inputs.equation_cell import EquationCell
 from kerneltune.inputs.scan_descriptions import discover_scans
-from kerneltune.jax.equations import scan_functions
+from kerneltune.jax.equation_steps import scan_functions
 
 LEAST = -1e30  # what minus infinity counts as: of two shut gates the difference is known
 Arrays: TypeAlias = tuple[jax.Array, jax.Array]
