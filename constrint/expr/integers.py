@@ -93,6 +93,8 @@ class Sum(IntExpr):
 
     def __getattr__(self, name: str) -> tuple[tuple[int, IntExpr], ...]:
         """The terms, built on first access."""
+        if name == "_list":  # asked of each sum that is extended for the first time
+            raise AttributeError(name)
         shared = self._list if name == "terms" and hasattr(self, "_list") else None
         if shared is None and name in OTHER_NAMES.split():
             from constrint.support.other_names import unknown_in_expression

@@ -67,9 +67,11 @@ def is_plain(expr: IntExpr, own: Mapping[str, IntExpr]) -> bool:
     left, right = expr.left, expr.right
     if type(right) is not Const:
         return False
+    get = own.get
     for _, term in left.terms if type(left) is Sum else ((1, left),):
-        kind = type(term)
-        if (kind is not IntVar and kind is not BoolVar) or own.get(term.name) is not term:  # type: ignore[attr-defined] # it is a variable
+        if type(term) is not IntVar and type(term) is not BoolVar:
+            return False
+        if get(term.name) is not term:
             return False
     return True
 
