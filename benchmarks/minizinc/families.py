@@ -39,11 +39,10 @@ CONSTRINT = [sys.executable, "-c", "from constrint.cli.flatzinc import main; mai
 Answer = dict[str, Any]
 
 
-def flattened(name: str, data: str, solver: str, folder: Path) -> Path | str:
-    """The FlatZinc; what MiniZinc says where it makes none."""
-    given = folder / "data.dzn"
+def compiled(model: Path, data: str, solver: str, folder: Path, seconds: float) -> Path | str:
+    """The FlatZinc of a model for a solver; what MiniZinc says where it makes none in some seconds."""
+    given, to = folder / "data.dzn", folder / f"{solver}.fzn"
     given.write_text(data, encoding="utf-8")
-    model, to = HERE / "models" / f"{name}.mzn", folder / f"{solver}.fzn"
     said = ""
     # Debian's library for Gecode is older than its MiniZinc: the standard one stands in for it.
     ways = [["--solver", "gecode"], ["--solver", "gecode", "-G", "std"]]
@@ -58,7 +57,7 @@ def flattened(name: str, data: str, solver: str, folder: Path) -> Path | str:
             command,
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=seconds,
             check=False,
             env=os.environ | {"MZN_SOLVER_PATH": str(folder)},
         )
@@ -167,7 +166,7 @@ def measured(
         flat = None
         for solver in solvers:
             kind = "gecode" if solver == "gecode" else "constrint"
-            file = flattened(name, data, kind, Path(folder))
+            file = compiled(HERE / "models" / f"{name}.mzn", data, kind, Path(folder), 300)
             if isinstance(file, str):
                 row[solver] = {"status": "error", "seconds": limit, "solved": False, "error": file}
                 continue

@@ -18,7 +18,15 @@ def _sigmoid(x: Any) -> Any:
     return 0.5 * (1.0 + np.tanh(0.5 * x))  # by tanh, so that large arguments do not overflow
 
 
+OPERATORS: Operations = {
+    "not_above_zero": lambda x: x <= 0.0,
+    "tanh_slope": lambda y: 1.0 - y * y,
+    "sigmoid_slope": lambda y: y * (1.0 - y),
+}
+"""Operations that Python's operators give for the arrays of every library."""
+
 NUMPY: Operations = {
+    **OPERATORS,
     "add": np.add,
     "sub": np.subtract,
     "mul": np.multiply,
@@ -38,11 +46,8 @@ NUMPY: Operations = {
     "min": np.minimum,
     "at_least": np.greater_equal,
     "greater": np.greater,
-    "not_above_zero": lambda x: np.less_equal(x, 0.0),
     "select": np.where,
     "surrogate": lambda value, _argument, _slope: value,
-    "tanh_slope": lambda y: 1.0 - y * y,
-    "sigmoid_slope": lambda y: y * (1.0 - y),
 }
 """The meaning of each operation."""
 
@@ -64,3 +69,26 @@ def computed(
                 node.value if node.op == "constant" else operations[node.op](*(found[a] for a in node.args))
             )
     return found
+
+
+def leaf_value(
+    node: Node, x: Any, product: Any, states: Any, weights: Any, constant: Callable[[float], Any]
+) -> Any:
+    """The value of a leaf in a step of a layer, as an array of any library.
+
+    Args:
+        node: The leaf; not a seed.
+        x: W x, `[B, H, D, G]`.
+        product: R h + b, `[B, H, D, G]`.
+        states: The states before the step, each `[B, H, D]`.
+        weights: The weights of the units, `[H, P, D]`; None for a cell without.
+        constant: Makes a number an array of the library.
+    """
+    number = int(node.value)
+    if node.op == "total":
+        return x[..., number] + product[..., number]
+    if node.op == "weight":
+        return weights[:, number]
+    if node.op == "constant":
+        return constant(node.value)
+    return states[number] if node.op == "before" else (x if node.op == "input" else product)[..., number]

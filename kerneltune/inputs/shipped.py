@@ -1,6 +1,6 @@
 """Writes `kernels/cells/derived.json`: descriptions of the shipped cells, and what their training saves.
 
-python -m kerneltune.inputs.shipped
+It is run as `python -m kerneltune.inputs.shipped`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from kerneltune.inputs.folders import data_folder
 
 
 def derived(folder: Path) -> dict[str, Any]:
-    """The same of each cell of a folder, by its key, made anew."""
+    """What the file says of each cell of a folder, by its key, computed anew."""
     return dict(_of(path) for path in sorted(folder.glob(f"*{ENDING}")))
 
 

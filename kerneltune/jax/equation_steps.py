@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import jax
@@ -11,8 +11,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from kerneltune.cells.derivation import Derivation
-from kerneltune.cells.graph import Node
-from kerneltune.cells.numbers import computed
+from kerneltune.cells.numbers import OPERATORS, Operations, computed, leaf_value
 from kerneltune.cells.scan_reference import DerivedScanReference
 from kerneltune.inputs.descriptions import discover
 from kerneltune.inputs.equation_cell import EquationCell
@@ -33,29 +32,20 @@ def update_of(cell: str) -> Callable[..., tuple[jax.Array, ...]] | None:
     leaves = [node for node in nodes if not node.args and node.op != "seed"]
 
     def update(x: Any, product: Any, states: jax.Array, weights: Any = None) -> tuple[jax.Array, ...]:
-        known = {node: _leaf(node, x, product, states, weights) for node in leaves}
+        constant = partial(jnp.asarray, dtype=states.dtype)
+        known = {node: leaf_value(node, x, product, states, weights, constant) for node in leaves}
         values = computed(after, known, OPERATIONS)
         return tuple(jnp.broadcast_to(values[node], states.shape[1:]) for node in after)
 
     return update
 
 
-def _leaf(node: Node, x: Any, product: Any, states: jax.Array, weights: Any) -> Any:
-    number = int(node.value)
-    if node.op == "total":
-        return x[..., number] + product[..., number]
-    if node.op == "weight":
-        return weights[:, number]
-    if node.op == "constant":
-        return jnp.asarray(node.value, states.dtype)
-    return states[number] if node.op == "before" else (x if node.op == "input" else product)[..., number]
-
-
 def _surrogate(value: Any, argument: Any, slope: Any) -> Any:
     return lax.stop_gradient(value) + slope * (argument - lax.stop_gradient(argument))
 
 
-OPERATIONS: dict[str, Callable[..., Any]] = {
+OPERATIONS: Operations = {
+    **OPERATORS,
     "add": jnp.add,
     "sub": jnp.subtract,
     "mul": jnp.multiply,
@@ -78,9 +68,6 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "greater": jnp.greater,
     "select": jnp.where,
     "surrogate": _surrogate,
-    "not_above_zero": lambda x: x <= 0,
-    "tanh_slope": lambda y: 1 - y * y,
-    "sigmoid_slope": lambda y: y * (1 - y),
 }
 """The meaning of each operation."""
 

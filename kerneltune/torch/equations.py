@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import torch
 
-from kerneltune.cells.graph import Node
-from kerneltune.cells.numbers import computed
+from kerneltune.cells.numbers import OPERATORS, Operations, computed, leaf_value
 from kerneltune.errors import InputError
 from kerneltune.inputs.descriptions import Cell, discover
 from kerneltune.inputs.equation_cell import KNOWN, EquationCell
@@ -63,25 +62,11 @@ def step_of(cell: str) -> Step | None:
     leaves = [node for node in equations.graph.nodes if not node.args and node.op != "seed"]
 
     def step(x: torch.Tensor, product: torch.Tensor, weights: torch.Tensor | None, states: States) -> States:
-        known = {node: _leaf(node, x, product, weights, states) for node in leaves}
+        known = {node: leaf_value(node, x, product, states, weights, x.new_tensor) for node in leaves}
         values = computed(equations.after, known, OPERATIONS)
         return tuple(values[node].expand_as(states[0]) for node in equations.after)
 
     return step
-
-
-def _leaf(
-    node: Node, x: torch.Tensor, product: torch.Tensor, weights: torch.Tensor | None, states: States
-) -> torch.Tensor:
-    number = int(node.value)
-    if node.op == "total":
-        return x[..., number] + product[..., number]
-    if node.op == "weight":
-        assert weights is not None
-        return weights[:, number]
-    if node.op == "constant":
-        return x.new_tensor(node.value)
-    return states[number] if node.op == "before" else (x if node.op == "input" else product)[..., number]
 
 
 def _larger(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
@@ -97,7 +82,8 @@ def _surrogate(value: torch.Tensor, argument: torch.Tensor, slope: torch.Tensor)
     return value.detach() + slope * (argument - argument.detach())
 
 
-OPERATIONS: dict[str, Callable[..., Any]] = {
+OPERATIONS: Operations = {
+    **OPERATORS,
     "add": torch.add,
     "sub": torch.sub,
     "mul": torch.mul,
@@ -119,9 +105,6 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "greater": torch.gt,
     "select": torch.where,
     "surrogate": _surrogate,
-    "not_above_zero": lambda x: x <= 0,
-    "tanh_slope": lambda y: 1 - y * y,
-    "sigmoid_slope": lambda y: y * (1 - y),
 }
 """The meaning of each operation."""
 

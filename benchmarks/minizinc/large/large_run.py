@@ -34,7 +34,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from drawn_data import text
 from environment import environment
-from families import CONSTRINT, limited, named_objective, status_of
+from families import CONSTRINT, compiled, limited, named_objective, status_of
 from large_kinds import KINDS, SIZES, drawn
 
 PATIENCE = 10  # wall clock of a process, as a multiple of its processor time
@@ -45,27 +45,7 @@ Answer = dict[str, Any]
 
 def flattened(name: str, size: int, solver: str, folder: Path) -> Path | str:
     """The FlatZinc of an instance for a solver; what MiniZinc says where it makes none."""
-    from constrint.cli.flatzinc import description
-
-    data, to = folder / "data.dzn", folder / f"{solver}.fzn"
-    data.write_text(text(drawn(name, size)), encoding="utf-8")
-    (folder / "constrint.msc").write_text(json.dumps(description()), encoding="utf-8")
-    ways = [["--solver", "gecode"], ["--solver", "gecode", "-G", "std"]]
-    said = ""
-    for options in ways if solver == "gecode" else [["--solver", "constrint"]]:
-        command = ["minizinc", "-c", *options, str(KINDS[name].model), str(data), "--fzn", str(to)]
-        done = subprocess.run(
-            [*command, "--no-output-ozn"],
-            capture_output=True,
-            text=True,
-            timeout=600,
-            check=False,
-            env=os.environ | {"MZN_SOLVER_PATH": str(folder)},
-        )
-        if done.returncode == 0:
-            return to
-        said = done.stderr.strip().replace("\n", " | ")[-300:]
-    return said
+    return compiled(KINDS[name].model, text(drawn(name, size)), solver, folder, 600)
 
 
 def by_cp_sat(file: Path, limit: float) -> None:
