@@ -65,7 +65,9 @@ class RowFile:
         with self._named("opened"):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = sqlite3.connect(self.path, timeout=patience.attempt)
-            version = self._patiently(self._prepared, patience.adding)
+            # Not every lock is waited for by sqlite: of several that change a new file's journal, it refuses
+            # all but one at once.
+            version = self._patiently(self._prepared, max(patience.adding, patience.attempt))
         if version not in (0, VERSION):
             raise InputError(f"the store {self.path} has version {version}, not {VERSION}: name another file")
 

@@ -212,6 +212,30 @@ def test_several_processes_write_one_store(tmp_path: Path) -> None:
     assert len(Store(path).tilings()) == 24
 
 
+def test_processes_that_create_one_store_at_the_same_moment(tmp_path: Path) -> None:
+    code = (
+        "import sys\nfrom pathlib import Path\nfrom kerneltune.tuning.store import Store\n"
+        "print(flush=True)\ninput()\n"
+        "for number in range(10): Store(Path(sys.argv[1]) / str(number)).close()\n"
+    )
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", code, tmp_path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        for _ in range(4)
+    ]
+    for process in running:
+        assert process.stdout is not None
+        assert process.stdout.readline()
+    for process in running:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    for process in running:
+        process.communicate()
+    assert [process.returncode for process in running] == [0] * 4
+
+
 def test_a_store_in_use_is_answered_by_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "trials.sqlite"
     write_old(path, [])  # its readers wait for who writes
