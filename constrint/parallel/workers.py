@@ -69,6 +69,8 @@ def result_of(future: Future[Answer], seconds: float | None = None) -> Answer:
 
 
 def _lost(problem: Exception) -> LimitError:
+    if not isinstance(problem, BrokenExecutor | CancelledError):
+        return LimitError(f"a worker failed before its answer ({_named(problem)})")
     told = problem if isinstance(problem, BrokenExecutor) else _named(problem)
     return LimitError(
         f"a worker ended before its answer ({told}): it may have been out of memory; "
@@ -143,7 +145,7 @@ class Workers:
             except Exception as problem:  # it lost another share, was shut down, or lost its scheduler
                 if not (self._has_taken or isinstance(problem, BrokenExecutor)):
                     raise LimitError(f"the executor takes no work ({_named(problem)})") from problem
-                if not self._note_loss(executor, problem):
+                if not self._note_loss(executor, problem, takes_no_more=True):
                     raise _lost(problem) from problem
                 continue
             self._has_taken = True
@@ -151,9 +153,11 @@ class Workers:
             return future
 
     def answer(self, future: Future[str], seconds: float | None) -> str:
-        """The answer of a worker, of another one if the first is lost.
+        """The answer of a worker, of another one if the first fails.
 
-        Raises as `result_of`, and `LimitError` for any other failure.
+        Raises:
+            TimeoutError: No answer after `seconds`.
+            LimitError: Too many workers failed.
         """
         ends = None if seconds is None else perf_counter() + seconds
         while True:
@@ -162,15 +166,15 @@ class Workers:
                 if self._is_replaced(handed.executor) and not future.done():
                     raise BrokenExecutor("it takes no more work")
                 answer = _result(future, handed.executor, ends)
-            except (BrokenExecutor, CancelledError) as problem:
-                del self._running[future]
-                if not self._note_loss(handed.executor, problem):
-                    raise _lost(problem) from problem
-                future = self.submit(handed.common, handed.share)
             except (ConstrintError, TimeoutError):
                 raise
             except Exception as problem:
-                raise LimitError(f"a worker failed before its answer ({_named(problem)})") from problem
+                # Any other error may be the executor's own: Dask's future of a worker that was killed between
+                # its answer and its reading raises ValueError.
+                del self._running[future]
+                if not self._note_loss(handed.executor, problem, isinstance(problem, BrokenExecutor)):
+                    raise _lost(problem) from problem
+                future = self.submit(handed.common, handed.share)
             else:
                 del self._running[future]
                 return answer
@@ -179,15 +183,15 @@ class Workers:
         """Whether own processes took the place of an executor."""
         return executor is self._executor and self._own is not None
 
-    def _note_loss(self, executor: Executor, problem: Exception) -> bool:
-        """Note that an executor lost a worker; whether the share is to be handed out again.
+    def _note_loss(self, executor: Executor, problem: Exception, takes_no_more: bool) -> bool:
+        """Note that an executor lost a share; whether the share is to be handed out again.
 
-        Unless a share was only cancelled, own processes take the place of the executor.
+        If the executor takes no more shares, own processes take its place.
         """
         if self._is_replaced(executor):
             return True  # counted when its first share was lost
         self._losses += 1
-        if self._own is None and not isinstance(problem, CancelledError):
+        if self._own is None and takes_no_more:
             self._own = self._processes()
             sys.stderr.write(
                 f"constrint: the executor takes no more work ({_named(problem)}); "

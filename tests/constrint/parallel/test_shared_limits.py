@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from concurrent.futures import BrokenExecutor, Executor, Future
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from pathlib import Path
 from typing import Any
 
@@ -199,20 +199,19 @@ class Refusing(Here):
         return super().submit(fn, *args, **kwargs) if self.answers else Future()
 
 
-class Cancelling(Here):
-    """An executor that cancels every third share, as Dask does where the data of a task are lost."""
+class Losing(Here):
+    """An executor that loses every third share: Dask cancels one whose data are lost, or fails in reading it."""
 
-    def __init__(self) -> None:
+    def __init__(self, problem: Exception) -> None:
         super().__init__()
-        self.handed = 0
+        self.problem, self.handed = problem, 0
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
         self.handed += 1
         if self.handed % 3:
             return super().submit(fn, *args, **kwargs)
         future: Future[Any] = Future()
-        future.cancel()
-        future.set_running_or_notify_cancel()
+        future.set_exception(self.problem)
         return future
 
 
@@ -240,18 +239,25 @@ def test_what_a_shut_down_executor_still_has_is_handed_out_again(monkeypatch: py
     assert sorted(told) == ["a", "b", "c"]
 
 
-def test_optimisation_loses_nothing_with_shares_that_are_cancelled(
-    shares: list[object], children: list[object]
+@pytest.mark.parametrize(
+    ("problem", "told"),
+    [
+        (CancelledError(), r"a worker ended before its answer \(CancelledError\)"),
+        (ValueError("too many"), r"a worker failed before its answer \(ValueError: too many\)"),
+    ],
+)
+def test_optimisation_loses_nothing_with_shares_that_are_lost(
+    problem: Exception, told: str, shares: list[object], children: list[object]
 ) -> None:
     wanted = optimised(executor=Here())
-    cancelling = Cancelling()
+    losing = Losing(problem)
     with using(of_new_models().with_fields(search={"most_losses": 1000})):
-        assert optimised(executor=cancelling) == wanted
-    assert cancelling.handed > 6
+        assert optimised(executor=losing) == wanted
+    assert losing.handed > 6
     assert not children
     few = using(of_new_models().with_fields(search={"most_losses": 1}))
-    with few, pytest.raises(ci.LimitError, match=r"a worker ended before its answer \(CancelledError\)"):
-        optimised(executor=Cancelling())
+    with few, pytest.raises(ci.LimitError, match=told):
+        optimised(executor=Losing(problem))
 
 
 def test_an_executor_that_never_takes_work_is_an_error(shares: list[object]) -> None:
