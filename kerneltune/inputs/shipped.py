@@ -20,7 +20,7 @@ from kerneltune.inputs.folders import data_folder
 
 
 def derived(folder: Path) -> dict[str, Any]:
-    """What the file says of each cell of a folder, by its key, computed anew."""
+    """The contents of the file for a folder of cells, by the key of each cell, computed anew."""
     return dict(_of(path) for path in sorted(folder.glob(f"*{ENDING}")))
 
 
