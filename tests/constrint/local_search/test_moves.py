@@ -32,7 +32,6 @@ from constrint.preparing.search_protocol import Outcome, SearchTask
 from constrint.search.admission import MemberMaker
 from constrint.search.feasibility_jump import FeasibilityJumpRun, feasibility_jump_run
 from constrint.settings import DEFAULT
-from constrint.support.deadline import Pace
 
 
 def drawn(seed: int) -> Model:
@@ -195,13 +194,12 @@ def test_it_finds_a_solution_alone(filled: None) -> None:
     assert found[0] == found[1] == found[2]
 
 
-def test_turns_end_at_the_same_step_for_any_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_turns_end_at_the_same_step_for_any_slices() -> None:
     ends: list[Any] = []
-    for size in (7, 1_000, 1_000_000):
-        monkeypatch.setattr(
-            Pace, "adapt", lambda pace, took, done=None, size=size: setattr(pace, "work", size)
-        )
-        run = run_of(planted(120, 5), engine="interpreted")
+    for size in (7, 400, 1_000_000):
+        model = planted(120, 5)
+        model.settings = DEFAULT.with_fields(local_search={"slice": size})
+        run = run_of(model, engine="interpreted")
         assert not isinstance(run, str)
         ends.append([])
         found = None

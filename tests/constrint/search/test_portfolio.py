@@ -26,7 +26,6 @@ from constrint.preparing.prepared import Prepared
 from constrint.search.weights import kind_of
 from constrint.settings import DEFAULT, using
 from constrint.settings.portfolio import Kind
-from constrint.support.deadline import Pace
 
 NO_MACHINES = {"least_tasks": 1 << 60}
 
@@ -105,14 +104,15 @@ def test_who_says_how_to_branch_has_his_way(hasty: None) -> None:
 
 
 @pytest.mark.timeout(900)  # the first use on a machine compiles
-def test_the_path_depends_on_neither_engine_nor_clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    given = DEFAULT.with_fields(
-        presolve=NO_MACHINES, portfolio={"least_turn": 700}, search={"nodes_before_dual": 0}
-    )
+def test_the_path_depends_on_neither_engine_nor_clock() -> None:
     walks = []
     for engine, most in (("interpreted", 20_000), ("interpreted", 7), ("compiled", 20_000)):
-        monkeypatch.setattr(Pace, "FIRST", most)
-        monkeypatch.setattr(Pace, "adapt", lambda *_: None)
+        given = DEFAULT.with_fields(
+            presolve=NO_MACHINES,
+            portfolio={"least_turn": 700},
+            search={"nodes_before_dual": 0, "slice": (most, most), "compiled_slice": (most, most)},
+            learning={"slice": most, "compiled_slice": most},
+        )
         with using(given):
             m = job_shop(draw_jobs(1, 6, 4))
         s = (r := m.solve(engine=engine, learn="auto")).statistics  # type: ignore[call-overload]

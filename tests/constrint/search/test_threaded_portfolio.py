@@ -27,7 +27,7 @@ from constrint.preparing.search_protocol import Outcome, SearchStep, SearchTask
 from constrint.search import rounds
 from constrint.search.rounds import RoundGoal, Turn
 from constrint.settings import DEFAULT, using
-from constrint.support.deadline import Pace, Stopped
+from constrint.support.deadline import Stopped
 
 pytestmark = pytest.mark.timeout(900)  # the first use on a machine compiles
 
@@ -95,10 +95,13 @@ def test_the_answer_depends_on_neither_speed_nor_engine(hasty: None, monkeypatch
                 time.sleep(0.005)
 
         monkeypatch.setattr(Turn, "start", later)
-        monkeypatch.setattr(Pace, "FIRST", most)
-        monkeypatch.setattr(Pace, "adapt", lambda *_: None)
         m = job_shop(draw_jobs(1, 6, 4))
-        m.settings = hasty_settings(300, presolve={"least_tasks": 1 << 60})
+        m.settings = hasty_settings(
+            300,
+            presolve={"least_tasks": 1 << 60},
+            search={"slice": (most, most), "compiled_slice": (most, most)},
+            learning={"slice": most, "compiled_slice": most},
+        )
         s = (r := m.solve(engine=engine, workers=3)).statistics  # type: ignore[call-overload]
         assert s.method == "portfolio"
         walks.append((dict(r.values), s.nodes, s.failures, s.propagations, s.learned))
