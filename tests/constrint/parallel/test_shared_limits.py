@@ -200,7 +200,7 @@ class Refusing(Here):
 
 
 class Losing(Here):
-    """An executor that loses every third share: Dask cancels one whose data are lost, or fails in reading it."""
+    """Loses every third share: Dask cancels one whose data are lost, or fails in reading it."""
 
     def __init__(self, problem: Exception) -> None:
         super().__init__()
