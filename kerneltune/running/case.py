@@ -31,7 +31,7 @@ class Output:
     """
 
     shape: Shape
-    dtype: np.dtype[Any]
+    dtype: np.dtype[np.generic]
     initial: NDArray[np.generic] | None = None
 
     @property
@@ -80,7 +80,7 @@ class LayerCase:
         verdict = judged(states, TOLERANCE[dtype], dtype=dtype)
         if self.problem.direction == "training":
             verdict = judged(self._saved_pairs(results), verdict.tolerance, verdict, dtype=dtype)
-            jumping = self._saved_pairs(results, jumping=True)
+            jumping = self._value_pairs(results, self._jumping) if self._jumping else iter(())
             return judged(jumping, verdict.tolerance, verdict, dtype=dtype, by_share=True)
         return verdict
 
@@ -96,24 +96,33 @@ class LayerCase:
             found = self.cell.reference_module().summed(_wide(by_recurrent, self.problem.dtype), states)
             yield iter([(found, self.expected["by_weights"])])
 
-    def _saved_pairs(self, results: Arrays, *, jumping: bool = False) -> Iterator[Pair]:
-        """Pairs of what training saves: of the values that jump, or of everything else."""
-        jumps = getattr(self.cell.reference_module(), "jumping", ())
-        mine: Any = [value for value in range(self.cell.spec.saved_values) if (value in jumps) == jumping]
-        if not jumps:
-            mine = [] if jumping else slice(None)
+    @property
+    def _jumping(self) -> list[int]:
+        """The numbers of the saved values that jump: rounding decides on which side."""
+        return list(getattr(self.cell.reference_module(), "jumping", ()))
+
+    def _saved_pairs(self, results: Arrays) -> Iterator[Pair]:
+        """Pairs of what training saves, without the values that jump."""
+        steady = sorted(set(range(self.cell.spec.saved_values)) - set(self._jumping))
+        if not self._jumping:
+            yield from self._value_pairs(results, slice(None))
+        elif steady:
+            yield from self._value_pairs(results, steady)
+        if "saved_states" in self.expected:
+            got, wanted = results["saved_states"], self.expected["saved_states"]
+            yield ((got[part], wanted[part]) for part in _blocks(wanted, self.at_a_time))
+
+    def _value_pairs(self, results: Arrays, chosen: list[int] | slice) -> Iterator[Pair]:
+        """Pairs of the chosen ones of the saved values."""
+        if "saved_values" not in self.expected:
+            return
         # If equal gates may be stored as different numbers, the gates that they stand for are compared.
         unfolded = getattr(self.cell.reference_module(), "unfolded", lambda kept: kept)
-        dtype = self.problem.dtype
-        if mine and "saved_values" in self.expected:
-            got, wanted = results["saved_values"], self.expected["saved_values"]
-            yield (
-                (unfolded(_wide(got[part], dtype))[..., mine], unfolded(wanted[part])[..., mine])
-                for part in _blocks(wanted, self.at_a_time)
-            )
-        if not jumping and "saved_states" in self.expected:
-            got_states, wanted_states = results["saved_states"], self.expected["saved_states"]
-            yield ((got_states[part], wanted_states[part]) for part in _blocks(wanted_states, self.at_a_time))
+        got, wanted, dtype = results["saved_values"], self.expected["saved_values"], self.problem.dtype
+        yield (
+            (unfolded(_wide(got[part], dtype))[..., chosen], unfolded(wanted[part])[..., chosen])
+            for part in _blocks(wanted, self.at_a_time)
+        )
 
 
 def random_case(problem: Problem, cell: Cell, seed: int, at_a_time: int = AT_A_TIME) -> LayerCase:
