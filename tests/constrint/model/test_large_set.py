@@ -18,7 +18,7 @@ from constrint.model import Model
 from constrint.modelling.result import Status
 
 MINIZINC = Path(__file__).parents[3] / "benchmarks" / "minizinc"
-IMPORTED = ("large_kinds", "large_run", "drawing", "families", "drawn")
+IMPORTED = ("large_kinds", "large_run", "drawn_data", "families", "drawn")
 
 
 @pytest.fixture
