@@ -1,8 +1,7 @@
-"""Common parts of the cells' float64 references: types, products with R, the Elman forward pass."""
+"""Common parts of the cells' float64 references: types, products with R."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, TypeAlias
 
@@ -90,38 +89,6 @@ class Backward(Protocol):
 def sigmoid(x: Array) -> Array:
     """The logistic function, computed by tanh so that large arguments do not overflow."""
     return 0.5 * (1.0 + np.tanh(0.5 * x))
-
-
-def elman_forward(
-    wx: Array,
-    r: Array,
-    bias: Array,
-    initial: Array,
-    forward_clip: float,
-    activation: Callable[[Array], Array],
-) -> Array:
-    """The states of an Elman network, h' = activation(W x + R h + b).
-
-    Args:
-        wx: Input products W x, `[T, B, H, D, 1]`.
-        r: Recurrent matrices, `[H, 1, D, D]`; row = output unit.
-        bias: `[H, 1, D]`.
-        initial: h before the first step, `[1, B, H, D]`.
-        forward_clip: Bound of h after each step; 0 for none.
-        activation: The function of the sum.
-
-    Returns:
-        All states, `[1, T + 1, B, H, D]`; index 0 of time holds `initial`.
-    """
-    states = np.empty((1, wx.shape[0] + 1, *wx.shape[1:4]))
-    states[:, 0] = initial
-    weights = r[:, 0].transpose(0, 2, 1)  # [H, D, D]
-    hidden = np.ascontiguousarray(initial[0].transpose(1, 0, 2))  # [H, B, D]: one matrix product a head
-    for step in range(wx.shape[0]):
-        total = hidden @ weights + wx[step, ..., 0].transpose(1, 0, 2) + bias
-        hidden = bounded(activation(total), forward_clip)
-        states[0, step + 1] = hidden.transpose(1, 0, 2)
-    return states
 
 
 def bounded(hidden: Array, forward_clip: float) -> Array:

@@ -151,11 +151,6 @@ class Search(ABC):
         """Take note of an outcome; most strategies need no more than `costs`."""
         return
 
-    @property
-    def best_cost(self) -> float:
-        """The least cost so far; infinite without one."""
-        return math.inf if self.best is None else self.costs[self.best]
-
     def drawn(self) -> int | None:
         """A point that was not asked for, uniformly; None if there is none."""
         size = self.points.size
