@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar
 
 import msgspec
 
-SHOWN = 80  # most characters of a line that is shown
+SHOWN_CHARACTERS = 80  # most characters of a line that is shown
 Value = int | float | str | bool
 
 
@@ -321,5 +321,5 @@ def _plain(value: object) -> object:
 
 
 def _shown(line: bytes) -> str:
-    text = line[: 4 * SHOWN].decode("utf-8", "replace").strip()
-    return repr(text if len(text) <= SHOWN else text[:SHOWN] + "…")
+    text = line[: 4 * SHOWN_CHARACTERS].decode("utf-8", "replace").strip()
+    return repr(text if len(text) <= SHOWN_CHARACTERS else text[:SHOWN_CHARACTERS] + "…")

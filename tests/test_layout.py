@@ -125,13 +125,13 @@ WORDS = {
 }  # fmt: skip
 """Words of thresholds."""
 NO_THRESHOLDS = {
-    "learning/analyse.py": {"DEEPEST"},  # the size of an array, in machine code
+    "learning/analyse.py": {"MOST_VISITED"},  # the size of an array, in machine code
     "learning/learner_arrays.py": {"WIDEST_EXPLANATION"},  # likewise
     "learning/clauses.py": {"WORK_OF_WATCH"},  # measured, in machine code
     "learning/decide.py": {"LEAST", "GREATEST"},  # kinds
     "learning/heap.py": {"MOST_ACTIVE", "FIRST_INCREMENT"},  # what fits into 64 bits
     "learning/restarts.py": {"MOST_WITHIN"},  # what fits into 64 bits
-    "learning/added_rows.py": {"LARGEST"},  # likewise
+    "learning/added_rows.py": {"LARGEST_TOTAL"},  # likewise
     "learning/session.py": {"NARROW", "WIDE"},  # kinds
     "preparing/branching.py": {"MOST_INHERITED"},  # memory of a function that knows of no model
     "preparing/prepared.py": {"WIDEST_BITS"},  # the greatest numbers that there are

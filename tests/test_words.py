@@ -99,6 +99,30 @@ def test_class_names_are_said_once(package: str) -> None:
     assert set(reasons) - set(repeated) == set(), "these are said once by now"
 
 
+BARE = {
+    "DEEPEST", "FAR", "FEW", "FIRST", "GREATEST", "LARGE", "LARGEST", "LEAST", "LONG", "LONGEST", "MANY",
+    "MOST", "NEAR", "SHORT", "SHOWN", "SMALL", "SMALLEST", "TINY", "WIDE", "WIDEST",
+}  # fmt: skip
+"""Words that say how much, but not of what."""
+KINDS = {"constrint/engine/select.py", "constrint/learning/decide.py", "constrint/learning/session.py"}
+"""Modules in which such words are kinds of a choice, as in `LEAST` value, and no quantities."""
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_constants_say_of_what_they_are_the_most(package: str) -> None:
+    found = [
+        f"{name}:{part.lineno} {part.id}"
+        for path in _sources(package)
+        if (name := path.relative_to(ROOT).as_posix()) not in KINDS
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        for part in ast.walk(target)
+        if isinstance(part, ast.Name) and part.id in BARE
+    ]
+    assert found == []
+
+
 def _docstrings(path: Path) -> Iterator[tuple[int, str]]:
     """Strings that stand by themselves, docstrings of constants and fields included, with their lines."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

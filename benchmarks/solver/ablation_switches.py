@@ -172,7 +172,7 @@ def _declared_order(order: Any) -> tuple[float, list[int]]:
 
 SWITCHES: dict[str, Switch] = {
     # Ways of solving
-    "way: tables of rows": Switch({"constrint.search.choose:FIRST": _without("FIRST", "tables")}),
+    "way: tables of rows": Switch({"constrint.search.choose:TRIED_FIRST": _without("TRIED_FIRST", "tables")}),
     "way: brief search before presolve": Switch({"constrint.presolve.root:untouched": _nothing}),
     "way: portfolio with learning": Switch({"constrint.search.choose:MAIN": _without("MAIN", "portfolio")}),
     "way: compiled engine": Switch(INTERPRETED),

@@ -21,7 +21,7 @@ from ortools.sat.python import cp_model
 from constrint.backends.cp_sat_rules import MOST_ROWS, RULES
 from constrint.backends.cp_sat_watch import Watch, line_of
 from constrint.errors import ModelError, UnboundedError
-from constrint.frontends.cp_sat.rules import LARGEST
+from constrint.frontends.cp_sat.rules import LARGEST_NUMBER
 from constrint.modelling.declarations import Declarations
 from constrint.modelling.objectives import Goal
 from constrint.modelling.result import Result, Statistics, Status
@@ -251,7 +251,7 @@ class CpSatTranslation:
     def _variable(self, v: int) -> IntVar:
         box = self.box
         lo, hi, step, values = box.lo[v], box.hi[v], box.step[v], box.values[v]
-        if max(-lo, hi) >= LARGEST:
+        if max(-lo, hi) >= LARGEST_NUMBER:
             name = self.prepared.name_of(v)
             if max(-lo, hi) >= self._plan_finite():
                 raise UnboundedError(name)
@@ -292,7 +292,7 @@ class CpSatTranslation:
     def sum(self, terms: Sequence[tuple[int, int]], constant: int = 0) -> LinearExpr | int:
         """A sum of terms and a constant; raises `ModelError` where it may leave CP-SAT's numbers."""
         lo, hi = self.box.lo, self.box.hi
-        if sum([abs(a) * max(abs(lo[v]), abs(hi[v])) for a, v in terms], abs(constant)) >= LARGEST:
+        if sum([abs(a) * max(abs(lo[v]), abs(hi[v])) for a, v in terms], abs(constant)) >= LARGEST_NUMBER:
             raise ModelError(
                 "CP-SAT holds sums up to 2^60, which this model exceeds: use the default backend"
             )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from constrint import propagators as c
 from constrint.backends.cp_sat_globals import RULES as GLOBALS
 from constrint.errors import ModelError
-from constrint.frontends.cp_sat.rules import LARGEST
+from constrint.frontends.cp_sat.rules import LARGEST_NUMBER
 from constrint.frontends.cp_sat.rules import RULES as SHARED
 from constrint.propagators.handlers import Handlers
 
@@ -30,7 +30,7 @@ def _power(t: CpSatTranslation, node: c.Power) -> None:
         return
 
     def power(x: int, y: int) -> int | None:
-        return int(x**y) if y >= 0 and (abs(x) <= 1 or y <= 60) and abs(x**y) < LARGEST else None
+        return int(x**y) if y >= 0 and (abs(x) <= 1 or y <= 60) and abs(x**y) < LARGEST_NUMBER else None
 
     t.listed([node.x, node.y], node.z, power)
 
@@ -51,7 +51,7 @@ def _divmod(t: CpSatTranslation, node: c.DivMod) -> None:
 def _product_of(t: CpSatTranslation, x: int, y: int) -> LinearExpr:
     box = t.box
     corners = [a * b for a in (box.lo[x], box.hi[x]) for b in (box.lo[y], box.hi[y])]
-    if max(map(abs, corners)) >= LARGEST:
+    if max(map(abs, corners)) >= LARGEST_NUMBER:
         raise ModelError(
             "CP-SAT holds products up to 2^60, which this model exceeds: use the default backend"
         )
@@ -76,7 +76,7 @@ def _divides(t: CpSatTranslation, node: c.Divides) -> None:
     literal, d, x = t.literal(node.literal), t.variables[node.d], t.variables[node.x]
     size = max(abs(box.lo[node.x]), abs(box.hi[node.x]), 1)
     most = max(abs(box.lo[node.d]), abs(box.hi[node.d]), 1)
-    if (size + 1) * most >= LARGEST:
+    if (size + 1) * most >= LARGEST_NUMBER:
         raise ModelError(
             "CP-SAT holds products up to 2^60, which this model exceeds: use the default backend"
         )

@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 import click
 
-LONGEST = 64_000_000
+MOST_BYTES = 64_000_000
 """The longest message that is read, in bytes: a text of 20 million characters and more."""
 _MARK = b"Content-Length:"
 _HEADER = re.compile(rb"Content-Length:[ \t]*(\d{1,12})[ \t]*\r?\n(?:[^\r\n]+\r?\n)*\r?\n", re.IGNORECASE)
@@ -46,8 +46,8 @@ class Messages:
     def _next(self) -> bytes | None:
         """The next message that is JSON; None at the end of the stream."""
         while (length := self._length()) is not None:
-            if length > LONGEST:
-                _say(f"a message of {length:,} bytes is left out: at most {LONGEST:,} are read")
+            if length > MOST_BYTES:
+                _say(f"a message of {length:,} bytes is left out: at most {MOST_BYTES:,} are read")
                 continue
             body = self._take(length)
             if _is_json(body):

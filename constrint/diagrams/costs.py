@@ -14,7 +14,7 @@ from constrint.expr import IntExpr, Sum
 Cost = Callable[[Array], Array]
 Part = float | Callable[[Any], float] | Mapping[Any, float]
 """The contribution of a variable to a cost: a factor, or a function or table of its values."""
-LARGEST = 1 << 40  # costs up to this are added in int64: no diagram has 2**22 variables
+LARGEST_COST = 1 << 40  # costs up to this are added in int64: no diagram has 2**22 variables
 
 
 def separate(
@@ -111,7 +111,7 @@ def _by_value(cost: Callable[[object], int]) -> Cost:
         found = [cost(value) for value in distinct.tolist()]
         if any(isinstance(one, float) for one in found):
             return np.array(found, dtype=FLOAT)[ids]
-        wide = any(abs(one) >= LARGEST for one in found)
+        wide = any(abs(one) >= LARGEST_COST for one in found)
         return np.array(found, dtype=OBJECT if wide else np.int64)[ids]
 
     return costs

@@ -25,7 +25,7 @@ from constrint.support.placing import placed
 VERSION = 1
 FORMAT = "constrint solution set"
 UNLIMITED = Limits(depth=None, digits=None, variables=None, values=None, nodes=None, bytes=None, steps=None)
-LONGEST = 80  # characters of a foreign error in a message
+MOST_CHARACTERS = 80  # characters of a foreign error in a message
 BROKEN = (KeyError, ValueError, TypeError, IndexError, AttributeError, OverflowError, RecursionError)
 
 Labels = Mapping[int, Mapping[Any, Any]]
@@ -143,7 +143,7 @@ def read(content: bytes, name: str, budget: Budget) -> tuple[list[Diagram] | Non
         if not isinstance(header, dict) or header.get("format") != FORMAT:
             raise ModelError(f"{name}: no solution set")
         if header["version"] != VERSION:
-            version = str(header["version"])[:LONGEST]
+            version = str(header["version"])[:MOST_CHARACTERS]
             raise ModelError(f"{name}: version {version} of the format; this constrint reads {VERSION}")
         listed = header["diagrams"]
         if listed is None:
@@ -160,7 +160,7 @@ def read(content: bytes, name: str, budget: Budget) -> tuple[list[Diagram] | Non
 
 
 def _bad(name: str, problem: BaseException) -> ModelError:
-    said = ascii(str(problem)[:LONGEST])[1:-1]
+    said = ascii(str(problem)[:MOST_CHARACTERS])[1:-1]
     return ModelError(f"{name}: no solution set, or a damaged one ({said})")
 
 

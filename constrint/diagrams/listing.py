@@ -13,7 +13,7 @@ import numpy as np
 from constrint.diagrams.diagram import Diagram
 from constrint.diagrams.terms import Array
 
-LONG = 64  # repetitions from which numpy's broadcast beats repeating first
+LONG_REPETITION = 64  # repetitions from which numpy's broadcast beats repeating first
 BLOCK = 1 << 14
 Submit = Callable[..., Any]
 
@@ -114,7 +114,7 @@ def _at_once(function: Callable[..., None], *arguments: object) -> None:
 
 def _spread(target: Array, column: Array, outer: int, inner: int) -> None:
     """Write each value `inner` times, and the whole `outer` times."""
-    if inner >= LONG:
+    if inner >= LONG_REPETITION:
         target.reshape(outer, len(column), inner)[...] = column[None, :, None]
         return
     pattern = np.repeat(column, inner) if inner > 1 else column

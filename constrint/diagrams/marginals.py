@@ -9,13 +9,13 @@ import numpy as np
 from constrint.diagrams.diagram import Diagram
 from constrint.diagrams.terms import OBJECT, Array
 
-LARGEST = 1 << 61
-TINY = 1e-300  # shares of existing solutions never round to 0
+LARGEST_SIZE = 1 << 61
+LEAST_SHARE = 1e-300  # shares of existing solutions never round to 0
 
 
 def value_counts(diagram: Diagram) -> list[tuple[Array, list[int]]]:
     """The values of each variable, ascending, and the number of solutions with each of them."""
-    exact = np.int64 if diagram.size < LARGEST else OBJECT
+    exact = np.int64 if diagram.size < LARGEST_SIZE else OBJECT
     reach: Array = np.ones(1, dtype=exact)
     found = []
     for layer, below in zip(diagram.layers, diagram.counts[1:], strict=True):
@@ -79,7 +79,7 @@ def _spread(
 
 def _share(before: Array, step: Array) -> Array:
     """The share that continues through each edge: 0 only if nothing arrives."""
-    return np.asarray(np.where(before > 0, np.maximum(before * step, TINY), 0.0))
+    return np.asarray(np.where(before > 0, np.maximum(before * step, LEAST_SHARE), 0.0))
 
 
 def _steps(diagram: Diagram) -> list[Array]:
@@ -89,7 +89,7 @@ def _steps(diagram: Diagram) -> list[Array]:
         through, of = below[layer.target], np.repeat(above, np.diff(layer.first))
         if of.dtype == OBJECT:  # quotients of Python's integers are accurate at any size
             through = through.astype(OBJECT)
-        steps.append(np.maximum((through / of).astype(np.float64), TINY))
+        steps.append(np.maximum((through / of).astype(np.float64), LEAST_SHARE))
     return steps
 
 

@@ -20,7 +20,7 @@ SAMPLES = 512
 BEAM = 6
 WIDE_BEAM_VARIABLES = 12  # components with more variables are ordered greedily
 STARTS = 8
-MANY = 2000  # variables times conditions, beyond which no order is searched for
+MOST_ORDERED = 2000  # variables times conditions, beyond which no order is searched for
 INFINITE = 1e18
 
 
@@ -213,7 +213,7 @@ class VariableOrder:
 
     def _search(self) -> tuple[float, list[int]]:
         count = len(self._variables)
-        if count * len(self._conditions) > MANY:
+        if count * len(self._conditions) > MOST_ORDERED:
             return self._connected()
         if count == 1:
             return 2.0 ** self._sizes[self._variables[0]], list(self._variables)

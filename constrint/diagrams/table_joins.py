@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from constrint.modelling.declarations import Declarations
 
 Variable = IntVar | BoolVar
-WIDE = 1 << 62  # weights below fit int64
+WIDE_WEIGHT = 1 << 62  # weights below fit int64
 
 
 @dataclass
@@ -171,14 +171,14 @@ def _grouped(weights: Array, groups: Array, wanted: Array) -> Array:
     """For each wanted group the sum of its weights."""
     count = int(max(groups.max(initial=-1), wanted.max(initial=-1))) + 1
     most = int(weights.max()) if len(weights) else 0
-    sums = np.zeros(count, dtype=OBJECT if most * len(weights) >= WIDE else INT64)
+    sums = np.zeros(count, dtype=OBJECT if most * len(weights) >= WIDE_WEIGHT else INT64)
     np.add.at(sums, groups, weights.astype(sums.dtype))
     return sums[wanted]
 
 
 def _multiplied(one: Array, other: Array) -> Array:
     most = (int(one.max()) * int(other.max())) if len(one) else 0
-    kind = OBJECT if most * max(len(one), 1) >= WIDE else INT64
+    kind = OBJECT if most * max(len(one), 1) >= WIDE_WEIGHT else INT64
     product: Array = one.astype(kind) * other.astype(kind)
     return product
 

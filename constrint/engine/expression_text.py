@@ -30,7 +30,7 @@ COMPARISON: dict[type[ast.cmpop], str] = {
 }  # fmt: skip
 EXTREMES = {"min": "smin", "max": "smax"}
 FIELD_BYTES = 16  # of a field of a structure: the address of its array, then its length
-LARGEST = (1 << 63) - 1
+LARGEST_INT64 = (1 << 63) - 1
 BITS = 64
 
 
@@ -208,7 +208,7 @@ class ExpressionText:
         return self._integers[node.id]
 
     def _constant(self, node: ast.expr, value: object) -> str:
-        if not isinstance(value, int) or not -LARGEST - 1 <= value <= LARGEST:
+        if not isinstance(value, int) or not -LARGEST_INT64 - 1 <= value <= LARGEST_INT64:
             raise self._refused(node)
         return str(int(value))
 

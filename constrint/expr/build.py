@@ -156,7 +156,9 @@ def flat(kind: type[And] | type[Or], *parts: BoolExpr) -> tuple[BoolExpr, ...]:
     """The parts of a conjunction or disjunction, with nested ones of the same kind flattened."""
     flat: list[BoolExpr] = []
     for part in parts:
-        merged = isinstance(part, kind) and (len(part.args) <= FEW or len(flat) + len(part.args) <= MOST_FLAT)
+        merged = isinstance(part, kind) and (
+            len(part.args) <= FEW_TERMS or len(flat) + len(part.args) <= MOST_FLAT
+        )
         flat.extend(part.args if merged else (part,))  # type: ignore[attr-defined]  # what is merged is a junction
     return tuple(flat)
 
@@ -164,7 +166,7 @@ def flat(kind: type[And] | type[Or], *parts: BoolExpr) -> tuple[BoolExpr, ...]:
 MOST_FLAT = 1000
 """The most terms or factors to which nested sums and products are merged; longer ones stay nested."""
 MOST_FACTORS = 64
-FEW = 8
+FEW_TERMS = 8
 """Sums and products of at most this many terms are always merged."""
 
 
@@ -180,14 +182,14 @@ def linear(terms: Sequence[tuple[int, IntExpr]], constant: int = 0) -> IntExpr:
             constant += coefficient * term.value
         elif type(term) is Sum:
             inner = term.terms
-            if len(inner) > FEW and len(flat) + len(inner) > MOST_FLAT:
+            if len(inner) > FEW_TERMS and len(flat) + len(inner) > MOST_FLAT:
                 flat.append((coefficient, term))
                 continue
             constant += coefficient * term.constant
             flat.extend(inner if coefficient == 1 else [(coefficient * a, part) for a, part in inner])
         else:
             flat.append((coefficient, term))
-    if len(flat) > FEW:
+    if len(flat) > FEW_TERMS:
         flat = _merged(flat)
     if not flat:
         return Const(constant)
@@ -199,7 +201,7 @@ def linear(terms: Sequence[tuple[int, IntExpr]], constant: int = 0) -> IntExpr:
 def total(left: IntExpr, right: IntExpr, sign: int = 1) -> IntExpr:
     """``left + sign * right``, as `linear` gives it: short sums, the usual case, by a shorter way."""
     if type(left) is Sum:
-        if left.count >= FEW:
+        if left.count >= FEW_TERMS:
             return linear([(1, left), (sign, right)])
         terms, constant = left.terms, left.constant
     elif type(left) is Const:
@@ -207,7 +209,7 @@ def total(left: IntExpr, right: IntExpr, sign: int = 1) -> IntExpr:
     else:
         terms, constant = ((1, left),), 0
     if type(right) is Sum:
-        if right.count >= FEW:
+        if right.count >= FEW_TERMS:
             return linear([(1, left), (sign, right)])
         terms += right.terms if sign == 1 else tuple([(-a, part) for a, part in right.terms])
         constant += sign * right.constant
@@ -215,7 +217,7 @@ def total(left: IntExpr, right: IntExpr, sign: int = 1) -> IntExpr:
         constant += sign * right.value
     else:
         terms += ((sign, right),)
-    if len(terms) > FEW or (constant == 0 and len(terms) == 1) or not terms:
+    if len(terms) > FEW_TERMS or (constant == 0 and len(terms) == 1) or not terms:
         return linear([(1, left), (sign, right)])
     return Sum(terms, constant)
 
@@ -226,7 +228,7 @@ def _extended(left: Sum, coefficient: int, right: IntExpr) -> Sum | None:
         return None
     if type(right) is Const:
         return left.extended([], left.constant + coefficient * right.value)
-    if type(right) is Sum and (right.count <= FEW or left.count + right.count <= MOST_FLAT):
+    if type(right) is Sum and (right.count <= FEW_TERMS or left.count + right.count <= MOST_FLAT):
         terms = [(coefficient * inner, part) for inner, part in right.terms]
         return left.extended(terms, left.constant + coefficient * right.constant)
     return left.extended([(coefficient, right)], left.constant)

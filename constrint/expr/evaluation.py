@@ -20,10 +20,10 @@ from constrint.errors import ModelError, Undefined
 if TYPE_CHECKING:
     from constrint.expr.base import Assignment
 
-DEEPEST = 60  # levels of a light expression
+LIGHT_LEVELS = 60  # levels of a light expression
 SHALLOW = 5  # levels that are weighed at once
-LONGEST = 4_000_000  # bits of a value
-WIDE = 1 << 60  # smaller values need no closer look
+MOST_VALUE_BITS = 4_000_000  # bits of a value
+WIDE_VALUE = 1 << 60  # smaller values need no closer look
 LIGHTEST = 128  # evaluations, one for each path to a part, of a light expression
 
 _set = object.__setattr__
@@ -32,8 +32,8 @@ _WEIGHED: set[type] = set()  # the classes of expressions that have parts
 
 def bounded(value: int) -> int:
     """A value that is not too long to go on with; raises `ModelError` for others."""
-    if not -WIDE < value < WIDE and value.bit_length() > LONGEST:
-        raise ModelError(f"a value of more than {LONGEST:,} bits is too large to compute")
+    if not -WIDE_VALUE < value < WIDE_VALUE and value.bit_length() > MOST_VALUE_BITS:
+        raise ModelError(f"a value of more than {MOST_VALUE_BITS:,} bits is too large to compute")
     return value
 
 
@@ -172,5 +172,5 @@ def weigh(root: Any) -> bool:
             steps += own
             depth = max(depth, below + 1)
         _set(node, "_weight", (min(steps, LIGHTEST + 1), depth))
-        _set(node, "_is_light", steps <= LIGHTEST and depth <= DEEPEST)
+        _set(node, "_is_light", steps <= LIGHTEST and depth <= LIGHT_LEVELS)
     return root._is_light  # type: ignore[no-any-return] # a flag

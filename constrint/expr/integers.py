@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from constrint.expr.base import Assignment, IntExpr
 from constrint.expr.domain import Domain
-from constrint.expr.evaluation import WIDE, bounded, with_parts
+from constrint.expr.evaluation import WIDE_VALUE, bounded, with_parts
 from constrint.support.arguments import OTHER_NAMES
 from constrint.support.record import record, refuse
 
@@ -145,7 +145,7 @@ class Mul(IntExpr):
         total = 1
         for arg in self.args:
             total *= arg.meaning(assignment)
-            if not -WIDE < total < WIDE:
+            if not -WIDE_VALUE < total < WIDE_VALUE:
                 bounded(total)
         return total
 

@@ -34,7 +34,7 @@ from constrint.expr import (
 from constrint.expr.arithmetic.absolute import Abs
 from constrint.expr.conditions import Scale
 from constrint.expr.global_expr import Function, Relation
-from constrint.expr.shown import LONGEST, Cut, shortened, show_domain
+from constrint.expr.shown import SHOWN_ENTRIES, Cut, shortened, show_domain
 from constrint.expr.strengths import AND, ATOM, COMPARE, IFF, IMPLIES, NOT, OR, POWER, PRODUCT, SIGN, SUM
 from constrint.expr.written_calls import write_call
 
@@ -161,7 +161,7 @@ def _member(expr: Member, relation: str = r"\in") -> Written:
 
         values = _escaped(show_members(domain, expr.scale)).replace("..", r" \ldots ")
         return f"{_fraction(expr.arg, expr.scale.denominator)} {relation} {values}", COMPARE
-    if domain.step > 1 and domain.values is None and domain.size is not None and domain.size <= LONGEST:
+    if domain.step > 1 and domain.values is None and domain.size is not None and domain.size <= SHOWN_ENTRIES:
         values = rf"\{{{', '.join(map(str, domain))}\}}"
     else:
         values = _escaped(show_domain(domain)).replace("..", r" \ldots ").replace("…", r"\ldots")

@@ -24,9 +24,9 @@ from constrint.expr.written import Writer, quote
 
 MOST_PARTS = 300
 """Parts of an expression that is shown whole, each counted once for each path to it."""
-DEEPEST = 40
+SHOWN_LEVELS = 40
 """Levels of an expression that is shown whole."""
-LONGEST = 10
+SHOWN_ENTRIES = 10
 """Entries that are shown of a long list."""
 LONGEST_NUMBER = 1_000
 """Bits of a number that is shown whole."""
@@ -74,7 +74,7 @@ def show_domain(domain: Domain) -> str:
         numbers = _middle_cut(tuple(domain))
         members = [str(one) if isinstance(one, Cut) else show_label(domain.labels[one]) for one in numbers]
         return "{" + ", ".join(members) + "}"
-    if domain.values is not None and len(domain.values) > LONGEST:
+    if domain.values is not None and len(domain.values) > SHOWN_ENTRIES:
         return "{" + ", ".join(map(str, _middle_cut(domain.values))) + "}"
     return str(domain) if _is_written(domain) else "…"
 
@@ -140,7 +140,7 @@ def _is_small(root: IntExpr) -> bool:
     parts, level, depth = 0, [root], 0
     while level:
         parts, depth = parts + len(level), depth + 1
-        if parts > MOST_PARTS or depth > DEEPEST:
+        if parts > MOST_PARTS or depth > SHOWN_LEVELS:
             return False
         below: list[IntExpr] = []
         for node in level:
@@ -182,9 +182,9 @@ def _is_written(domain: Domain) -> bool:
 
 
 def _middle_cut(items: Any) -> tuple[Any, ...]:
-    if len(items) <= LONGEST:
+    if len(items) <= SHOWN_ENTRIES:
         return tuple(items)
-    return (*items[: LONGEST - 2], Cut(), items[-1])
+    return (*items[: SHOWN_ENTRIES - 2], Cut(), items[-1])
 
 
 class _Shortener:

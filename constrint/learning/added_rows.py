@@ -23,7 +23,7 @@ from constrint.learning.layout import (
     Learner,
 )
 
-LARGEST = 1 << 61  # the sum of factors times ends of their variables
+LARGEST_TOTAL = 1 << 61  # the sum of factors times ends of their variables
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def row_of(ls: Learner, factors: Mapping[int, int], limit: int) -> AddedRow | No
         elif a:
             terms.append((2 * v + (a < 0), abs(a)))
             size += abs(a) * max(abs(low), abs(high))
-    if not terms or size + abs(limit) > LARGEST:
+    if not terms or size + abs(limit) > LARGEST_TOTAL:
         return None
     divisor = gcd(*(a for _, a in terms))
     return AddedRow([(b, a // divisor) for b, a in terms], limit // divisor)

@@ -57,7 +57,7 @@ from constrint.learning.restarts import MOST_WITHIN
 from constrint.learning.trail import back_to, entry_of, raise_bound, undo_last
 from constrint.store.state import State
 
-DEEPEST = 200  # most entries that the test for redundancy visits
+MOST_VISITED = 200  # most entries that the test for redundancy visits
 
 
 @learn_compilable
@@ -187,7 +187,7 @@ def is_redundant(ls: Learner, st: State, start: int) -> bool:
                 continue
             if (
                 ls.known[source] == -stamp
-                or count == DEEPEST
+                or count == MOST_VISITED
                 or ls.level_seen[ls.trail_level[source]] != stamp
             ):
                 holds = False

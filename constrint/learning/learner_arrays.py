@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from constrint.engine.state_arrays import Box
-from constrint.learning.analyse import DEEPEST
+from constrint.learning.analyse import MOST_VISITED
 from constrint.learning.circuits import FIXED_ARC, NO_ARC, ROOM_OF_NODE
 from constrint.learning.clauses import RANKS, attach
 from constrint.learning.entries import Atom, Entry
@@ -338,7 +338,7 @@ def _analysis_room(n: int, entries: int) -> dict[str, Cells]:
         "clause_entry": [0] * entries,
         "strongest": [NOTHING] * (2 * n),
         "lifted": [0] * max(n + 2, RANKS),
-        "stack": [0] * (DEEPEST + 1),
+        "stack": [0] * (MOST_VISITED + 1),
     }
 
 

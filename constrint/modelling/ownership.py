@@ -21,7 +21,7 @@ def foreign(variable: object) -> ModelError:
     return ModelError(f"'{name}' belongs to another model: declare it in this one with {kind}")
 
 
-SMALL = 30  # parts that are walked without noting them, which takes about as long as looking them up
+MOST_UNNOTED = 30  # parts that are walked without noting them, which takes about as long as looking them up
 
 
 class Checked:
@@ -51,7 +51,7 @@ class Checked:
                     raise foreign(node)
             elif kind is not Const:
                 walked += 1
-                if walked > SMALL:
+                if walked > MOST_UNNOTED:
                     if known.get(id(node)) is node:
                         continue
                     if len(known) >= self.MOST:

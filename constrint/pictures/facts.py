@@ -22,7 +22,7 @@ MOST_PAIRED = 12
 """The most variables whose pairs are all drawn if no variables are named."""
 MOST_WORK = 300_000_000
 """The most work for the pairs of one diagram, in edges times bins."""
-LONGEST = 24
+MOST_CHARACTERS = 24
 EXACT = 1 << 40
 """The most solutions for which counts of pairs, rounded from shares, are exact."""
 
@@ -188,7 +188,7 @@ def _histogram(solutions: Pictured, v: int, values: Array, counts: list[int]) ->
 
 def _label(value: object) -> str:
     text = value if isinstance(value, str) else repr(value)
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    return text if len(text) <= MOST_CHARACTERS else f"{text[: MOST_CHARACTERS - 1]}…"
 
 
 def _pairs(solutions: Pictured, paired: Sequence[Histogram]) -> tuple[list[Pair], list[list[str]]]:

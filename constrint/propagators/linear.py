@@ -33,7 +33,7 @@ SEVERAL = 3
 Terms = tuple[tuple[int, int], ...]
 
 
-LONG = 4  # longer sums run after all cheaper propagators
+MOST_SHORT_TERMS = 4  # longer sums run after all cheaper propagators
 
 
 class _Sum(Propagator):
@@ -45,7 +45,7 @@ class _Sum(Propagator):
 
     @property
     def priority(self) -> int:  # type: ignore[override] # long sums wait for the short
-        return 0 if len(self.terms) < LONG else 2
+        return 0 if len(self.terms) < MOST_SHORT_TERMS else 2
 
     def total(self, values: Sequence[int]) -> int:
         """The value of the sum."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 SCALES = (1 << 22, 1 << 16, 1 << 10)
 SAFE = float(1 << 61)
-HUGE = float(1 << 31)  # columns with greater bounds are unbounded in the program
+UNBOUNDED_FROM = float(1 << 31)  # columns with greater bounds are unbounded in the program
 OPTIMAL, INFEASIBLE, UNKNOWN, INTERRUPTED = 0, 1, 2, 3
 EVER = (1 << 31) - 1  # pivots
 
@@ -240,8 +240,8 @@ class RelaxationProgram:
             most: The most pivots.
         """
         low, high = lower.astype(np.float64), upper.astype(np.float64)
-        low[low <= -HUGE] = -self._infinite
-        high[high >= HUGE] = self._infinite
+        low[low <= -UNBOUNDED_FROM] = -self._infinite
+        high[high >= UNBOUNDED_FROM] = self._infinite
         if self._cost is not None:  # an own bound of the objective would end the program for no reason
             low[self._cost], high[self._cost] = -self._infinite, self._infinite
         highs = self._highs

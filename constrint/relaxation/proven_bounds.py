@@ -13,7 +13,7 @@ from constrint.relaxation.highs import has_highs
 if TYPE_CHECKING:
     from constrint.relaxation.program import RelaxationProgram
 
-FAR = 1 << 60  # numbers from here on are near the ends of int64
+NEAR_INT64_ENDS = 1 << 60  # numbers from here on are near the ends of int64
 
 
 def program_of(
@@ -81,7 +81,7 @@ def safe_bounds(root: Root, v: int, direction: str, both: bool = True) -> tuple[
 def _is_moderate(row: Row) -> bool:
     """Whether the numbers of a row are far from the ends of int64."""
     terms, low, high = row
-    return max(*(abs(a) for a, _ in terms), abs(low or 0), abs(high or 0)) < FAR
+    return max(*(abs(a) for a, _ in terms), abs(low or 0), abs(high or 0)) < NEAR_INT64_ENDS
 
 
 def _least(rows: Sequence[Row], root: Root, v: int, sign: int, begins: bool) -> int | None:

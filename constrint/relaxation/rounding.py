@@ -19,7 +19,7 @@ from constrint.relaxation.lp_rows import LpRow, Relaxation, Terms
 if TYPE_CHECKING:
     import numpy as np
 
-NEAR = 1e-6
+NEAR_INTEGER = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class Rounding:
         most, largest = self._rules.most_terms_of_sum, self._rules.largest_factor
         wide = [(self._room(x, values), x) for x in terms if not self._is_binary(x)]
         for room, x in sorted(wide, key=lambda each: (-each[0], each[1])):
-            if room < NEAR:
+            if room < NEAR_INTEGER:
                 return None
             a = terms[x]
             for place in self._of[x]:
@@ -158,7 +158,7 @@ class Rounding:
             low, high, at = self._lo[x], self._hi[x], values[x]
             if x in self._switch:
                 u, y = self._switch[x]
-                if u * values[y] - at <= min(at - low, high - at) + NEAR:
+                if u * values[y] - at <= min(at - low, high - at) + NEAR_INTEGER:
                     made[x] = _Distance(-1, 0, u, y)
                     continue
             made[x] = _Distance(1, low) if at - low <= high - at else _Distance(-1, high)
@@ -178,7 +178,11 @@ class Rounding:
                 merged[each.column] = merged.get(each.column, 0) + a * each.switch
         factors = {x: a * made[x].sign for x, a in merged.items() if a}
         rest = limit - sum(a * made[x].offset for x, a in merged.items())
-        divisors = {abs(a) for x, a in factors.items() if self._lo[x] + NEAR < values[x] < self._hi[x] - NEAR}
+        divisors = {
+            abs(a)
+            for x, a in factors.items()
+            if self._lo[x] + NEAR_INTEGER < values[x] < self._hi[x] - NEAR_INTEGER
+        }
         best: tuple[float, LpRow] | None = None
         for divisor in sorted(divisors, reverse=True)[: self._rules.most_divisors]:
             self.work += 2 * len(factors)

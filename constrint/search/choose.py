@@ -1,6 +1,6 @@
 """The choice of search methods, in one table with reasons.
 
-`choose` returns the methods in the order in which they are tried. Those of `FIRST` stop after a bounded
+`choose` returns the methods in the order in which they are tried. Those of `TRIED_FIRST` stop after a bounded
 amount of work and may leave the model to the next. The first method of `MAIN` whose condition holds completes
 the search.
 """
@@ -78,7 +78,7 @@ def choose(case: Case) -> list[Choice]:
 
 def first_methods(case: Case) -> list[Choice]:
     """The methods that are tried before the one that completes the search."""
-    return [Choice(method, reason) for method, holds, reason in FIRST if holds(case)]
+    return [Choice(method, reason) for method, holds, reason in TRIED_FIRST if holds(case)]
 
 
 def main_method(case: Case) -> Choice:
@@ -167,7 +167,7 @@ def why_no_portfolio(case: Case) -> str:
     return "; ".join(obstacles(case)) or 'executor= or engine="interpreted" is given'
 
 
-FIRST: tuple[tuple[Method, Condition, str], ...] = (
+TRIED_FIRST: tuple[tuple[Method, Condition, str], ...] = (
     (
         "descent",
         _suits_descent,

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-NEAR = 1e-6  # of an integer
+NEAR_INTEGER = 1e-6  # of an integer
 
 
 class RelaxedRun(DepthFirstRun):
@@ -183,7 +183,7 @@ class RelaxedRun(DepthFirstRun):
         if not self._has_point:
             return False
         point = self._program.point
-        return bool(((point >= lower - NEAR) & (point <= upper + NEAR)).all())
+        return bool(((point >= lower - NEAR_INTEGER) & (point <= upper + NEAR_INTEGER)).all())
 
     def _solve(self, state: State, lower: Ints, upper: Ints) -> bool | None:
         """Solve here: None to decide next, False where nothing is left.
@@ -263,7 +263,7 @@ class RelaxedRun(DepthFirstRun):
             return []
         self._rounds_left -= 1
         point = self._program.point
-        if not (np.abs(point - np.rint(point)) > NEAR)[~self._free_columns].any():
+        if not (np.abs(point - np.rint(point)) > NEAR_INTEGER)[~self._free_columns].any():
             return []
         value = self._sign * float(point[self._cost])
         if value - self._value_before < self._relaxation.rules.worth_a_round * max(1.0, abs(value)):
@@ -311,7 +311,7 @@ class RelaxedRun(DepthFirstRun):
         point = self._program.point
         away = np.abs(point - np.rint(point))
         away[self._free_columns] = 0
-        fractional = np.flatnonzero((away > NEAR) & (upper > lower))
+        fractional = np.flatnonzero((away > NEAR_INTEGER) & (upper > lower))
         if self._cost is not None:
             fractional = fractional[fractional != self._cost]
         level = int(state.scalar[LEVEL])

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from constrint.solutions.table_files import Progress
 
 CHUNK = 1 << 16
-MANY = 1 << 20  # rows of a chunk written to a file
+CHUNK_ROWS = 1 << 20  # rows of a chunk written to a file
 
 
 class Listed(Numbered):
@@ -152,7 +152,7 @@ class Listed(Numbered):
 
         return listed(self._diagrams, self._runs(rows), executor, workers)
 
-    def to_parquet(self, path: str | Path, rows: int = MANY, progress: Progress | None = None) -> None:
+    def to_parquet(self, path: str | Path, rows: int = CHUNK_ROWS, progress: Progress | None = None) -> None:
         """Write all solutions to a Parquet file, in row groups of at most `rows` rows.
 
         Integers have the smallest type that holds them; beyond 64 bits they are decimals. Needs pyarrow: the
@@ -170,7 +170,7 @@ class Listed(Numbered):
         self._demand_any()
         write_csv(self, path, rows, progress)
 
-    def to_npy(self, path: str | Path, rows: int = MANY, progress: Progress | None = None) -> None:
+    def to_npy(self, path: str | Path, rows: int = CHUNK_ROWS, progress: Progress | None = None) -> None:
         """Write the array of `to_numpy` to a `.npy` file, without holding all of it in memory."""
         from constrint.solutions.table_files import write_npy
 

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from constrint.support.arguments import check_seconds
 
 T = TypeVar("T")
-SHORT, LONG = 0.015, 0.05  # seconds of a slice of work between which it stays as large as it is
+SHORT_SLICE, LONG_SLICE = 0.015, 0.05  # seconds of a slice of work between which it stays as large as it is
 
 
 class Stopped(Exception):  # noqa: N818 - a limit, not a fault
@@ -194,8 +194,8 @@ class Pace:
         """Make the next slice longer where one was short, and shorter where it was long; see `end`."""
         if done is not None:
             took *= self.work / max(1, done)
-        if took < SHORT:
+        if took < SHORT_SLICE:
             if self.work < self._most:
                 self.work = min(self._most, 4 * self.work)
-        elif took > LONG:
+        elif took > LONG_SLICE:
             self.work = max(1, self.work // 4)

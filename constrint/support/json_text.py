@@ -11,7 +11,7 @@ from typing import Any
 from constrint.errors import ModelError, ParseError, shown
 from constrint.support.limits import Budget, exceeded, recursion_room
 
-DEEPEST = 5_000
+MOST_LEVELS = 5_000
 """Deeper nesting might overflow the machine stack in the parser of Python's library."""
 _BRACKETS = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[{]|[\]}]', re.DOTALL)
 _HALF = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
@@ -65,7 +65,7 @@ def read_json(
         return found
 
     try:
-        with recursion_room(DEEPEST + 100):
+        with recursion_room(MOST_LEVELS + 100):
             found = json.loads(
                 text, parse_float=number, parse_constant=number, parse_int=integer, object_pairs_hook=pairs
             )
@@ -89,14 +89,14 @@ def read_json(
 def _check_depth(text: str, filename: str, budget: Budget, levels: int) -> None:
     """Refuse too deep nesting, at its bracket, before anything is built."""
     limit = budget.limits.depth
-    most = DEEPEST if limit is None else min(levels * limit, DEEPEST)
+    most = MOST_LEVELS if limit is None else min(levels * limit, MOST_LEVELS)
     depth = 0
     for found in _BRACKETS.finditer(text):
         budget.count_steps()
         bracket = found[0]
         depth += (bracket in "[{") - (bracket in "]}")
         if depth > most:
-            named = DEEPEST if limit is None else min(limit, DEEPEST)
+            named = MOST_LEVELS if limit is None else min(limit, MOST_LEVELS)
             raise exceeded("depth", named, _place(text, found.start(), filename))
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-LONGEST = 64  # bits of a number that is written out
+WRITTEN_BITS = 64  # bits of a number that is written out
 
 
 def written(number: int) -> str:
     """A number for a message, long ones by their magnitude: Python writes no more than 4300 digits."""
-    if number.bit_length() <= LONGEST:
+    if number.bit_length() <= WRITTEN_BITS:
         return f"{number:,}"
     return f"{'-' if number < 0 else ''}2^{number.bit_length() - 1} and more"
 

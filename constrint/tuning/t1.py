@@ -17,7 +17,7 @@ from constrint.support.limits import Budget, LimitExceeded, decoded, read_bytes,
 
 MOST_VALUES = 1_000_000
 MOST_BITS = 4096
-LONGEST = 80  # most characters of a value in a message
+MOST_CHARACTERS = 80  # most characters of a value in a message
 T1_PARTS = ("ConfigurationSpace", "General", "Search", "Budget", "KernelSpecification")
 """The parts of T1. Those after the first are about tuning, which does not change the space."""
 PLAIN_PARTS = (
@@ -63,13 +63,15 @@ def read_text(text: str, filename: str = "<json>", budget: Budget | None = None)
 def _shown(value: object) -> str:
     """A shortened value for a message."""
     if isinstance(value, str):
-        return repr(value[:LONGEST])
+        return repr(value[:MOST_CHARACTERS])
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) > 10**20:
         return "a long number"
     if isinstance(value, list | tuple | dict):
         return f"a {'object' if isinstance(value, dict) else 'list'} of {len(value)}"
     return (
-        json.dumps(value) if value is None or isinstance(value, bool | int | float) else repr(value)[:LONGEST]
+        json.dumps(value)
+        if value is None or isinstance(value, bool | int | float)
+        else repr(value)[:MOST_CHARACTERS]
     )
 
 
@@ -140,7 +142,9 @@ def _restriction(condition: object, tune_params: Mapping[str, object], number: i
     unknown = [name for name in names if name not in tune_params]
     if unknown:
         listed = ", ".join(unknown)
-        raise ModelError(f"condition {_shown(expression)}: no tuning parameter is named {listed[:LONGEST]}")
+        raise ModelError(
+            f"condition {_shown(expression)}: no tuning parameter is named {listed[:MOST_CHARACTERS]}"
+        )
     return expression
 
 
@@ -260,7 +264,7 @@ class _T1Reader:
 def _part(node: ast.expr) -> str:
     """The source of a part of an expression, for a message."""
     text = ast.unparse(node)
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+    return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}…"
 
 
 def _bits(value: float) -> int:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from kerneltune.cells.derivation import uses
-from kerneltune.cells.expressions import LARGEST
+from kerneltune.cells.expressions import LARGEST_FLOAT32
 from kerneltune.cells.graph import CONDITIONS, Node, behind
 from kerneltune.errors import InputError
 
@@ -128,7 +128,7 @@ def _is_closed(text: str) -> bool:
 
 
 def _number(value: float) -> str:
-    if abs(value) > LARGEST:
+    if abs(value) > LARGEST_FLOAT32:
         raise InputError(f"the equations contain the number {value:g}, which is too large for float32")
     text = f"{value:.9g}"
     return f"{text}f" if "." in text or "e" in text else f"{text}.0f"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from kerneltune.cells.expressions import LARGEST, Expressions
+from kerneltune.cells.expressions import LARGEST_FLOAT32, Expressions
 from kerneltune.cells.functions import FUNCTIONS
 from kerneltune.cells.graph import Graph, Node, behind
 from kerneltune.cells.syntax import Source, parsed
@@ -151,12 +151,12 @@ class _EquationsReader:
 
     def _gain(self, tree: Any) -> None:
         self.gain = self._number(tree.children[0])
-        if not 0 < self.gain <= LARGEST:
+        if not 0 < self.gain <= LARGEST_FLOAT32:
             raise self.source.error(tree, f"the gain is {self.gain:g}, but must be above 0")
 
     def _number(self, tree: Any) -> float:
         value = float(tree.children[0])
-        if value > LARGEST:
+        if value > LARGEST_FLOAT32:
             raise self.source.error(tree, f"{tree.children[0]} is too large for float32")
         return -value if tree.data == "negative" else value
 

@@ -12,7 +12,7 @@ from kerneltune.cells.graph import Graph, Node
 from kerneltune.cells.syntax import Source
 from kerneltune.errors import InputError, nearest
 
-LARGEST = 3.4e38
+LARGEST_FLOAT32 = 3.4e38
 """The largest number of float32, in which steps are computed."""
 LARGEST_POWER = 16
 """The largest exponent: it takes at most six products."""
@@ -116,7 +116,7 @@ class Expressions:
 
     def _value(self, tree: object) -> Node:
         made = self._made(tree)
-        if made.op == "constant" and abs(made.value) > LARGEST:
+        if made.op == "constant" and abs(made.value) > LARGEST_FLOAT32:
             raise self.source.error(tree, "this number is too large for float32")
         return made
 

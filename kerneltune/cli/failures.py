@@ -16,7 +16,7 @@ from constrint.support.command import interrupted, output_failed
 from kerneltune.errors import InfeasibleError, InputError, KernelTuneError, MissingExtraError
 
 BAD_INPUT = KernelTuneError.exit_code
-SHOWN = 200  # most characters of a file's name in a message
+SHOWN_CHARACTERS = 200  # most characters of a file's name in a message
 
 
 def configuration_words(configuration: Mapping[str, object]) -> str:
@@ -76,7 +76,7 @@ def run_app(app: click.Command, arguments: list[str]) -> int:
 
 
 def _short(name: str) -> str:
-    return name if len(name) <= SHOWN else f"{name[:SHOWN]}…"
+    return name if len(name) <= SHOWN_CHARACTERS else f"{name[:SHOWN_CHARACTERS]}…"
 
 
 def _usage_error(error: click.ClickException, as_json: bool) -> int:

@@ -30,7 +30,7 @@ size_option = click.option(
     "--size", multiple=True, help="NAME=NUMBER in place of kernel.yaml's size; may be repeated."
 )
 results_option = store_option("The file of results")
-SHOWN = 10  # most rows of the table
+SHOWN_ROWS = 10  # most rows of the table
 SAMPLE = 8  # configurations that are compiled where none are named
 
 
@@ -349,7 +349,7 @@ def _print(found: TunedKernel, as_json: bool) -> None:
 
 def _show(found: TunedKernel) -> None:
     equal = {id(final.trial) for final in found.finals if final.equal}
-    for place, trial in enumerate(found.ranked[:SHOWN]):
+    for place, trial in enumerate(found.ranked[:SHOWN_ROWS]):
         value = trial.objectives[found.objective]
         more = f", spread {100 * trial.spread:.1f} %" if trial.spread is not None else ""
         same = " (equal to the first)" if id(trial) in equal else ""

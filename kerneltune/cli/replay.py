@@ -88,7 +88,7 @@ def replay(
 
 def _one(asked: _Asked, *, as_json: bool) -> None:
     from kerneltune.tuning.recorded import replay as replayed
-    from kerneltune.tuning.replay_bench import NEAR
+    from kerneltune.tuning.replay_bench import NEAR_BEST
 
     recording, objective = asked.recording, asked.objective
     (name,), (seed,) = asked.strategies, asked.seeds
@@ -97,7 +97,7 @@ def _one(asked: _Asked, *, as_json: bool) -> None:
     best = found.best
     if best is None:
         raise InputError(f"none of {len(found.outcomes)} configurations passed: allow more evaluations")
-    value, within = best.objectives[objective], found.until(NEAR * known)
+    value, within = best.objectives[objective], found.until(NEAR_BEST * known)
     if as_json:
         print_json(
             {

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from kerneltune.reporting.summary import TunedSummary
     from kerneltune.tuning.retune import Retuned
 
-SHOWN = 10  # configurations of a kernel
+SHOWN_CONFIGURATIONS = 10  # configurations of a kernel
 
 
 @click.command(context_settings=HELP)
@@ -71,7 +71,7 @@ def results(
             print_json({"status": "found", "results": [one.to_json(objective) for one in found]})
             return
         for one in found:
-            _show(one, objective, SHOWN if kernel is not None else 1)
+            _show(one, objective, SHOWN_CONFIGURATIONS if kernel is not None else 1)
 
 
 def _found(kernel: str | None, device: str | None, store: Path | None) -> list[TunedSummary]:

@@ -11,14 +11,14 @@ from kerneltune.errors import InputError
 from kerneltune.inputs.problem import Problem
 
 Bits: TypeAlias = NDArray[np.unsignedinteger[Any]]
-WIDE = ("fp32", "tf32")  # both are stored as float32, but multiplied in different precision
+WIDE_DTYPES = ("fp32", "tf32")  # both are stored as float32, but multiplied in different precision
 
 POISON = 0xFF  # memory filled with this byte reads as NaN in every format
 
 
 def encode(values: NDArray[np.floating], dtype: str) -> Bits:
     """The bits of ``values``, rounded to nearest even."""
-    if dtype in WIDE:
+    if dtype in WIDE_DTYPES:
         return np.ascontiguousarray(values, dtype=np.float32).view(np.uint32)
     if dtype == "fp16":
         return values.astype(np.float16).view(np.uint16)
@@ -31,7 +31,7 @@ def encode(values: NDArray[np.floating], dtype: str) -> Bits:
 
 def decode(bits: Bits, dtype: str) -> NDArray[np.float32]:
     """The values of ``bits``."""
-    if dtype in WIDE:
+    if dtype in WIDE_DTYPES:
         return bits.view(np.float32)
     if dtype == "fp16":
         return bits.view(np.float16).astype(np.float32)

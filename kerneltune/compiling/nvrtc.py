@@ -23,7 +23,7 @@ from kerneltune.messages import Built, Order
 STANDARD = "-std=c++17"
 VERBOSE = "--ptxas-options=-v"
 LOWERED = "kerneltune lowered: "  # a line of a cached log
-SHOWN = 1000  # most characters of the compiler's complaints
+SHOWN_CHARACTERS = 1000  # most characters of the compiler's complaints
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
 
 
@@ -158,7 +158,9 @@ def _build(job: Job) -> tuple[bytes, str]:
         status, *results = getattr(nvrtc, name)(*arguments)
         if int(status) != 0:
             log = _log(nvrtc, program) if name == "nvrtcCompileProgram" else ""
-            raise CompilationError(f"NVRTC refused the kernel: {log.strip()[:SHOWN] or status.name}")
+            raise CompilationError(
+                f"NVRTC refused the kernel: {log.strip()[:SHOWN_CHARACTERS] or status.name}"
+            )
         return results[0] if results else None
 
     program: object = None

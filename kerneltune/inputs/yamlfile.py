@@ -8,7 +8,7 @@ from pathlib import Path
 from kerneltune.errors import InputError
 from kerneltune.inputs.checked import Checked, InvalidError, Location, checked
 from kerneltune.inputs.files import text_of
-from kerneltune.inputs.yamltree import LONGEST, Tree, YamlError, parsed
+from kerneltune.inputs.yamltree import MOST_CHARACTERS, Tree, YamlError, parsed
 
 MOST_COMPLAINTS = 50  # most errors listed for one file
 
@@ -43,7 +43,7 @@ def read_checked(
 
 
 def _parse(path: Path) -> Tree:
-    text = text_of(path, most=4 * LONGEST)
+    text = text_of(path, most=4 * MOST_CHARACTERS)
     try:
         return parsed(text)
     except YamlError as error:

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
     from yaml.events import Event
 
-LONGEST = 1 << 20  # characters in a file
-DEEPEST = 32  # nesting levels
+MOST_CHARACTERS = 1 << 20  # characters in a file
+MOST_LEVELS = 32  # nesting levels
 TOO_DEEP, TOO_DEEP_FOR_PARSER = "nested too deep to be read", "nesting depth"
-MOST = 20_000  # values in a file; values repeated by an alias count again
+MOST_YAML_VALUES = 20_000  # values in a file; values repeated by an alias count again
 LONGEST_NUMBER = 400  # digits of a number
 
 INTEGER = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
@@ -68,8 +68,8 @@ def parsed(text: str) -> Tree:
     """The single document in a text; raises `YamlError` if it is invalid or beyond the bounds."""
     import yaml
 
-    if len(text) > LONGEST:
-        raise YamlError(1, 1, f"longer than {LONGEST} characters")
+    if len(text) > MOST_CHARACTERS:
+        raise YamlError(1, 1, f"longer than {MOST_CHARACTERS} characters")
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         return _Reader(yaml, iter(yaml.parse(text, Loader=loader))).document()
@@ -116,7 +116,7 @@ class _Reader:
             self._counted(event, 1)
             self._anchor(event, tree)
             return tree
-        if depth > DEEPEST:
+        if depth > MOST_LEVELS:
             raise self._error(event, TOO_DEEP)
         if event.anchor is not None:
             self._anchors[event.anchor] = None
@@ -164,8 +164,10 @@ class _Reader:
 
     def _counted(self, event: Event, more: int) -> None:
         self._count += more
-        if self._count > MOST:
-            raise self._error(event, f"more than {MOST} values, counting those repeated by aliases")
+        if self._count > MOST_YAML_VALUES:
+            raise self._error(
+                event, f"more than {MOST_YAML_VALUES} values, counting those repeated by aliases"
+            )
 
     def _tree(self, event: Event, value: Any) -> Tree:
         mark = event.start_mark

@@ -14,7 +14,7 @@ from kerneltune.inputs.equation_cell import EquationCell
 from kerneltune.inputs.scan_descriptions import discover_scans
 from kerneltune.jax.equation_steps import scan_functions
 
-LEAST = -1e30  # what minus infinity counts as: of two shut gates the difference is known
+SHUT_GATE = -1e30  # what minus infinity counts as: of two shut gates the difference is known
 Arrays: TypeAlias = tuple[jax.Array, jax.Array]
 
 
@@ -123,7 +123,7 @@ def _coefficients(cell: str, inputs: list[jax.Array]) -> Arrays:
         return a, b
     logit = -inputs[0]
     if cell == "minlstm":
-        forget, admit = (jax.nn.log_sigmoid(jnp.maximum(one, LEAST)) for one in inputs[:2])
+        forget, admit = (jax.nn.log_sigmoid(jnp.maximum(one, SHUT_GATE)) for one in inputs[:2])
         logit = forget - admit
     n = inputs[-1]
     candidate = jnp.where(n >= 0, n + 0.5, jax.nn.sigmoid(jnp.minimum(n, 0)))

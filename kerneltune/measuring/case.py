@@ -17,7 +17,7 @@ from kerneltune.sources.arguments import NUMBER, WRITTEN, Argument, as_array
 
 # Relative L2 error of an output, by its type; integers and Booleans must be equal.
 TOLERANCES = {"float16": 2e-3, "float32": 1e-4, "float64": 1e-10, "complex64": 1e-4, "complex128": 1e-10}
-LARGEST = 20.0  # times the tolerance and the largest value: the largest error of one element
+LARGEST_ERROR = 20.0  # times the tolerance and the largest value: the largest error of one element
 MANIFEST = "case.json"
 Reference = Callable[..., object] | Mapping[str, object] | Sequence[object]
 
@@ -126,7 +126,7 @@ def compared(got: NDArray[np.generic], expected: NDArray[np.generic], tolerance:
     verdict = judged([[(one, other)]], tolerance)
     if verdict.right and one.size:
         far, most = float(np.max(np.abs(one - other))), float(np.max(np.abs(other)))
-        if far > LARGEST * tolerance * most:
+        if far > LARGEST_ERROR * tolerance * most:
             return Verdict(max(verdict.relative_error, far / max(most, 1e-30)), tolerance, 0)
     return verdict
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from kerneltune.compiling.cubin_cache import CubinCache
 from kerneltune.compiling.nvrtc import Job, compile_job
-from kerneltune.measuring.case import LARGEST, Case
+from kerneltune.measuring.case import LARGEST_ERROR, Case
 from kerneltune.measuring.gpu import GUARD, GUARD_BYTE, Gpu
 from kerneltune.measuring.loaded import guarded
 from kerneltune.running.launch import DriverLaunch, DriverModule, addresses_of, shaped
@@ -119,6 +119,6 @@ def _judged(sums: list[float], largest: tuple[float, float], tolerance: float, s
     off, norm, missing = sums[:3]
     error = math.sqrt(off) / max(math.sqrt(norm), 1e-30) if math.isfinite(off) else math.inf
     far, most = largest
-    if not missing and error <= tolerance and far > LARGEST * tolerance * most:
+    if not missing and error <= tolerance and far > LARGEST_ERROR * tolerance * most:
         error = max(error, far / max(most, 1e-30))
     return Verdict(error, tolerance, int(missing))

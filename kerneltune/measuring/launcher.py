@@ -14,7 +14,7 @@ from kerneltune.errors import InputError
 from kerneltune.messages import Built, Order
 from kerneltune.running import driver
 from kerneltune.running.launch import (
-    LARGE,
+    FREE_SHARED_BYTES,
     DriverLaunch,
     DriverModule,
     Held,
@@ -56,7 +56,7 @@ def functions_of(module: DriverModule, order: Order, built: Built) -> list[ctype
     bytes_of_each = [order.shared_memory, *(one.shared_memory for one in order.then)]
     for name, shared in zip(built.lowered, bytes_of_each, strict=False):  # constants follow the kernels
         function = module.function(name)
-        if shared > LARGE:
+        if shared > FREE_SHARED_BYTES:
             set_attribute(function, driver.DYNAMIC_SHARED_MEMORY, shared)
         found.append(function)
     return found

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from kerneltune.measuring.case import LARGEST
+from kerneltune.measuring.case import LARGEST_ERROR
 from kerneltune.measuring.held_arrays import HostArrays, filling
 from kerneltune.running.verify import Verdict
 
@@ -101,6 +101,6 @@ def judged_tensor(got: torch.Tensor, wanted: torch.Tensor, tolerance: float) -> 
     most = max(float(other.abs().max()) if other.numel() else 0.0, 1e-30)
     error = float(off.norm()) / max(float(other.norm()), 1e-30)
     far = float(off.abs().max()) if off.numel() else 0.0
-    if error <= tolerance and far > LARGEST * tolerance * most:
+    if error <= tolerance and far > LARGEST_ERROR * tolerance * most:
         error = max(error, far / most)
     return Verdict(error, tolerance, 0)

@@ -21,7 +21,7 @@ from kerneltune.pipeline.stages import MEASURING_CHILD, Devices
 from kerneltune.pipeline.tiling_trial import RUNS, SEED, TOLERANCE, TilingTrial, configuration_of
 from kerneltune.pipeline.trial import TIME
 from kerneltune.running.cases import Cases
-from kerneltune.running.child_output import LONGEST
+from kerneltune.running.child_output import MOST_LINE_BYTES
 from kerneltune.running.children import Child
 from kerneltune.running.scratch import scratch_folder
 from kerneltune.searching.protocol import Configuration, Outcome
@@ -205,7 +205,7 @@ class TilingDevices(Devices):
         profile: HardwareProfile | None = None,
     ) -> None:
         self._cases, self._seeds, self._profile = cases, seeds, profile
-        self._child = Child(command, set_up_of(plan, cases.kernels), longest=LONGEST)
+        self._child = Child(command, set_up_of(plan, cases.kernels), longest=MOST_LINE_BYTES)
         super().__init__([self._child], timeout)
 
     @property

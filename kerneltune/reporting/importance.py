@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kerneltune.pipeline.trial import Trial
 
-LEAST = 12  # trials from which anything is concluded
+LEAST_TRIALS = 12  # trials from which anything is concluded
 DRAWN = 512  # configurations over which predictions are averaged
 TREES = 64
 MEASURES = (
@@ -40,7 +40,7 @@ def importances(trials: Sequence[Trial], objective: str, names: Sequence[str]) -
     good = [one for one in trials if math.isfinite(one.objectives.get(objective, math.nan))]
     columns = {name: _places([one.configuration.get(name) for one in good]) for name in names}
     varying = [name for name in names if len(set(columns[name])) > 1]
-    if len(good) < LEAST or not varying:
+    if len(good) < LEAST_TRIALS or not varying:
         return []
     rows = np.array([columns[name] for name in varying], dtype=np.float64).T
     values = np.array([one.objectives[objective] for one in good])

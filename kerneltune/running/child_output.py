@@ -7,7 +7,7 @@ from typing import TextIO
 
 from kerneltune.messages import Message, encoded
 
-LONGEST = 1 << 20  # bytes of a line; an answer has some hundreds
+MOST_LINE_BYTES = 1 << 20  # bytes of a line; an answer has some hundreds
 
 
 def private_stdout() -> TextIO:

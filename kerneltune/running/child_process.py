@@ -15,7 +15,7 @@ from typing import IO
 
 from constrint.support.children import environment as own_environment
 from constrint.support.children import python_command
-from kerneltune.running.child_output import LONGEST
+from kerneltune.running.child_output import MOST_LINE_BYTES
 from kerneltune.running.lifeline import Lifeline
 
 STDERR_SHOWN = 500  # most characters of a line of a dead child's last output
@@ -52,7 +52,7 @@ class ChildProcess:
         command: Sequence[str],
         job: bytes | None,
         environment: Mapping[str, str] | None = None,
-        longest: int = LONGEST,
+        longest: int = MOST_LINE_BYTES,
     ) -> None:
         self._lifeline = Lifeline()
         self._asked = job is None  # its standard input is open

@@ -9,7 +9,7 @@ from kerneltune.errors import KernelTuneError, MissingExtraError, RunError
 from kerneltune.messages import BadMessageError, Facts, Failed, M, Message, decoded, encoded
 from kerneltune.running.child_process import ChildProcess, SilentError
 
-LONGEST = 1 << 28  # bytes of an answer: machine code travels in it
+MOST_ANSWER_BYTES = 1 << 28  # bytes of an answer: machine code travels in it
 
 
 class Child:
@@ -34,7 +34,7 @@ class Child:
         environment: Mapping[str, str] | None = None,
         *,
         patience: float = 120.0,
-        longest: int = LONGEST,
+        longest: int = MOST_ANSWER_BYTES,
     ) -> None:
         self._command, self._set_up, self._longest = list(command), set_up, longest
         self._environment, self._patience = environment, patience

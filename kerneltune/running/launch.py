@@ -16,7 +16,7 @@ from kerneltune.running.driver import LaunchAttribute, LaunchConfig, call, check
 from kerneltune.tiling.candidate import Candidate
 
 PARAMETER_BYTES = 4096  # most that a kernel's parameters have on every GPU
-LARGE = 48 * 1024  # bytes of dynamic shared memory that need no permission
+FREE_SHARED_BYTES = 48 * 1024  # bytes of dynamic shared memory that need no permission
 Shape = tuple[int, int, int]
 Held: TypeAlias = "ctypes.Array[ctypes.c_char] | ctypes.c_void_p | ctypes.c_ulonglong | ctypes.c_ubyte"
 Parameters: TypeAlias = "ctypes.Array[ctypes.c_void_p]"

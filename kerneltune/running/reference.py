@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kerneltune.cells.recurrence import Array, GradientOptions, parameter_gradients
-from kerneltune.compiling.halffloat import WIDE, decode, encode, stored_forward_clip
+from kerneltune.compiling.halffloat import WIDE_DTYPES, decode, encode, stored_forward_clip
 from kerneltune.inputs.descriptions import Cell
 from kerneltune.inputs.problem import Problem
 from kerneltune.inputs.request import Request
@@ -69,7 +69,7 @@ class Referenced:
 
 def storage(problem: Request) -> np.dtype[Any]:
     """The element type of the bits of the problem's storage type."""
-    return np.dtype(np.uint32 if problem.dtype in WIDE else np.uint16)
+    return np.dtype(np.uint32 if problem.dtype in WIDE_DTYPES else np.uint16)
 
 
 def made_inputs(problem: Problem, cell: Cell) -> dict[str, tuple[Shape, np.dtype[Any]]]:

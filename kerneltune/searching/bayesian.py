@@ -14,7 +14,7 @@ from kerneltune.errors import InputError, MissingExtraError
 from kerneltune.searching.base import Search, SearchOptions
 from kerneltune.searching.protocol import Outcome
 
-FIRST = 10  # random points before the model
+FIRST_POINTS = 10  # random points before the model
 
 
 class Optuna(Search):
@@ -31,7 +31,7 @@ class Optuna(Search):
             raise InputError("the strategy 'nsga2' needs several objectives: objective=['time', 'energy']")
         made: Any
         if sampler == "tpe":
-            made = optuna.samplers.TPESampler(seed=options.seed, n_startup_trials=FIRST)
+            made = optuna.samplers.TPESampler(seed=options.seed, n_startup_trials=FIRST_POINTS)
         else:
             made = optuna.samplers.NSGAIISampler(seed=options.seed, population_size=20)
         self._optuna = optuna

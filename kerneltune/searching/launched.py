@@ -19,10 +19,13 @@ from kerneltune.searching.points import Coordinates, Floats, Points
 from kerneltune.searching.protocol import Configuration
 
 MOST_POINTS = 1 << 14  # of a space: each point's launch is computed once, in about 0.1 ms
-FIRST = (32.0, 1.0)  # registers, and one more than bytes of shared memory, before three reports are known
+FIRST_ESTIMATE = (
+    32.0,
+    1.0,
+)  # registers, and one more than bytes of shared memory, before three reports are known
 LEAST_REPORTS = 3
 STRENGTH = 0.1  # of the regression's penalty, and thrice that for products
-STEP, LEAST, MOST = 8, 16, 255  # registers of a thread
+STEP, LEAST_REGISTERS, MOST_REGISTERS = 8, 16, 255  # registers of a thread
 KEPT = 1 << 14
 SAMPLE = 400  # points from which the range of waves is taken
 
@@ -94,7 +97,7 @@ class Waves:
     def _resources(self, numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
         """Registers, and bytes of static shared memory: reported or estimated."""
         if len(self._reports) < LEAST_REPORTS:
-            estimates = np.tile(FIRST, (len(numbers), 1))
+            estimates = np.tile(FIRST_ESTIMATE, (len(numbers), 1))
         else:
             weights = self._weights = self._fitted() if self._weights is None else self._weights
             estimates = 2.0 ** (self._terms(numbers) @ weights + self._means)
@@ -102,7 +105,10 @@ class Waves:
             if number in self._reports:
                 yield self._reports[number]
             else:
-                yield min(max(math.ceil(registers / STEP) * STEP, LEAST), MOST), max(0, round(shared) - 1)
+                yield (
+                    min(max(math.ceil(registers / STEP) * STEP, LEAST_REGISTERS), MOST_REGISTERS),
+                    max(0, round(shared) - 1),
+                )
 
     def _fitted(self) -> Floats:
         terms = self._terms(list(self._reports))

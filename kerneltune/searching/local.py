@@ -9,7 +9,7 @@ from kerneltune.searching.base import Search, SearchOptions
 from kerneltune.searching.points import Kind
 from kerneltune.searching.protocol import Outcome
 
-FIRST = 8  # random points before the first descent
+FIRST_POINTS = 8  # random points before the first descent
 JUMP = 2  # parameters that are changed to leave a local optimum
 POPULATION = 20
 MUTATED = 0.3  # share of children of which one parameter is changed besides
@@ -34,7 +34,7 @@ class Neighbours(Search):
         self._kind: Kind = kind
         self._here: int | None = None
         self._queue: list[int] = []
-        self._first = FIRST
+        self._first = FIRST_POINTS
 
     def _propose(self) -> int | None:
         if self._first > 0:
@@ -95,7 +95,7 @@ class Annealing(Search):
     def __init__(self, space: SolutionSet, options: SearchOptions) -> None:
         super().__init__(space, options)
         self._here: int | None = None
-        self._first = FIRST
+        self._first = FIRST_POINTS
         self._steps = options.budget.evaluations or LENGTH
 
     def _propose(self) -> int | None:

@@ -23,16 +23,16 @@ from kerneltune.searching.points import Coordinates, Floats
 from kerneltune.searching.protocol import Configuration, Outcome
 from kerneltune.searching.transfer import Prior
 
-FIRST = 8  # points before the first fit, far from each other
+FIRST_POINTS = 8  # points before the first fit, far from each other
 DRAWN = 1500  # points of the whole space among which the next is chosen
-FEW = 64  # the same in spaces too large to be listed
+FEW_DRAWN = 64  # the same in spaces too large to be listed
 BEST = 4  # points whose neighbours are candidates
 SECOND = 12  # neighbours whose neighbours are candidates
 LOCAL = 2  # of so many points, one is a neighbour of the best
 SPREAD = 400  # drawn points of which the first are chosen
 BEND = 1.5  # logarithmic distance from the best beyond which costs are compressed
 MOST_FITTED = 256  # outcomes that a model is fitted to: the best and the last
-LEAST = 1e-300
+LEAST_COST = 1e-300
 WAVES = ("waves", "share of the last wave")
 
 
@@ -68,7 +68,7 @@ class Modelled(Search):
 
     def _propose(self) -> int | None:
         told = [number for number, cost in self.costs.items() if math.isfinite(cost)]
-        if len(self.asked) < FIRST:
+        if len(self.asked) < FIRST_POINTS:
             return self._start()
         if len(told) < 2:
             return None
@@ -93,7 +93,7 @@ class Modelled(Search):
     def _start(self) -> int | None:
         """The first points: the best of the model and of earlier stores, and points far from each other."""
         if self._starts is None:
-            self._starts = [*self._prior.best(FIRST // 2), *self._far_apart()]
+            self._starts = [*self._prior.best(FIRST_POINTS // 2), *self._far_apart()]
         return next((number for number in self._starts if number not in self.asked), None)
 
     def _far_apart(self) -> list[int]:
@@ -102,12 +102,12 @@ class Modelled(Search):
         Distances are Euclidean, between coordinates that are scaled to 0 … 1.
         """
         size = self.points.size
-        count = min(SPREAD if self.points.is_listed else FEW, size)
+        count = min(SPREAD if self.points.is_listed else FEW_DRAWN, size)
         drawn = list(dict.fromkeys(self.random.randrange(size) for _ in range(count)))
         rows = self.coordinates.plain(drawn)
         chosen = [0]
         squares = ((rows - rows[0]) ** 2).sum(axis=1)
-        while len(chosen) < min(FIRST, len(drawn)):
+        while len(chosen) < min(FIRST_POINTS, len(drawn)):
             chosen.append(int(np.argmax(squares)))
             squares = np.minimum(squares, ((rows - rows[chosen[-1]]) ** 2).sum(axis=1))
         return [drawn[place] for place in chosen]
@@ -121,7 +121,7 @@ class Modelled(Search):
         raw = np.array([self.costs[number] for number in numbers])
         finite = np.isfinite(raw)
         self._is_ratio = bool((raw[finite] > 0).all())
-        logs = np.log(np.maximum(raw, LEAST)) if self._is_ratio else raw / (np.ptp(raw[finite]) or 1.0)
+        logs = np.log(np.maximum(raw, LEAST_COST)) if self._is_ratio else raw / (np.ptp(raw[finite]) or 1.0)
         logs = np.where(finite, logs, np.max(logs[finite]))
         self._least = float(np.min(logs))
         return numbers, self._least + BEND * np.tanh((logs - self._least) / BEND)
@@ -134,7 +134,7 @@ class Modelled(Search):
         size = self.points.size
         if not self.points.is_listed:  # each point costs a walk through the diagrams
             few = [] if self.best is None else self.points.neighbours(self.best)
-            few += [self.random.randrange(size) for _ in range(FEW)]
+            few += [self.random.randrange(size) for _ in range(FEW_DRAWN)]
             return [one for one in dict.fromkeys(few) if one not in self.asked]
         best = np.asarray(numbers)[np.argsort(costs, kind="stable")[:BEST]]
         near = self.points.all_neighbours(best)

@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 
 HOLD = 0.05  # cost of changing a constant by a factor e, in logarithms of a tiling's time
 STEP = 1.03  # factor by which a constant is changed to find the tilings that depend on it
-FIRST = 20  # tilings of a request, by predicted rank, on which the model is judged
+FIRST_TILINGS = 20  # tilings of a request, by predicted rank, on which the model is judged
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ def fit(model: CostModel, tilings: Iterable[Tiling], only: Sequence[str] = ()) -
 
 
 def quality(
-    model: CostModel, tilings: Sequence[Tiling], costs: Mapping[str, int], first: int = FIRST
+    model: CostModel, tilings: Sequence[Tiling], costs: Mapping[str, int], first: int = FIRST_TILINGS
 ) -> Quality:
     """How well constants predict the tilings, and how good the predicted best of each request is."""
     logs = _logs(model, tilings, costs)

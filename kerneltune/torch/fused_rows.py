@@ -15,7 +15,7 @@ import torch
 
 from kerneltune.torch.fused_layer import Layer, Weights, product_of
 from kerneltune.torch.products import multiply
-from kerneltune.torch.ragged import FAR
+from kerneltune.torch.ragged import SATURATED_GATE
 
 Reads = list[tuple[torch.Tensor, torch.Tensor]]
 
@@ -294,5 +294,5 @@ def keeping(layer: Layer, dtype: torch.dtype, device: torch.device) -> torch.Ten
     found = torch.zeros((layer.units, layer.gates), device=device, dtype=dtype)
     for gate, sign in enumerate(layer.keeps or ()):
         if sign:
-            found[:, gate].fill_(sign * FAR)
+            found[:, gate].fill_(sign * SATURATED_GATE)
     return found.view(-1)

@@ -15,7 +15,7 @@ import torch
 
 from kerneltune.errors import InputError
 
-FAR = 3e4  # a gate this far from 0 is 0 or 1 to the last bit, in 16 bits, too
+SATURATED_GATE = 3e4  # a gate this far from 0 is 0 or 1 to the last bit, in 16 bits, too
 
 
 class Layout(Protocol):

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import torch
 from torch import distributed
 
-FIRST = 512  # steps that are computed again at first; twice as many each time
+FIRST_STEPS = 512  # steps that are computed again at first; twice as many each time
 AT_ONCE = 1 << 26  # numbers of an input that are computed again at a time: what bounds their memory
 ROUNDING = 2.0**-25  # of a float32: what is at most half of its last digit, whatever the number is
 FORGOTTEN = 2.0**-120  # a product's magnitude from which on no state of a usual size is left
@@ -82,7 +82,7 @@ class Chunks(NamedTuple):
     @staticmethod
     def of(step_numbers: int) -> Chunks:
         """For steps that have so many numbers of an input."""
-        return Chunks(FIRST, max(FIRST, AT_ONCE // step_numbers))
+        return Chunks(FIRST_STEPS, max(FIRST_STEPS, AT_ONCE // step_numbers))
 
 
 class Pass(Protocol):

@@ -9,7 +9,7 @@ from functools import cache
 from kerneltune.errors import InputError
 from kerneltune.inputs.equation_cell import EquationCell
 from kerneltune.torch.equations import recurrent_cell
-from kerneltune.torch.ragged import FAR
+from kerneltune.torch.ragged import SATURATED_GATE
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def kind_of(cell: str) -> Kind:
         raise InputError(f"the layers know no cell '{cell}' but by its equations")
     from kerneltune.cells.keeping import keeping
 
-    spec, kept = found.spec, keeping(found.derivation, FAR)
+    spec, kept = found.spec, keeping(found.derivation, SATURATED_GATE)
     return Kind(
         cell=cell,
         gates=spec.gates,

@@ -18,7 +18,7 @@ from kerneltune.torch.launching import Launcher
 from kerneltune.torch.native import Extras, Norms, native_recurrence
 from kerneltune.torch.operators import kernels_take
 from kerneltune.torch.precision import autocast_of_cell, rnn_takes_tf32
-from kerneltune.torch.ragged import FAR, Layout, at_end, by_parts
+from kerneltune.torch.ragged import SATURATED_GATE, Layout, at_end, by_parts
 from kerneltune.torch.rnn import recurrence
 from kerneltune.torch.sizes import Kind, Sizes
 
@@ -272,7 +272,10 @@ class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
     def _keeping(self, like: torch.Tensor, units: int) -> torch.Tensor:
         """Input products behind a row's end: gates that keep the states."""
         gates = torch.stack(
-            [like.new_full((), FAR * sign) for sign in self.kind.keeps or [0] * len(self.kind.gates)]
+            [
+                like.new_full((), SATURATED_GATE * sign)
+                for sign in self.kind.keeps or [0] * len(self.kind.gates)
+            ]
         )
         return gates.repeat(units)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from kerneltune.pipeline.trial import Trial
 
-NEAR = 1.05  # times the best: candidates beyond are no finalists
+FINALIST_FACTOR = 1.05  # times the best: candidates beyond are no finalists
 BATCHES = 4  # most batches of turns
 ROUNDS = 6  # turns in a batch
 SAMPLES = 2  # times of a candidate in a turn
@@ -36,7 +36,7 @@ def finalists(trials: Sequence[Trial], count: int) -> list[Trial]:
     timed = sorted((t for t in trials if t.passed and t.time is not None), key=_time)
     if not timed or count < 2:
         return timed[:1]
-    return [trial for trial in timed[:count] if _time(trial) <= NEAR * _time(timed[0])]
+    return [trial for trial in timed[:count] if _time(trial) <= FINALIST_FACTOR * _time(timed[0])]
 
 
 def separated(

@@ -16,7 +16,7 @@ from kerneltune.searching.protocol import Configuration
 LEAST_PAIRS = 3  # comparisons of a parameter before anything is concluded from it
 SAFETY = 2  # registers may fall by so many times what was seen
 STEP = 8  # registers of a thread are allocated in steps of 8; a bound that is no report gives up one
-MOST = 1000  # reports that are kept
+MOST_REPORTS = 1000  # reports that are kept
 Value = int | float | str | bool
 
 
@@ -87,7 +87,7 @@ class RegisterReports:
         """
         limit = limit if self._obeys_limit else None
         code = self._code(configuration)
-        if code in self._known or len(self._known) >= MOST:
+        if code in self._known or len(self._known) >= MOST_REPORTS:
             return
         for other, (_, known, its_limit) in self._known.items():
             differing = [place for place, value in enumerate(code) if value != other[place]]

@@ -11,7 +11,7 @@ from kerneltune.searching.protocol import Outcome
 from kerneltune.tuning.recorded import Recording, replay
 
 CONFIDENCE = 0.95
-NEAR = 1.05  # times the best recorded objective
+NEAR_BEST = 1.05  # times the best recorded objective
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def replay_each(
             seconds.append(sum(one.compile_seconds + one.run_seconds for one in found.outcomes))
             if found.best is not None:
                 ratios.append(found.best.objectives[objective] / known)
-            if (evaluations := found.until(NEAR * known)) is not None:
+            if (evaluations := found.until(NEAR_BEST * known)) is not None:
                 until.append(evaluations)
         rows.append(
             StrategyRuns(

@@ -12,7 +12,7 @@ from constrint.expr.build import as_expr
 from constrint.expr.integers import IntVar, Mul
 
 _PLAIN = (list, tuple, GeneratorType)  # known to be iterable: checks by protocol cost a microsecond
-LONGEST = 60  # characters of a value in a message
+MOST_CHARACTERS = 60  # characters of a value in a message
 _SINGLE = {int, IntVar, Mul}  # the usual elements; they need no closer look
 
 
@@ -46,8 +46,9 @@ def flat(values: Any) -> Iterable[Any]:
         if isinstance(value, (IntExpr, int)):
             found.append(value)
         elif isinstance(value, (list, tuple)):
+            written = shown(repr(value), MOST_CHARACTERS)
             raise ModelError(
-                f"a list of expressions is needed here, and {shown(repr(value), LONGEST)} in it is a list: "
+                f"a list of expressions is needed here, and {written} in it is a list: "
                 "write one list, as [x for row in rows for x in row]"
             )
         elif _is_array(value):

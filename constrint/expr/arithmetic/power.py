@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from constrint.errors import ModelError, Undefined, shown_number
 from constrint.expr.arithmetic.base import Binary, Bounds, function
-from constrint.expr.evaluation import LONGEST, WIDE
+from constrint.expr.evaluation import MOST_VALUE_BITS, WIDE_VALUE
 from constrint.expr.ranges import Known, Unsupported, between, fixed
 from constrint.expr.sums import Linear
 
@@ -33,7 +33,7 @@ class Pow(Binary):
     def value(left: int, right: int) -> int:
         if right < 0:
             raise Undefined("negative exponent")
-        if (right > 64 or abs(left) > WIDE) and right * (abs(left).bit_length() - 1) > LONGEST:
+        if (right > 64 or abs(left) > WIDE_VALUE) and right * (abs(left).bit_length() - 1) > MOST_VALUE_BITS:
             raise ModelError(f"{shown_number(left)} ** {shown_number(right)} is too large to compute")
         power: int = left**right
         return power

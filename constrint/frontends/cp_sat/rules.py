@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ortools.sat.python.cp_model import CpModel, LinearExpr
     from ortools.sat.python.cp_model_helper import Literal
 
-LARGEST = 1 << 60
+LARGEST_NUMBER = 1 << 60
 """The greatest absolute value of variables and sums in CP-SAT."""
 
 
@@ -42,7 +42,7 @@ class CpSatModel(Protocol):
 
 def limit(number: int) -> int:
     """A number as CP-SAT holds it; one that is greater than every value and sum remains greater."""
-    return min(max(number, -LARGEST), LARGEST)
+    return min(max(number, -LARGEST_NUMBER), LARGEST_NUMBER)
 
 
 def _differ(m: CpSatModel, node: c.LinearNe | c.LinearEqIf, *literals: Literal) -> None:

@@ -9,7 +9,7 @@ from ortools.sat.python import cp_model
 
 from constrint import propagators as c
 from constrint.errors import ModelError
-from constrint.frontends.cp_sat.rules import LARGEST, RULES
+from constrint.frontends.cp_sat.rules import LARGEST_NUMBER, RULES
 from constrint.frontends.plain_form import ObjectWriter, PlainForm
 from constrint.modelling.declarations import Declarations
 from constrint.propagators.handlers import Handlers
@@ -51,7 +51,7 @@ class _CpSatWriter(ObjectWriter):
 
     def _variable(self, v: int) -> IntVar:
         lo, hi = self.form.bounds(v)
-        if lo is None or hi is None or max(-lo, hi) >= LARGEST:
+        if lo is None or hi is None or max(-lo, hi) >= LARGEST_NUMBER:
             name = self.form.names[v] or "an expression of the model"
             raise ModelError(f"CP-SAT holds numbers up to 2^60, and {name} has no such bounds: bound it")
         values = self.form.values(v)
@@ -76,7 +76,7 @@ class _CpSatWriter(ObjectWriter):
             lo, hi = self.form.bounds(v)
             most += abs(a) * max(abs(lo or 0), abs(hi or 0))
             total = total + a * self.of(v)
-        if most >= LARGEST:
+        if most >= LARGEST_NUMBER:
             raise ModelError(_TOO_LARGE)
         # A sum of constants stays a variable's, so that comparing it makes a constraint.
         return total if any(v in self.variables for _, v in terms) else total + self.model.new_constant(0)

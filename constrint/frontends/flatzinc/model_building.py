@@ -28,9 +28,9 @@ from constrint.modelling.declarations import Declarations
 from constrint.modelling.symbols import SetExpr
 from constrint.support.limits import LimitExceeded
 
-DEEPEST = 40
+DEFINITION_LEVELS = 40
 """Definitions nested deeper than this are cut by a variable, because expressions are walked recursively."""
-LARGEST = 1000
+SUBSTITUTED_PARTS = 1000
 """Definitions with more operators and operands, including those of inner definitions, are cut as well."""
 ONCE = 2  # constraints that name a variable: the one that defines it, and one that uses it
 # How often an argument occurs in a definition.
@@ -230,7 +230,7 @@ class _ModelBuilder:
         if declaration.value is not None:
             self._resolve(declaration)
             found = self._equal(declaration, depth)
-        elif name in self._definitions and depth < DEEPEST and name not in self._active:
+        elif name in self._definitions and depth < DEFINITION_LEVELS and name not in self._active:
             found = self._defined(declaration, self._definitions[name], depth)
         else:
             found = self._variable(declaration)
@@ -295,7 +295,7 @@ class _ModelBuilder:
             return self._known[declaration.name]
         size *= _COPIES.get(item.name, 1)
         own = sum([len(arg) if isinstance(arg, list) else 1 for arg in item.args])
-        if size > LARGEST + 20 * own:
+        if size > SUBSTITUTED_PARTS + 20 * own:
             return self._variable(declaration)
         self._sizes[declaration.name] = size
         self._used.add(id(item))

@@ -39,7 +39,7 @@ from constrint.modelling.soft import sole_goal
 from constrint.support.deadline import watched
 from constrint.support.limits import recursion_room
 
-DEEPEST = 5_000
+MOST_FRAMES = 5_000
 """How many calls the reading of an expression may take."""
 _FLIPPED = {"<=": ">", "<": ">=", ">=": "<", ">": "<=", "==": "!=", "!=": "=="}
 
@@ -116,7 +116,7 @@ class LinearModel:
             self._known[variable] = self._column(name, domain.lo, domain.hi)
         for name, variable in model.variables.items():
             self._restrict(name, variable)
-        with recursion_room(DEEPEST):
+        with recursion_room(MOST_FRAMES):
             for constraint in watched(model.constraints):
                 try:
                     self._require(constraint.expr, constraint.name)

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 Writers: TypeAlias = dict[type[Any], Callable[["_SympyWriter", Any], "Basic"]]
 
-DEEPEST = 20_000
+MOST_FRAMES = 20_000
 """How deep writing may call itself: sympy looks through expressions level by level, several times each."""
 MOST_REPEATED = 5_000
 """Operators and operands that may be repeated where expressions share parts: sympy takes seconds for more."""
@@ -67,7 +67,7 @@ def write_relations(model: Declarations) -> list[Basic]:
         for variable in model.variables.values()
     ]
     try:
-        with recursion_room(DEEPEST):
+        with recursion_room(MOST_FRAMES):
             return relations + [writer.condition(constraint.expr) for constraint in model.constraints]
     except RecursionError:
         raise ModelError("an expression is nested too deeply to be written for sympy") from None

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from constrint.expr.rational import Rational
 
 _DECIMAL = re.compile(r"[-+]?(?:0|[1-9][0-9]*)")
-DEEPEST = 1_000
+MOST_LEVELS = 1_000
 """The deepest nesting that PyYAML's parser reads."""
 _TAG = "tag:yaml.org,2002:"
 
@@ -65,7 +65,7 @@ def read_yaml(text: str, name: str, budget: Budget) -> Any:
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
         reason = error.problem or error.context or "it cannot be read"
         if "nesting depth" in reason:  # the bound of PyYAML's parser
-            raise exceeded("depth", budget.limits.depth or DEEPEST, f"{name}:{line}:{column}") from None
+            raise exceeded("depth", budget.limits.depth or MOST_LEVELS, f"{name}:{line}:{column}") from None
         raise ParseError(f"this is not YAML: {reason}", filename=name, line=line, column=column) from None
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise ModelError(f"{name}: this is not YAML: {shown(str(error), 100)}") from None

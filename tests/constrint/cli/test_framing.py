@@ -7,7 +7,7 @@ from io import BytesIO
 
 import pytest
 
-from constrint.cli.framing import LONGEST, Messages
+from constrint.cli.framing import MOST_BYTES, Messages
 
 
 def body(number: int, text: str = "") -> bytes:
@@ -59,7 +59,7 @@ def test_the_next_message_is_found_behind_a_wrong_length(by: int) -> None:
     [
         b"junk\r\n", b"Content-Length: x\r\n\r\n", b"Content-Length: -4\r\n\r\n{}",
         b"Content-Length:\r\n\r\n", b"Content-Length: 5\r\n" * 400,
-        framed(b"no JSON"), framed(b"[1, 2]"), framed(b"[" * 5000), framed(b"{}", LONGEST + 1),
+        framed(b"no JSON"), framed(b"[1, 2]"), framed(b"[" * 5000), framed(b"{}", MOST_BYTES + 1),
         b"\0" * 10_000,
         b"Content-Length: 99999999999999999999\r\n\r\n", b"x" * 10_000 + b"\r\n",
     ],

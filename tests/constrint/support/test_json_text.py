@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from constrint.errors import ModelError, ParseError
-from constrint.support.json_text import DEEPEST, read_json
+from constrint.support.json_text import MOST_LEVELS, read_json
 from constrint.support.limits import Budget, LimitExceeded, Limits
 
 
@@ -13,7 +13,7 @@ from constrint.support.limits import Budget, LimitExceeded, Limits
 @pytest.mark.parametrize("levels", [1, 4])
 @pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a":', "}")])
 def test_nesting(limit: int, levels: int, opening: str, closing: str) -> None:
-    most = DEEPEST if limit is None else min(DEEPEST, levels * limit)
+    most = MOST_LEVELS if limit is None else min(MOST_LEVELS, levels * limit)
     budget = Budget(Limits(depth=limit))
     for depth in (1, most):
         assert read_json(opening * depth + "1" + closing * depth, "t", budget, levels=levels)

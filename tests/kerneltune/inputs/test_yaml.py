@@ -15,7 +15,7 @@ from kerneltune.errors import InputError
 from kerneltune.inputs.folders import data_folder
 from kerneltune.inputs.hardware import HardwareProfile, load_profile
 from kerneltune.inputs.yamlfile import read_checked
-from kerneltune.inputs.yamltree import DEEPEST, LONGEST, MOST, YamlError, parsed
+from kerneltune.inputs.yamltree import MOST_CHARACTERS, MOST_LEVELS, MOST_YAML_VALUES, YamlError, parsed
 from kerneltune.tiling.fit import Constant, with_costs
 
 ROOT = Path(__file__).parents[3]
@@ -89,13 +89,16 @@ def test_values(text: str, value: object) -> None:
         ("a: !!python/object/apply:os.system [ls]", "1:4: not valid YAML: unknown tag"),
         ("a: !mine 3", "1:4: not valid YAML: unknown tag"),
         ("a: " + "9" * 5000, "1:4: not valid YAML: a number of more than 400 digits"),
-        ("[" * (DEEPEST + 9), f"1:{DEEPEST + 1}: nested too deep"),
+        ("[" * (MOST_LEVELS + 9), f"1:{MOST_LEVELS + 1}: nested too deep"),
         ("[" * 100_000, "nested too deep"),  # the parser may meet a bound of its own first
-        ("{a: " * 100_000, f"1:{4 * DEEPEST + 1}: nested too deep"),
-        ("\n".join(" " * i + "a:" for i in range(900)), f"{DEEPEST + 1}:{DEEPEST + 1}: nested too deep"),
+        ("{a: " * 100_000, f"1:{4 * MOST_LEVELS + 1}: nested too deep"),
+        (
+            "\n".join(" " * i + "a:" for i in range(900)),
+            f"{MOST_LEVELS + 1}:{MOST_LEVELS + 1}: nested too deep",
+        ),
         ("- " * 50_000, "nested too deep"),
-        ("x" * (LONGEST + 1), f"1:1: longer than {LONGEST} characters"),
-        ("[" + "1," * (MOST + 1) + "]", f"more than {MOST} values"),
+        ("x" * (MOST_CHARACTERS + 1), f"1:1: longer than {MOST_CHARACTERS} characters"),
+        ("[" + "1," * (MOST_YAML_VALUES + 1) + "]", f"more than {MOST_YAML_VALUES} values"),
         ("a: 1\nb: \x07", "not valid YAML"),
     ],
 )
