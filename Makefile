@@ -18,6 +18,7 @@ tile: $(VENV)/.installed
 
 # By worksteal, neighbouring tests share a process, and with it manuals built, sources read, loops compiled.
 test: $(VENV)/.installed-test lint
+	@echo "All tests that need no GPU; on two cores they take 11 minutes, on two busy ones 25."
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not gpu and not slow" $(PYTEST_ARGS)
 
 # Every test that needs no GPU: further combinations of cells and strategies, too.
@@ -25,6 +26,7 @@ test-all: $(VENV)/.installed-test lint
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not gpu" $(PYTEST_ARGS)
 
 check: $(VENV)/.installed-test lint
+	@echo "The tests named in tests/core.txt; on two cores they take a minute."
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal @tests/core.txt
 
 # PyTorch for the tests of its layers; TORCH may name a wheel.

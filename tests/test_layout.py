@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -162,6 +163,14 @@ def _numbers(path: Path) -> Iterator[str]:
                     for part in ast.walk(target):
                         if isinstance(part, ast.Name) and part.id.isupper():
                             yield part.id
+
+
+def test_tests_that_draw_as_many_as_the_environment_says_are_marked() -> None:
+    texts = {path: path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py")}
+    number = re.compile(r"int\(os\.environ\.get\(\"CONSTRINT_")
+    drawing = {path for path, text in texts.items() if number.search(text)}
+    assert drawing
+    assert drawing == {path for path, text in texts.items() if "\n@pytest.mark.fuzz\n" in text}
 
 
 def test_tests_hand_in_settings() -> None:

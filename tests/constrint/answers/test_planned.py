@@ -22,6 +22,7 @@ def at_once() -> Iterator[None]:
         yield
 
 
+@pytest.mark.fuzz
 def test_any_solution_is_one(at_once: None) -> None:
     methods = set()
     for case in cases(COUNT, 11):

@@ -82,6 +82,7 @@ def key(model: ci.Model, assignment: object) -> tuple[int, ...]:
     return tuple(expr.evaluate(assignment) * (1 if way == "min" else -1) for expr, way in goals)  # type: ignore[arg-type]
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("seed", range(3))
 def test_the_best_of_all_parts_together(seed: int) -> None:
     rng = random.Random(seed)

@@ -87,6 +87,7 @@ WAYS = {
 }
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("block", BLOCKS)
 def test_the_same_solutions(way: str, block: int) -> None:

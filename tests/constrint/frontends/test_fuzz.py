@@ -22,6 +22,7 @@ def kinds(tally: Tally) -> list[tuple[str, bytes]]:
     return [(finding.kind, finding.data) for finding in tally.findings]
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("name", formats())
 def test_every_input_is_answered(name: str) -> None:
     tally = run(format_of(name), list(inputs(format_of(name), COUNT, SEED)))

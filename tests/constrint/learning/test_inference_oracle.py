@@ -32,6 +32,7 @@ BLOCKS = 12
 SHOWING = (*range(16), 298)  # seeds that show all kinds
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("block", range(BLOCKS))
 def test_drawn_models(block: int) -> None:
     for seed in range(FIRST + block, FIRST + MODELS, BLOCKS):

@@ -58,6 +58,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> Iterator[Seen]:
         yield count
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("engine", ["interpreted", "compiled"])
 @pytest.mark.parametrize("block", range(2))
 def test_linked_models_against_brute_force(seen: Seen, block: int, engine: Any) -> None:
@@ -74,6 +75,7 @@ def test_linked_models_against_brute_force(seen: Seen, block: int, engine: Any) 
     assert seen.rows > MODELS / 4
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("block", range(2))
 def test_random_models_against_brute_force(seen: Seen, block: int) -> None:
     for seed in range(95_000 + MODELS * block, 95_000 + MODELS * (block + 1)):

@@ -31,6 +31,7 @@ def wrong_answers(m: LinkedModel, **options: object) -> list[str]:
     return complaints
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("block", range(4))
 def test_linked_models_against_brute_force(block: int) -> None:
     for seed in range(BLOCK * block, BLOCK * (block + 1)):

@@ -273,6 +273,7 @@ def asked(entry: Any, case: Case, limit: float | None, tmp_path: Any) -> None:
         entry(case, limit)
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("name", ENTRIES)
 def test_a_call_that_is_ended_at_any_look_says_nothing_wrong(clock: Clock, tmp_path: Path, name: str) -> None:
     entry, rng = ENTRIES[name], random.Random(f"{SEED} {name}")

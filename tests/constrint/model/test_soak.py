@@ -31,6 +31,7 @@ def complaints_about(drawn: list[Case], rng: random.Random) -> list[str]:
     return complaints
 
 
+@pytest.mark.fuzz
 @pytest.mark.timeout(1800)
 def test_every_method_in_one_process(filled: None) -> None:
     drawn = list(cases(COUNT, SEED))

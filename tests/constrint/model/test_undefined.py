@@ -19,6 +19,7 @@ MODELS = int(os.environ.get("CONSTRINT_UNDEFINED_MODELS", "150"))
 BLOCKS = 4
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("block", range(BLOCKS))
 def test_every_method_against_brute_force(block: int) -> None:
     """Search, counts, sets, learning, restarts, explanations, text, JSON; sympy and CP-SAT for some."""

@@ -20,6 +20,7 @@ def plans(results: Solutions, made: list[Interval]) -> list[Any]:
     return [tuple(result[interval] for interval in made) for result in results]
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("part", range(4))
 def test_plans_are_those_of_the_definitions_each_once(part: int) -> None:
     found = 0
@@ -35,6 +36,7 @@ def test_plans_are_those_of_the_definitions_each_once(part: int) -> None:
     assert found > DRAWN / 16
 
 
+@pytest.mark.fuzz
 def test_plans_are_those_of_cp_sat() -> None:
     found = 0
     for seed in range(1000, 1000 + DRAWN):
@@ -46,6 +48,7 @@ def test_plans_are_those_of_cp_sat() -> None:
     assert found > DRAWN / 4
 
 
+@pytest.mark.fuzz
 def test_every_way_to_ask() -> None:
     """Text, JSON, learning, diagrams and CP-SAT keep the plans, and find the same optimum."""
     for seed in range(2000, 2000 + DRAWN // 6):

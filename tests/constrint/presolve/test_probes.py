@@ -74,6 +74,7 @@ def eager(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("options", [{}, {"learn": True}, {"lns": True}], ids=str)
 def test_probes_lose_no_optimum(eager: None, options: Any) -> None:
     for seed in range(DRAWN):
@@ -84,6 +85,7 @@ def test_probes_lose_no_optimum(eager: None, options: Any) -> None:
         assert r.status is (Status.INFEASIBLE if best is None else Status.OPTIMAL), seed
 
 
+@pytest.mark.fuzz
 def test_each_better_solution_is_told_once(eager: None) -> None:
     for seed in range(DRAWN // 4):
         m, _, goal, way = drawn(seed, 4)
@@ -122,6 +124,7 @@ def test_wide_objectives_are_proved(goal: Callable[..., Any], best: int, options
     assert r.statistics.nodes < 5000
 
 
+@pytest.mark.fuzz
 def test_bounds_from_implied_rows_hold_every_solution() -> None:
     from constrint.preparing.prepared import Prepared
 

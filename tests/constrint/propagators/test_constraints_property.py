@@ -64,6 +64,7 @@ def test_every_constraint_is_registered_and_drawn() -> None:
     assert [kind.kind for kind in constraints.REGISTRY] == list(range(len(constraints.REGISTRY)))
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_constraint_against_brute_force(kind: type[Any]) -> None:
     @SETTINGS
@@ -312,6 +313,7 @@ def _drawn_model(kind: type, seed: int) -> tuple[ci.Model, list[ci.IntExpr], ci.
     return model, drawn, goal
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_every_search_mode_against_brute_force(kind: type[Any]) -> None:
     @SETTINGS
@@ -328,6 +330,7 @@ def test_every_search_mode_compiled(kind: type[Any]) -> None:
         _check_every_mode(*_drawn_model(kind, seed), "compiled")
 
 
+@pytest.mark.fuzz
 def test_the_suite_draws_at_least_2000_models() -> None:
     assert 2 * EXAMPLES * len(KINDS) >= 2000
 

@@ -67,6 +67,7 @@ def fault(seed: int) -> str | None:
     return None if (r.status, r.objective) == wanted else f"{how}: {r}, not {wanted}"
 
 
+@pytest.mark.fuzz
 @pytest.mark.timeout(900)  # the first use on a machine compiles
 @pytest.mark.parametrize("block", range(BLOCKS))
 def test_drawn_models(block: int) -> None:

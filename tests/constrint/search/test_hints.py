@@ -45,6 +45,7 @@ def usable(model: RandomModel, hint: dict[str, int]) -> dict[str, int]:
     return {name: value for name, value in hint.items() if name not in bools or value in (0, 1)}
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("way", WAYS)
 def test_hints_lose_no_solution(way: str) -> None:
     feasible = 0
@@ -89,6 +90,7 @@ def check(
     return True
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("options", [{"executor": True}, {"backend": "cp-sat"}])
 def test_workers_and_other_solvers_take_hints(options: dict[Any, Any]) -> None:
     with ThreadPoolExecutor(2) as executor:
@@ -184,6 +186,7 @@ def test_hints_are_kept_by_copies_scopes_and_json() -> None:
         ci.Model.from_json(m.to_json().replace('"hints": {"x": 4', '"hints": {"x": "a"'))
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("way", [*WAYS, "cp-sat"])
 def test_bounds_and_gaps_of_searches_that_stop_early(way: str) -> None:
     options: Any = {"backend": "cp-sat", "time_limit": 1e-2} if way == "cp-sat" else WAYS[way]

@@ -28,6 +28,7 @@ def drawn(seed: int) -> str:
     return f"{constraint}\nminimize {' + '.join(terms)}"
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("seed", range(COUNT))
 def test_wide_domains_have_the_optimum_of_narrow_ones(seed: int) -> None:
     """The optimum lies inside the narrow ones, far from their ends."""

@@ -25,6 +25,7 @@ BLOCKS = 6
 MEMBERS = ["learning", "relaxation", "restarts", "local_search", "neighbourhoods"]
 
 
+@pytest.mark.fuzz
 @pytest.mark.timeout(900)  # the first use on a machine compiles
 @pytest.mark.parametrize("settings", [LOWERED, SEARCHED], ids=["lowered", "searched"])
 @pytest.mark.parametrize("block", range(BLOCKS))

@@ -156,6 +156,7 @@ def scope_of(text: str) -> dict[str, list[Any]]:
     return {name: values for name, values in PARAMS.items() if name in names or name == "lambda"}
 
 
+@pytest.mark.fuzz
 @pytest.mark.filterwarnings("ignore::SyntaxWarning")
 @pytest.mark.parametrize("share", range(4))
 def test_the_set_is_pythons(share: int) -> None:

@@ -25,6 +25,7 @@ FIRST = int(os.environ.get("CONSTRINT_PROOFS_FIRST", "0"))
 UNLISTED = CheckerSettings(most_assignments=0)  # every step by rules alone
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("kind", KINDS)
 def test_proofs_are_verified(kind: str, tmp_path: Path) -> None:
     claims = set()
@@ -54,6 +55,7 @@ def test_wide_constraints_are_checked_by_all_solutions(seed: int, tmp_path: Path
     assert (report.claim, report.values) == (result.status.value, result.numbers)
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("kind", KINDS)
 def test_narrow_lists_reject_no_proof(kind: str, tmp_path: Path) -> None:
     for seed in range(FIRST, FIRST + MODELS // 2):
@@ -64,6 +66,7 @@ def test_narrow_lists_reject_no_proof(kind: str, tmp_path: Path) -> None:
             assert report.claim == proof[0].status.value, f"{kind} {seed}"
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_proof_is_rejected_where_solutions_are_not_listed(kind: str, tmp_path: Path) -> None:
     for seed in range(FIRST, FIRST + MODELS):
@@ -86,6 +89,7 @@ def truth(m: Model, goals: list[tuple[IntExpr, Direction]]) -> Any:
     return tuple(best) if found else None
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_changed_proof_proves_what_is_not_true(kind: str, tmp_path: Path) -> None:
     rejected = kept = 0
@@ -113,6 +117,7 @@ def test_no_changed_proof_proves_what_is_not_true(kind: str, tmp_path: Path) -> 
     assert rejected > kept
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("kind", ["sums", "chains"])
 def test_wrong_claims_are_rejected(kind: str, tmp_path: Path) -> None:
     tried = 0
