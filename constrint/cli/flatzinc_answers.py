@@ -100,6 +100,20 @@ class _Answer:
     status: Status = Status.UNKNOWN
 
 
+def _solve(
+    flat: FlatModel, options: MiniZincOptions, on_solution: Callable[[Result], None] | None = None
+) -> Result:
+    return Model.of(flat.model).solve(
+        time_limit=options.seconds,
+        seed=options.seed,
+        branching=brancher(flat, options),
+        restarts=restarts(flat, options),
+        log=options.log,
+        workers=options.workers,
+        on_solution=on_solution,
+    )
+
+
 def _optimise(
     flat: FlatModel, options: MiniZincOptions, write: Callable[[str], object], answer: _Answer
 ) -> None:
@@ -109,15 +123,7 @@ def _optimise(
         for line in shown(flat.outputs, result):
             write(line)
 
-    result = Model.of(flat.model).solve(
-        time_limit=options.seconds,
-        seed=options.seed,
-        branching=brancher(flat, options),
-        restarts=restarts(flat, options),
-        log=options.log,
-        workers=options.workers,
-        on_solution=show if options.all_solutions or options.intermediate else None,
-    )
+    result = _solve(flat, options, show if options.all_solutions or options.intermediate else None)
     answer.status = result.status
     if result and (answer.last is None or answer.last.objective != result.objective):
         show(result)
@@ -129,14 +135,7 @@ def _enumerate(
 ) -> None:
     limit = options.count or (None if options.all_solutions else 1)
     if limit == 1:  # finds one even if a variable is unbounded
-        answer.last = Model.of(flat.model).solve(
-            time_limit=options.seconds,
-            seed=options.seed,
-            branching=brancher(flat, options),
-            restarts=restarts(flat, options),
-            log=options.log,
-            workers=options.workers,
-        )
+        answer.last = _solve(flat, options)
         if answer.last:
             answer.found = 1
             for line in shown(flat.outputs, answer.last):

@@ -108,6 +108,7 @@ def explanations(model: Model, corrections: bool, *, time_limit: float, json: bo
 
 
 def _one(model: Model, request: SolveRequest) -> int:
+    """Solve for one solution, or for the best, and write it; returns the exit code."""
     result = model.solve(
         time_limit=request.time_limit, workers=request.workers, seed=request.seed, **request.search
     )

@@ -56,10 +56,7 @@ class Parameters:
 
     @cached_property
     def _indexed(self) -> dict[int, tuple[dict[Any, int], list[tuple[int, Any]]]]:
-        """For each parameter with labels.
-
-        The codes of plain labels, and the other labels with their codes.
-        """
+        """The codes of plain labels, and the other labels with their codes, of each parameter with labels."""
         found = {}
         for v, labels in self.labels.items():
             plain = {label: code for code, label in labels.items() if type(label) in _PLAIN}

@@ -19,7 +19,10 @@ _MOST_LISTED = 6  # labels that a message lists
 
 
 def labels_along(value: Any) -> Labels:
-    """For each axis its labels, or None where it has none; empty for what never has labels."""
+    """The labels of each axis of an array of expressions, a series or a frame; None for an axis without.
+
+    Empty for everything else, which never has labels.
+    """
     labels: Labels | None = getattr(value, "labels", None) if hasattr(value, "flat") else None
     if labels is not None:
         return labels

@@ -66,7 +66,7 @@ TRUE, FALSE, OPEN = Known(1, 1, 0, 1, 0, 1), Known(0, 0, 0, 0, 0, 0), Known(0, 1
 
 
 def fixed(value: int) -> Known:
-    """A value."""
+    """The abstract value of a constant."""
     return Known(value, value, 0, value, 0, value)
 
 
@@ -92,7 +92,7 @@ def joined(a: Known, b: Known) -> Known:
 
 
 def total(parts: Sequence[tuple[int, Known]], constant: int = 0) -> Known:
-    """A sum of multiples."""
+    """The abstract value of a sum of multiples."""
     lo = hi = residue = start = constant
     modulus, slope = 0, 0
     places: tuple[int, int] | None = None
@@ -122,7 +122,7 @@ def affine(slope: int, start: int, places: tuple[int, int] | None) -> Known:
 
 
 def product(a: Known, b: Known) -> Known:
-    """A product."""
+    """The abstract value of a product."""
     if a.is_fixed:
         return total([(a.lo, b)])
     if b.is_fixed:

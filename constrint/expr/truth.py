@@ -106,7 +106,7 @@ def _of_call(node: ast.Call) -> str | None:
 
 
 def _of_values(node: ast.Compare) -> str | None:
-    """Of membership, and of lists that Python compares by their members."""
+    """The code in place of a membership, or of lists that Python compares by their members."""
     left, right, sign = node.left, node.comparators[0], node.ops[0]
     if isinstance(sign, ast.In | ast.NotIn):
         wanted = f"{_in_brackets(left, _SIMPLE[:-1])}.is_in({ast.unparse(right)})"

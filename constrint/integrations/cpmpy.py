@@ -83,7 +83,7 @@ class CPM_constrint(SolverInterface):  # type: ignore[misc]  # noqa: N801 - as C
         return known
 
     def transform(self, cpm_expr: object) -> list[Expression]:
-        """Constraints with total functions only below their top, and only supported global constraints."""
+        """Constraints without partial functions, and only with global constraints that constrint has."""
         constraints = no_partial_functions(toplevel_list(cpm_expr))
         return list(
             decompose_in_tree(

@@ -289,7 +289,7 @@ class ValueParts:
         return True
 
     def _count(self, node: c.Cardinality) -> bool:
-        """Sums of literals equal the counts."""
+        """Count by sums of literals ``variable == value``; False where a domain is too large for literals."""
         if not all(map(self._is_small, node.variables)):
             return False
         for value, count in zip(node.values, node.counts, strict=True):

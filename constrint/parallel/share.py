@@ -250,7 +250,7 @@ class _ShareSearch(SubtreeSearch):
 
     def __init__(self, common: Common, share: Share, deadline: Deadline) -> None:
         engine = share.engine
-        if engine == "auto":
+        if engine == "auto":  # compiled if the machine code is loaded, or there is time to load it
             has_time = deadline.left > LOADING
             is_there = cache.is_loaded() or (has_time and cache.is_filled())
             engine = "compiled" if is_there and not common.exact else "interpreted"

@@ -113,7 +113,7 @@ class System:
                 for parameter, b in inner.terms.items():
                     terms[parameter] = terms.get(parameter, 0) + a * b
             known[v] = Affine({p: a for p, a in terms.items() if a}, constant)
-        return {v: affine for v, affine in known.items() if v >= 0}
+        return {v: affine for v, affine in known.items() if v >= 0}  # negative ones are parameters
 
 
 def _cost(equation: Affine) -> tuple[int, int]:

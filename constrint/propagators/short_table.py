@@ -164,8 +164,9 @@ def refuse_short_rows(st: State, first: int, found: int) -> bool:
     for k in range(found):
         row = rows + 2 * args[live + k] * arity
         column = open_entries(st, first, row)
-        if column == -1:
+        if column == -1:  # the row matches whatever is decided
             return False
+        # If one column alone is open, its entry would make the row match.
         if column >= 0 and not remove(st, args[first + 3 + column], args[row + 2 * column + 1]):
             return False
     return True

@@ -71,6 +71,7 @@ def safe_bounds(root: Root, v: int, direction: str, both: bool = True) -> tuple[
     worth = len(rows) > 1 and cells > rules.few_cells and entries <= rules.most_entries_of_bounds
     if worth and all(map(_is_moderate, rows)) and has_highs():
         near = 1 if direction == "min" else -1
+        # The least v by sign 1, and the least -v by sign -1: the greatest v with its sign turned.
         found = {sign: _least(rows, root, v, sign, sign == near) for sign in (near, -near)[: 1 + both]}
         if None not in found.values():
             least, most = found.get(1), found.get(-1)

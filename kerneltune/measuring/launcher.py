@@ -133,7 +133,7 @@ def _is_contiguous(interface: dict[str, Any]) -> bool:
 
 
 def stream_of(stream: Any, arguments: Sequence[Any]) -> int:
-    """A stream's handle; of none, torch's current one if an argument is a tensor."""
+    """The handle of a stream; if none is given, of torch's current one for tensors, else 0, the default."""
     for name in ("cuda_stream", "ptr", "handle"):
         if hasattr(stream, name):
             return int(getattr(stream, name))

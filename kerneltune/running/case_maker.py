@@ -139,6 +139,11 @@ def _fill_by_processes(
     expected: Mapping[str, NDArray[np.generic]],
     workers: int,
 ) -> None:
+    """Fill the expected arrays by processes, each with a block of heads and batch rows.
+
+    Sums over the batch would be written by several processes. Each writes its own part of them to a file,
+    and the parts are added here.
+    """
     jobs = [_job(problem, kernels, folder, number, block) for number, block in enumerate(blocks)]
     _run_all(jobs, max(1, workers // len(blocks)))
     for number, block in enumerate(blocks):

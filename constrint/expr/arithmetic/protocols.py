@@ -96,7 +96,7 @@ class LoweringProtocol(Protocol):
     def conditions(self) -> ConditionsProtocol: ...
 
     def kept(self, node: Expr) -> Expr:
-        """An expression that was built for this, kept."""
+        """Keep an expression alive that was built here; returns it."""
 
     def check(self, value: int) -> int:
         """A constant of the model, if it is not too close to the numbers that represent missing bounds."""

@@ -46,7 +46,7 @@ def linear(a: Arguments) -> IntExpr:
 
 
 def booleans(a: Arguments) -> IntExpr:
-    """The same for Boolean variables."""
+    """The sum of the second argument's Boolean variables, times the first's coefficients."""
     pairs = zip(a.constants(0), a.conditions(1), strict=True)
     terms: list[IntExpr] = [factor * (1 * x) for factor, x in pairs]
     return sum_(terms)

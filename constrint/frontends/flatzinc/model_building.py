@@ -354,10 +354,7 @@ class _ModelBuilder:
     # ------------------------------------------------------------ definitions
 
     def _target(self, item: Item, name: str) -> Any:
-        """The expression by which a constraint defines a variable, as a function of the arguments.
-
-        Or None.
-        """
+        """The function of the arguments by which a constraint defines a variable; None if it does not."""
         if item.name in FUNCTIONS:
             defined = FUNCTIONS[item.name]
             return defined.number if item.args[defined.place] == Name(name) else None

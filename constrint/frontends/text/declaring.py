@@ -165,7 +165,7 @@ class DeclaringReader(ExpressionReader):
     # ------------------------------------------------------------ definitions
 
     def define(self, tree: Node) -> None:
-        """`name := …`."""
+        """Define a name: `name := …`."""
         name, value = as_tree(tree.children[0]), as_tree(tree.children[1])
         self.new_name(name)
         found = self.noted(name, self.value(value))
@@ -174,7 +174,7 @@ class DeclaringReader(ExpressionReader):
         self.names[name_of(name)] = found
 
     def define_array(self, tree: Node) -> None:
-        """`name[i in 1..9] := …`, or `name[1..9] := […]`."""
+        """Define an array: `name[i in 1..9] := …`, or `name[1..9] := […]`."""
         target, body = as_tree(tree.children[0]), as_tree(tree.children[1])
         name, head = self._array_name(target), self._head(target)
         axes = tuple([axis for _, axis in head])
@@ -214,7 +214,7 @@ class DeclaringReader(ExpressionReader):
         return Array(axes, array.entries)
 
     def define_template(self, tree: Node) -> None:
-        """`name(a, b) := …`."""
+        """Define a function: `name(a, b) := …`."""
         call, body = as_tree(tree.children[0]), as_tree(tree.children[1])
         name, *parameters = subtrees(call)
         word = name_of(name)

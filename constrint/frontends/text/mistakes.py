@@ -85,7 +85,7 @@ def _explain_token(source: Source, error: UnexpectedInput) -> ParseError:
 
 
 def _first_word(before: list[Token]) -> str:
-    """Of the statement that these tokens end with."""
+    """The first word of the statement with which these tokens end."""
     begin = max((k + 1 for k, token in enumerate(before) if token.type == SEPARATOR), default=0)
     return before[begin].value if begin < len(before) else ""
 

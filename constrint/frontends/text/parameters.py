@@ -119,7 +119,7 @@ class ParameterReader(DeclaringReader):
     parameters: set[str]
 
     def declare_parameters(self, tree: Node) -> None:
-        """`param n, cost[1..n] in 0..99 := 5`."""
+        """Declare parameters: `param n, cost[1..n] in 0..99 := 5`."""
         parts = subtrees(tree)
         targets = [part for part in parts if part.data in ("name", "index")]
         limits = next((as_tree(part.children[1]) for part in parts if part.data == "param_domain"), None)
@@ -286,7 +286,7 @@ class ParameterReader(DeclaringReader):
     # ------------------------------------------------------------ enumerations
 
     def declare_enumeration(self, tree: Node) -> None:
-        """`enum colour := {red, green}`, or `enum colour` with members from outside."""
+        """Declare an enumeration: `enum colour := {red, green}`, or without members, which are given."""
         name, *braces = subtrees(tree)
         word = name_of(name)
         if braces:
