@@ -19,7 +19,7 @@ ANY = re.compile(r"\bAny\b")
 ARRAY = re.compile(r"ndarray\[Any, Any\]|NDArray\[Any\]")
 KEPT = {
     # Expressions, or arrays of them, by what is reduced; numbers or lists of them, by the shape; as numpy's
-    *(f"ExprArray.{name}" for name in ("all", "any", "max", "min", "prod", "sum", "dot", "trace")),
+    *("ExprArray.dot", "ExprArray.trace"),
     *("ExprArray.tolist", "ExprArray.values"),
     # Integers, fractions, sets, members of enumerations, or tuples of them, by what was asked for
     *(f"Result.{name}" for name in ("values", "items", "to_dict", "get", "objective", "bound", "violation")),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import Any, NoReturn, SupportsIndex
 
 import numpy as np
 
@@ -34,7 +34,7 @@ def refused(name: str) -> NoReturn:
 # ------------------------------------------------------------ reductions
 
 
-def reduced(name: str, values: Any, axis: object, keepdims: bool = False) -> Any:
+def reduced(name: str, values: ExprArray, axis: object, keepdims: bool = False) -> IntExpr | ExprArray:
     """A reduction of all elements, or along axes."""
     total = TOTALS[name]
     axes = range(values.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
@@ -49,7 +49,7 @@ def reduced(name: str, values: Any, axis: object, keepdims: bool = False) -> Any
     return made(found, shape) if shape or keepdims else found[0]
 
 
-def _axis(axis: Any, ndim: int) -> int:
+def _axis(axis: SupportsIndex, ndim: int) -> int:
     number = operator.index(axis)
     if not -ndim <= number < ndim:
         raise IndexError(f"axis {number} is out of bounds for an array of {ndim} axes")

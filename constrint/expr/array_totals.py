@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar, overload
 
 from constrint.errors import ModelError
 from constrint.expr import BoolExpr, Const, IntExpr, as_bool, as_expr
@@ -16,10 +16,31 @@ from constrint.expr.builders import all_of, any_of, sum_
 if TYPE_CHECKING:
     from constrint.expr.arrays import ExprArray
 
+    Made_co = TypeVar("Made_co", bound=IntExpr, covariant=True)
+    Rank_co = TypeVar("Rank_co", bound=tuple[int, ...], covariant=True)
+
+    class Total(Protocol[Made_co, Rank_co]):
+        """A reduction of an array: an element without an axis; along one, an array with an axis less."""
+
+        @overload
+        def __call__(self, axis: None = None, *, keepdims: Literal[False] = False) -> Made_co: ...
+
+        @overload
+        def __call__(self: Total[Made_co, One], axis: int, *, keepdims: Literal[False] = False) -> Made_co: ...
+
+        @overload
+        def __call__(
+            self: Total[Made_co, Two], axis: int, *, keepdims: Literal[False] = False
+        ) -> ExprArray[Made_co, One]: ...
+
+        @overload
+        def __call__(self, axis: Axis = None, *, keepdims: bool = False) -> Any: ...
+
+
 Axis: TypeAlias = int | tuple[int, ...] | None
 
 
-def truth(value: Any) -> BoolExpr:
+def truth(value: object) -> BoolExpr:
     """A condition itself, or the condition that a number is not 0."""
     return value if isinstance(value, BoolExpr) else as_bool(as_expr(value) != 0)
 
@@ -45,94 +66,44 @@ class Reducible(Elementwise[Item, Rank]):
 
     __slots__ = ()
 
-    @overload
-    def sum(self, axis: None = None, *, keepdims: Literal[False] = False) -> IntExpr: ...
-    @overload
-    def sum(self: Reducible[Any, One], axis: int, *, keepdims: Literal[False] = False) -> IntExpr: ...
-    @overload
-    def sum(
-        self: Reducible[Any, Two], axis: int, *, keepdims: Literal[False] = False
-    ) -> ExprArray[IntExpr, One]: ...
-    @overload
-    def sum(self, axis: Axis = None, *, keepdims: bool = False) -> Any: ...
-    def sum(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
-        """The sum of all elements, or along axes."""
-        return self._reduce("sum", axis, keepdims)
+    if TYPE_CHECKING:
+        sum: Total[IntExpr, Rank]
+        prod: Total[IntExpr, Rank]
+        min: Total[IntExpr, Rank]
+        max: Total[IntExpr, Rank]
+        any: Total[BoolExpr, Rank]
+        all: Total[BoolExpr, Rank]
+    else:
 
-    @overload
-    def prod(self, axis: None = None, *, keepdims: Literal[False] = False) -> IntExpr: ...
-    @overload
-    def prod(self: Reducible[Any, One], axis: int, *, keepdims: Literal[False] = False) -> IntExpr: ...
-    @overload
-    def prod(
-        self: Reducible[Any, Two], axis: int, *, keepdims: Literal[False] = False
-    ) -> ExprArray[IntExpr, One]: ...
-    @overload
-    def prod(self, axis: Axis = None, *, keepdims: bool = False) -> Any: ...
-    def prod(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
-        """The product of all elements, or along axes."""
-        return self._reduce("prod", axis, keepdims)
+        def sum(self, axis: Axis = None, *, keepdims: bool = False) -> IntExpr | ExprArray:
+            """The sum of all elements, or along axes."""
+            return self._reduce("sum", axis, keepdims)
 
-    @overload
-    def min(self, axis: None = None, *, keepdims: Literal[False] = False) -> IntExpr: ...
-    @overload
-    def min(self: Reducible[Any, One], axis: int, *, keepdims: Literal[False] = False) -> IntExpr: ...
-    @overload
-    def min(
-        self: Reducible[Any, Two], axis: int, *, keepdims: Literal[False] = False
-    ) -> ExprArray[IntExpr, One]: ...
-    @overload
-    def min(self, axis: Axis = None, *, keepdims: bool = False) -> Any: ...
-    def min(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
-        """The least element, or along axes."""
-        return self._reduce("min", axis, keepdims)
+        def prod(self, axis: Axis = None, *, keepdims: bool = False) -> IntExpr | ExprArray:
+            """The product of all elements, or along axes."""
+            return self._reduce("prod", axis, keepdims)
 
-    @overload
-    def max(self, axis: None = None, *, keepdims: Literal[False] = False) -> IntExpr: ...
-    @overload
-    def max(self: Reducible[Any, One], axis: int, *, keepdims: Literal[False] = False) -> IntExpr: ...
-    @overload
-    def max(
-        self: Reducible[Any, Two], axis: int, *, keepdims: Literal[False] = False
-    ) -> ExprArray[IntExpr, One]: ...
-    @overload
-    def max(self, axis: Axis = None, *, keepdims: bool = False) -> Any: ...
-    def max(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
-        """The greatest element, or along axes."""
-        return self._reduce("max", axis, keepdims)
+        def min(self, axis: Axis = None, *, keepdims: bool = False) -> IntExpr | ExprArray:
+            """The least element, or along axes."""
+            return self._reduce("min", axis, keepdims)
 
-    @overload
-    def any(self, axis: None = None, *, keepdims: Literal[False] = False) -> BoolExpr: ...
-    @overload
-    def any(self: Reducible[Any, One], axis: int, *, keepdims: Literal[False] = False) -> BoolExpr: ...
-    @overload
-    def any(
-        self: Reducible[Any, Two], axis: int, *, keepdims: Literal[False] = False
-    ) -> ExprArray[BoolExpr, One]: ...
-    @overload
-    def any(self, axis: Axis = None, *, keepdims: bool = False) -> Any: ...
-    def any(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
-        """The condition that an element holds (a number: is not 0), or along axes."""
-        return self._reduce("any", axis, keepdims)
+        def max(self, axis: Axis = None, *, keepdims: bool = False) -> IntExpr | ExprArray:
+            """The greatest element, or along axes."""
+            return self._reduce("max", axis, keepdims)
 
-    @overload
-    def all(self, axis: None = None, *, keepdims: Literal[False] = False) -> BoolExpr: ...
-    @overload
-    def all(self: Reducible[Any, One], axis: int, *, keepdims: Literal[False] = False) -> BoolExpr: ...
-    @overload
-    def all(
-        self: Reducible[Any, Two], axis: int, *, keepdims: Literal[False] = False
-    ) -> ExprArray[BoolExpr, One]: ...
-    @overload
-    def all(self, axis: Axis = None, *, keepdims: bool = False) -> Any: ...
-    def all(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
-        """The condition that all elements hold (numbers: are not 0), or along axes."""
-        return self._reduce("all", axis, keepdims)
+        def any(self, axis: Axis = None, *, keepdims: bool = False) -> BoolExpr | ExprArray:
+            """The condition that an element holds (a number: is not 0), or along axes."""
+            return self._reduce("any", axis, keepdims)
 
-    def _reduce(self, name: str, axis: Any, keepdims: bool) -> Any:
+        def all(self, axis: Axis = None, *, keepdims: bool = False) -> BoolExpr | ExprArray:
+            """The condition that all elements hold (numbers: are not 0), or along axes."""
+            return self._reduce("all", axis, keepdims)
+
+    def _reduce(self, name: str, axis: Axis, keepdims: bool) -> IntExpr | ExprArray:
         if axis is None and not keepdims:
             flat: Any = self.flat  # of numbers, which totals ensure
             return TOTALS[name](flat)
         from constrint.expr.array_functions import reduced
+        from constrint.expr.arrays import array
 
-        return reduced(name, self, axis, keepdims)
+        return reduced(name, array(self), axis, keepdims)
