@@ -48,7 +48,7 @@ class CallBackend:
     """
 
     call: Callable[[Configuration], object]
-    arrays: Arrays
+    arrays: Arrays[Any]
     written: Mapping[str, Written]
     expected: dict[str, Any]
     timer: Callable[[Callable[[], object]], float] | None = None

@@ -6,9 +6,10 @@ import platform
 import sys
 from collections.abc import Callable, Iterable
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kerneltune.errors import InputError
 from kerneltune.measuring.case import TOLERANCES, compared
@@ -19,27 +20,31 @@ FLUSHED = 1 << 28  # bytes that are overwritten, more than any L2 cache has
 MICROSECOND = 1e-3
 
 
-class Arrays(Protocol):
+Array = TypeVar("Array")
+HostArray: TypeAlias = NDArray[np.generic]
+
+
+class Arrays(Protocol[Array]):
     """The operations of one library's arrays."""
 
     device: str
 
-    def copied(self, array: Any) -> Any:
+    def copied(self, array: Array) -> Array:
         """A copy."""
 
-    def restore(self, array: Any, copy: Any) -> None:
+    def restore(self, array: Array, copy: Array) -> None:
         """Write a copy back."""
 
-    def fill(self, array: Any, byte: int) -> None:
+    def fill(self, array: Array, byte: int) -> None:
         """Write a number that depends on the byte, NaN where it is 255, into all of an array."""
 
-    def zero(self, array: Any) -> None:
+    def zero(self, array: Array) -> None:
         """Write zeros."""
 
-    def same(self, array: Any, other: Any) -> bool:
+    def same(self, array: Array, other: Array) -> bool:
         """Whether two arrays are equal, NaN to NaN."""
 
-    def verdict(self, array: Any, expected: Any, tolerance: float) -> Verdict:
+    def verdict(self, array: Array, expected: object, tolerance: float) -> Verdict:
         """How far an array is from the expected one; a tolerance of 0 asks for equality."""
 
     def wait(self) -> None:
@@ -49,17 +54,25 @@ class Arrays(Protocol):
         """Milliseconds of calls, each by itself."""
 
 
+class HasType(Protocol):
+    """An array of any library."""
+
+    @property
+    def dtype(self) -> object:
+        """Its element type."""
+
+
 def is_array(value: object) -> bool:
     """Whether a value is an array of any library; a scalar of numpy is none."""
     return hasattr(value, "dtype") and hasattr(value, "shape") and not isinstance(value, np.generic)
 
 
-def dtype_of(array: Any) -> str:
+def dtype_of(array: HasType) -> str:
     """The name of an array's type, such as float32."""
     return str(array.dtype).rpartition(".")[2]
 
 
-def tolerance_for(array: Any) -> float:
+def tolerance_for(array: HasType) -> float:
     """The bound of an output's relative L2 error; 0 for integers and Booleans."""
     name = dtype_of(array)
     return BFLOAT16 if name == "bfloat16" else TOLERANCES.get(name, 0.0)
@@ -72,7 +85,7 @@ def filling(kind: str, byte: int) -> float | int:
     return byte & (1 if kind == "b" else 0x7F)
 
 
-def arrays_of(values: Iterable[object]) -> Arrays:
+def arrays_of(values: Iterable[object]) -> Arrays[Any]:
     """The library of some arguments' arrays.
 
     Raises:
@@ -105,34 +118,34 @@ class HostArrays:
         self.library = library
         self.device = platform.processor() or platform.machine() or "a processor"
 
-    def copied(self, array: Any) -> Any:
+    def copied(self, array: HostArray) -> HostArray:
         """A copy."""
         return array.copy()
 
-    def restore(self, array: Any, copy: Any) -> None:
+    def restore(self, array: HostArray, copy: HostArray) -> None:
         """Write a copy back."""
         array[...] = copy
 
-    def fill(self, array: Any, byte: int) -> None:
+    def fill(self, array: HostArray, byte: int) -> None:
         """Write a number that depends on the byte into all of an array."""
         array[...] = filling("f" if array.dtype.kind in "fc" else array.dtype.kind, byte)
 
-    def zero(self, array: Any) -> None:
+    def zero(self, array: HostArray) -> None:
         """Write zeros."""
         array[...] = 0
 
-    def same(self, array: Any, other: Any) -> bool:
+    def same(self, array: HostArray, other: HostArray) -> bool:
         """Whether two arrays are equal, NaN to NaN."""
         equal = (array == other) | ((array != array) & (other != other))
         return bool(equal.all())
 
-    def verdict(self, array: Any, expected: Any, tolerance: float) -> Verdict:
+    def verdict(self, array: HostArray, expected: object, tolerance: float) -> Verdict:
         """How far an array is from the expected one."""
-        return compared(self.on_host(array), np.asarray(self.on_host(expected)), tolerance)
+        return compared(self.on_host(array), self.on_host(expected), tolerance)
 
-    def on_host(self, array: Any) -> Any:
+    def on_host(self, array: object) -> HostArray:
         """The array for numpy."""
-        return array
+        return np.asarray(array)
 
     def wait(self) -> None:
         """Nothing runs besides."""
@@ -157,9 +170,10 @@ class CupyArrays(HostArrays):
         facts = library.cuda.runtime.getDeviceProperties(library.cuda.Device().id)
         self.device = facts["name"].decode()
 
-    def on_host(self, array: Any) -> Any:
+    def on_host(self, array: object) -> HostArray:
         """The array for numpy."""
-        return self.library.asnumpy(array)
+        found: HostArray = self.library.asnumpy(array)
+        return found
 
     def wait(self) -> None:
         """Wait for the device."""

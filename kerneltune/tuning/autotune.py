@@ -255,7 +255,7 @@ class Autotuned:
         )
 
     def _backend(
-        self, call: GivenCall, named: Mapping[str, Any], arrays: Arrays, choices: Choices
+        self, call: GivenCall, named: Mapping[str, Any], arrays: Arrays[Any], choices: Choices
     ) -> CallBackend:
         options = self._options
         how = self._how
