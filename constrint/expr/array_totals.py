@@ -29,8 +29,6 @@ if TYPE_CHECKING:
         def __call__(
             self: Total[Made_co, One], axis: int, *, keepdims: Literal[False] = False
         ) -> Made_co: ...
-            self: Total[Made_co, One], axis: int, *, keepdims: Literal[False] = False
-        ) -> Made_co: ...
 
         @overload
         def __call__(
