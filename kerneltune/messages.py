@@ -147,6 +147,18 @@ class Failed(Message, frozen=True, tag=True):
     built: Built | None = None
 
 
+class Watcher(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An observer that the measuring process makes.
+
+    Attributes:
+        reference: Where it, or its class, is found.
+        given: The arguments that its class is called with.
+    """
+
+    reference: str
+    given: dict[str, Any] = {}
+
+
 class SetUp(Message, frozen=True, tag=True):
     """The first message to a measuring process.
 
@@ -155,16 +167,18 @@ class SetUp(Message, frozen=True, tag=True):
         plan: The fields of the plan.
         case: The folder of the arguments; of tilings, orders name theirs.
         kernels_root: The kernels folder, of tilings.
-        observers: Where observers are found.
+        observers: The observers.
         path: Folders where modules are found.
+        outputs: The folder where the outputs of each candidate are kept; empty: none are.
     """
 
     kind: str
     plan: dict[str, Value]
     case: str = ""
     kernels_root: str = ""
-    observers: tuple[str, ...] = ()
+    observers: tuple[Watcher, ...] = ()
     path: tuple[str, ...] = ()
+    outputs: str = ""
 
 
 class Facts(Message, frozen=True, tag=True):

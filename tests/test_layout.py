@@ -35,6 +35,7 @@ FLAT_FUNCTIONS = {
     "kerneltune/cli/replay.py replay",  # likewise
     "kerneltune/cli/tune.py tune",  # likewise
     "kerneltune/kernel_tuner/interface.py tune_kernel",  # Kernel Tuner's own
+    "kerneltune/kernel_tuner/running.py run_kernel",  # likewise
     "kerneltune/torch/rnn.py recurrence",  # public: a keyword for each option
 }
 

@@ -6,7 +6,6 @@ are left to Kernel Tuner where it is installed.
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -14,30 +13,23 @@ from pathlib import Path
 from typing import Any
 
 from constrint.errors import ConstrintError
-from constrint.support.files import read_file
 from constrint.tuning.spaces import Space, from_tune_params
-from kerneltune.errors import InputError, MissingExtraError
+from kerneltune.errors import InputError
+from kerneltune.kernel_tuner.elsewhere import by_kernel_tuner, needs_kernel_tuner
+from kerneltune.kernel_tuner.judging import judge_of, observed
 from kerneltune.kernel_tuner.launches import description_of, expression
 from kerneltune.kernel_tuner.replay import Simulated, simulated
 from kerneltune.kernel_tuner.results import Clock, environment_of, rows_of, with_best
 from kerneltune.kernel_tuner.strategies import STRATEGIES, check_strategy
+from kerneltune.kernel_tuner.util import get_objective_defaults
 from kerneltune.pipeline.run import Budget
-from kerneltune.pipeline.trial import TIME
-from kerneltune.sources.references import named
 from kerneltune.tuning.cache_files import cache_path, write_cache
 from kerneltune.tuning.searches import search
 from kerneltune.tuning.tune import options_of, prepared, tuned
 
 MAX_THREADS = 1024
 FORBIDDEN = ("grid_size_x", "grid_size_y", "grid_size_z", "time")
-HIGHER_IS_BETTER = {
-    **dict.fromkeys(("time", "energy", "cost", "loss"), False),
-    **dict.fromkeys(("fitness", "GFLOP/s", "TFLOP/s", "GB/s", "TB/s"), True),
-    **dict.fromkeys(("GFLOPS/W", "TFLOPS/W", "GFLOP/J", "TFLOP/J"), True),
-}
-"""The objectives whose direction Kernel Tuner defines."""
 BLOCKS = ("block_size_x", "block_size_y", "block_size_z")
-CUDA = {None, "cuda", "cupy", "nvcuda"}
 
 
 def tune_kernel(
@@ -143,8 +135,9 @@ def tuned_as_asked(
     """
     clock = Clock()
     strategy = given["strategy"] or "brute_force"
-    if _is_for_kernel_tuner(given):
-        return _by_kernel_tuner(given)
+    if needs_kernel_tuner(given):
+        found: tuple[list[dict[str, Any]], dict[str, Any]] = by_kernel_tuner("tune_kernel", given)
+        return found
     tune_params, options = given["tune_params"], dict(given["strategy_options"] or {})
     check_strategy(strategy, options)
     _check(given)
@@ -174,25 +167,11 @@ def _is_told(given: Mapping[str, Any]) -> bool:
     return bool(given["verbose"]) and not given["quiet"]
 
 
-def _is_for_kernel_tuner(given: Mapping[str, Any]) -> bool:
-    """Whether a call needs features that only Kernel Tuner has."""
-    if not isinstance(given["strategy"] or "", str) or len(given["objectives"] or ()) > 1:
-        return True
-    if _language(given["kernel_source"], given["lang"]) not in CUDA:
-        return True
-    unknown = ("device", "platform", "texmem_args", "compiler", "parallel")
-    return not given["simulation_mode"] and any(given[name] for name in unknown)
-
-
 def _check(given: Mapping[str, Any]) -> None:
     """Refuse what contradicts itself, or is not supported."""
     for name in FORBIDDEN:
         if name in given["tune_params"]:
             raise ValueError(f"tune_params: no parameter can be called {name!r}")
-    if given["verify"] is not None and named(given["verify"]) is None:
-        raise InputError(
-            "verify: a function that stands at the top level of a file, so that measuring processes find it"
-        )
     if given["simulation_mode"] and given["parallel"]:
         raise ValueError("parallel does not go with simulation_mode")
     if given["simulation_mode"] and given["cache"] is None:
@@ -204,19 +183,21 @@ def _measured(
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """The rows and facts of a run on this machine's GPU."""
     names = list(given["tune_params"])
-    description = description_of(given, space)
-    kernel, case = prepared(description, given.get("gpu"), _answers(given["answer"]), None)
-    if given["verify"] is not None:
-        case = replace(case, verify=named(given["verify"]), atol=float(given["atol"]))
+    judge = judge_of(given)
+    answers = _answers(given["answer"]) if judge is None else None
+    kernel, case = prepared(description_of(given, space), given.get("gpu"), answers, None)
     options = options_of(
         {
             "timed": int(given.get("iterations", 7)),
             "needs_same_bits": False,
             "patience": 0.0,
             "finalists": 0,
-            "observers": tuple(given.get("observers") or ()),
+            "judge": judge,
+            "again": judge is not None and given.get("cache") is None,
+            **observed(given, asked["metrics"]),
             **budget.__dict__,
-            **asked,
+            "objective": asked["objective"],
+            "maximise": asked["maximise"],
             **{name: given[name] for name in ("commands", "store", "workers") if name in given},
             **_kept(given.get("cache")),
         }
@@ -240,31 +221,6 @@ def _kept(cache: Any) -> dict[str, Any]:
 
 def _with(run: Any, budget: Budget) -> Any:
     return replace(run, budget=budget)
-
-
-def _language(source: object, lang: str | None) -> str | None:
-    """The language in lower case; None for CUDA that is not named."""
-    if lang is not None:
-        return str(lang).lower()
-    text = source if isinstance(source, str) else ""
-    if "\n" not in text and Path(text).is_file():
-        text = read_file(text).decode("utf-8", "replace")
-    if callable(source) or "__global__" in text:
-        return None
-    return "opencl" if "__kernel" in text else "c"
-
-
-def _by_kernel_tuner(given: dict[str, Any]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """A call of Kernel Tuner itself, for what kerneltune does not know."""
-    try:
-        package: Any = importlib.import_module("kernel_tuner.interface")
-    except ImportError:
-        raise MissingExtraError.said(
-            "kerneltune tunes CUDA kernels by its own searches; other languages and strategy objects need "
-            "Kernel Tuner: pip install kernel-tuner"
-        ) from None
-    found: tuple[list[dict[str, Any]], dict[str, Any]] = package.tune_kernel(**given)
-    return found
 
 
 def _space(
@@ -303,10 +259,7 @@ def _objective(given: Mapping[str, Any]) -> tuple[str, bool]:
             raise ValueError('objectives are given with their direction: objectives={"time": False}')
         ((name, higher),) = objectives.items()
         return str(name), bool(higher)
-    name, higher = str(given["objective"] or TIME), given["objective_higher_is_better"]
-    if higher is None and name not in HIGHER_IS_BETTER:
-        raise ValueError(f"give objective_higher_is_better for the objective '{name}'")
-    return name, HIGHER_IS_BETTER[name] if higher is None else bool(higher)
+    return get_objective_defaults(given["objective"], given["objective_higher_is_better"])
 
 
 def _budget(options: Mapping[str, Any], space: Space) -> Budget:

@@ -31,16 +31,12 @@ class Case:
         expected: The outputs by name.
         tolerance: Bound of the relative L2 error of floating-point outputs.
         constants: Constant memory by symbol.
-        verify: Where a function of the user's is found that verifies in place of the comparison.
-        atol: What it gets as its tolerance.
     """
 
     arguments: tuple[Argument, ...]
     expected: Mapping[str, NDArray[Any]]
     tolerance: float | None = None
     constants: Mapping[str, NDArray[Any]] | None = None
-    verify: str | None = None
-    atol: float = 0.0
 
     @property
     def outputs(self) -> list[Argument]:
@@ -81,8 +77,6 @@ class Case:
                 "expected": list(self.expected),
                 "constants": list(self.constants or {}),
                 "tolerance": self.tolerance,
-                "verify": self.verify,
-                "atol": self.atol,
             }
             (folder / MANIFEST).write_text(json.dumps(data), encoding="utf-8")
         except OSError as error:
@@ -108,12 +102,33 @@ class Case:
             {name: _mapped(folder / f"{what}-{place}.npy") for place, name in enumerate(names)}
             for what, names in (("expected", data["expected"]), ("constant", data["constants"]))
         )
-        return cls(tuple(arguments), expected, data["tolerance"], constants, data["verify"], data["atol"])
+        return cls(tuple(arguments), expected, data["tolerance"], constants)
 
 
 def _mapped(path: Path) -> NDArray[np.generic]:
     found: NDArray[Any] = np.load(path, allow_pickle=False)
     return found
+
+
+def keep_outputs(folder: Path, trial: int, outputs: Mapping[str, NDArray[Any]]) -> None:
+    """Write the outputs of a candidate; raises `RunError` if there is no space."""
+    numbered = {str(place): array for place, array in enumerate(outputs.values())}
+    try:
+        (folder / f"outputs-{trial}.json").write_text(json.dumps(list(outputs)), encoding="utf-8")
+        np.savez(folder / f"outputs-{trial}.npz", allow_pickle=False, **numbered)
+    except OSError as error:
+        raise RunError(f"no space for a kernel's outputs in {folder}: {error.strerror}") from None
+
+
+def kept_outputs(folder: Path, trial: int) -> dict[str, NDArray[Any]]:
+    """The inverse of `keep_outputs`; the files are removed."""
+    names, arrays = (folder / f"outputs-{trial}.{ending}" for ending in ("json", "npz"))
+    with np.load(arrays, allow_pickle=False) as found:
+        listed = json.loads(names.read_text(encoding="utf-8"))
+        outputs = {name: found[str(place)] for place, name in enumerate(listed)}
+    names.unlink()
+    arrays.unlink()
+    return outputs
 
 
 def compared(got: NDArray[np.generic], expected: NDArray[np.generic], tolerance: float) -> Verdict:

@@ -11,14 +11,14 @@ import sys
 from pathlib import Path
 from typing import Any, TextIO
 
-from kerneltune.errors import KernelTuneError, MissingExtraError, RunError
+from kerneltune.errors import InputError, KernelTuneError, MissingExtraError, RunError
 from kerneltune.inputs.descriptions import discover
 from kerneltune.measuring.case import Case
 from kerneltune.measuring.loaded import Backend
 from kerneltune.measuring.measure import MeasuringPlan
 from kerneltune.measuring.nvml import Gauge
 from kerneltune.measuring.serving import Server
-from kerneltune.messages import REQUESTS, Facts, Failed, Finals, Request, SetUp, required
+from kerneltune.messages import REQUESTS, Facts, Failed, Finals, Request, SetUp, Watcher, required
 from kerneltune.running.child_output import private_stdout, say
 from kerneltune.running.lifeline import follow_parent
 from kerneltune.sources.references import CHILD_VARIABLE, resolved
@@ -59,9 +59,10 @@ def _served(set_up: SetUp) -> tuple[Server, Facts]:
     sys.path += [folder for folder in set_up.path if folder not in sys.path]
     backend = backend_of(set_up)
     gauge = Gauge(getattr(backend, "bus", None)) if set_up.kind != "callable" else None
-    observers = [_made(reference) for reference in set_up.observers]
+    observers = [made(watcher) for watcher in set_up.observers]
     plan: dict[str, Any] = set_up.plan
-    return Server(backend, MeasuringPlan(**plan), observers, gauge), backend.facts
+    outputs = Path(set_up.outputs) if set_up.outputs else None
+    return Server(backend, MeasuringPlan(**plan), observers, gauge, outputs), backend.facts
 
 
 def backend_of(set_up: SetUp) -> Backend:
@@ -102,9 +103,17 @@ def _of_functions(kind: str, case: Case) -> Backend:
     return TritonBackend(case)
 
 
-def _made(reference: str) -> object:
-    found = resolved(reference)
-    return found() if isinstance(found, type) else found
+def made(watcher: Watcher) -> object:
+    """An observer; raises `InputError` if its class cannot be called."""
+    found = resolved(watcher.reference)
+    if not isinstance(found, type):
+        return found
+    try:
+        return found(**watcher.given)
+    except KernelTuneError:
+        raise
+    except Exception as error:  # the user's class
+        raise InputError(f"the observer {found.__name__} cannot be made: {error!r}") from None
 
 
 if __name__ == "__main__":

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import ctypes
-from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kerneltune.errors import RunError
 from kerneltune.measuring.case import Case
 from kerneltune.measuring.device_checks import DeviceChecks
 from kerneltune.measuring.gpu import Gpu
 from kerneltune.measuring.launcher import functions_of, launches_of, number_held, ptx_of
-from kerneltune.measuring.own_checks import OwnChecks
 from kerneltune.messages import Built, Facts, Order
 from kerneltune.running.launch import DriverModule
 from kerneltune.running.verify import Verdict
@@ -33,7 +33,7 @@ class CudaBackend:
                 self.places[one.name] = self.gpu.upload(one.value)
         both = [one for one in case.arguments if one.kind == BOTH]
         self.originals = {one.name: self.gpu.upload(one.value) for one in both}
-        self.checks = _checks(self.gpu, case, self.places) if case.outputs else None
+        self.checks = DeviceChecks(self.gpu, case, self.places) if case.outputs else None
 
     @property
     def facts(self) -> Facts:
@@ -57,12 +57,6 @@ class CudaBackend:
                 self.gpu.copy(self.places[one.name], self.originals[one.name], one.nbytes)
 
 
-def _checks(gpu: Gpu, case: Case, places: dict[str, int]) -> DeviceChecks | OwnChecks:
-    if case.verify is None:
-        return DeviceChecks(gpu, case, places)
-    return OwnChecks(gpu, case, places, DeviceChecks(gpu, replace(case, expected={}), places))
-
-
 class CudaLoaded:
     """One kernel on the GPU.
 
@@ -83,6 +77,8 @@ class CudaLoaded:
             number_held(one.value) if one.kind == NUMBER else ctypes.c_void_p(backend.places[one.name])
             for one in backend.case.arguments
         ]
+        first = range(len(self._held)) if order.takes is None else order.takes
+        self._taken = sorted({*first, *(place for one in order.then for place in one.takes)})
         self._launches = launches_of(self._module, functions, order, self._held)
 
     def _write_constants(self, built: Built, kernels: int) -> None:
@@ -117,6 +113,16 @@ class CudaLoaded:
     def same(self) -> bool:
         """Whether the outputs of the last run have the bits that were kept."""
         return self._backend.checks is None or self._backend.checks.same()
+
+    def read(self) -> dict[str, NDArray[Any]]:
+        """The outputs of the last run that any launch takes."""
+        backend, found = self._backend, dict[str, NDArray[Any]]()
+        for place in self._taken:
+            one = backend.case.arguments[place]
+            if one.is_output:
+                raw = backend.gpu.read(backend.places[one.name], one.nbytes)
+                found[one.name] = raw.view(one.value.dtype).reshape(one.value.shape)
+        return found
 
     def time(self, count: int, *, flush: bool, warm_up: int) -> list[float]:
         """Milliseconds of runs."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,14 @@ class Loaded(Protocol):
 
     def close(self) -> None:
         """Free its memory and its code."""
+
+
+@runtime_checkable
+class Readable(Protocol):
+    """A candidate whose outputs can be read to the host."""
+
+    def read(self) -> dict[str, NDArray[Any]]:
+        """The outputs of the last run by name."""
 
 
 class Backend(Protocol):

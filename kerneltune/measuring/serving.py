@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
 
 from kerneltune.errors import KernelTuneError, RunError
-from kerneltune.measuring.loaded import Backend, Loaded
+from kerneltune.measuring.case import keep_outputs
+from kerneltune.measuring.loaded import Backend, Loaded, Readable
 from kerneltune.measuring.measure import MeasuringPlan, summary, timed, verified
 from kerneltune.measuring.nvml import Gauge
 from kerneltune.messages import Answer, Failed, Finals, Request, Timing, Turns
@@ -25,6 +30,7 @@ class Server:
         observers: Objects with any of `before_start()`, `after_finish()` and `get_results()`, called around
             each timed run.
         gauge: NVML's view of the GPU.
+        outputs: The folder where the outputs of each candidate are kept, for the process that judges them.
     """
 
     def __init__(
@@ -33,8 +39,9 @@ class Server:
         plan: MeasuringPlan,
         observers: Sequence[object] = (),
         gauge: Gauge | None = None,
+        outputs: Path | None = None,
     ) -> None:
-        self._backend, self._plan = backend, plan
+        self._backend, self._plan, self._outputs = backend, plan, outputs
         self._observers = list(observers)
         self._gauge = gauge
 
@@ -53,6 +60,8 @@ class Server:
         started = time.perf_counter()
         with _closing([self._backend.load(request.order, request.built)]) as (loaded,):
             verdict = verified(loaded, self._plan)
+            if self._outputs is not None:
+                keep_outputs(self._outputs, request.trial or 0, read_outputs(loaded))
             found, told = self._timed(loaded, request.best) if self._plan.timed else (None, {})
             notes = {} if self._gauge is None else self._gauge.state()
             if self._plan.energy_seconds and found is not None and not found.stopped:
@@ -129,6 +138,13 @@ def _tell(observers: Sequence[object], event: str) -> None:
         method = getattr(observer, event, None)
         if method is not None:
             method()
+
+
+def read_outputs(loaded: Loaded) -> Mapping[str, NDArray[Any]]:
+    """The outputs of the last run by name; raises `RunError` for a kind of kernels that gives none."""
+    if not isinstance(loaded, Readable):
+        raise RunError("the outputs of this kind of kernels cannot be read")
+    return loaded.read()
 
 
 def _results(observer: object) -> dict[str, float]:

@@ -28,7 +28,7 @@ from kerneltune.sources.kernel import (
     Kernel,
     refuse_outside,
 )
-from kerneltune.sources.launches import Then, next_kernels, numbers_of, places_of
+from kerneltune.sources.launches import Then, next_kernels, numbers_of, taken
 from kerneltune.sources.names import OF_CUDA, QUALIFIED, check_line, check_macro, check_names, quoted
 from kerneltune.sources.numbers import Configuration, Number, Numbers
 from kerneltune.sources.references import named
@@ -73,7 +73,7 @@ RULES = {
     "timer": optional(either(text, rules.function)),
     "cooperative": flag,
     "strict": flag,
-    "takes": optional(rules.each(text)),
+    "takes": optional(either(rules.each(text), rules.function)),
     "then": rules.each(rules.instance(Then)),
 }
 
@@ -111,7 +111,8 @@ class Description:
         cooperative: Whether the launch is cooperative.
         strict: Whether a configuration whose compiled kernel breaks a promise (`registers`, `blocks_per_sm`)
             is refused; by default it is measured with the occupancy that it has.
-        takes: The names of the first launch's arguments, if it does not take all.
+        takes: The names of the first launch's arguments, if it does not take all; or a function of the
+            configuration that gives them.
         then: Launches that follow with the same parameters, such as the reduction of split sums.
     """
 
@@ -138,7 +139,7 @@ class Description:
     timer: Callable[[Callable[[], Any]], float] | str | None = None
     cooperative: bool = False
     strict: bool = False
-    takes: Sequence[str] | None = None
+    takes: Sequence[str] | Callable[[Configuration], Sequence[str]] | None = None
     then: Sequence[Then] = ()
 
     def kernel(self, profile: HardwareProfile | None) -> Kernel:
@@ -187,7 +188,7 @@ class Description:
             timer=self.timer if callable(self.timer) else None,
             details=details,
             strict=self.strict,
-            takes=None if self.takes is None else places_of(self.takes, arguments, "takes"),
+            takes=None if self.takes is None else taken(self.takes, arguments),
             then=next_kernels(self.then, arguments),
         )
 

@@ -62,7 +62,8 @@ class Kernel:
         model: Of a constraint file with the GPU's limits; None for plain parameters.
         details: Further entries of each order.
         strict: Whether a configuration that breaks a promise is refused.
-        takes: The places of the first launch's arguments among all; None: all.
+        takes: The places of the first launch's arguments among all, or a function of the configuration that
+            gives them; None: all.
         then: The kernels of the launches that follow, with the places of their arguments.
     """
 
@@ -84,7 +85,7 @@ class Kernel:
     timer: Callable[[Callable[[], Any]], float] | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
     strict: bool = False
-    takes: tuple[int, ...] | None = None
+    takes: tuple[int, ...] | Callable[[Configuration], tuple[int, ...]] | None = None
     then: tuple[tuple[str, tuple[int, ...]], ...] = ()
 
     @property
@@ -118,7 +119,7 @@ class Kernel:
             blocks_per_sm=numbers.get("blocks_per_sm"),
             symbols=self.symbols,
             options=self.options,
-            takes=self.takes,
+            takes=self.takes(dict(configuration)) if callable(self.takes) else self.takes,
             then=tuple(self._next_launches(numbers)),
             **self.details,
         )
@@ -224,7 +225,8 @@ class Kernel:
         if set(PROMISES) & set(self.numbers.names):
             parts.append({"strict": self.strict})  # what is refused depends on it
         if self.then or self.takes is not None:
-            parts.append([self.takes, self.then])
+            takes = "by configuration" if callable(self.takes) else self.takes
+            parts.append([takes, self.then])
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 

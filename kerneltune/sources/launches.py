@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from kerneltune.errors import InputError, nearest
 from kerneltune.sources.arguments import Argument
-from kerneltune.sources.numbers import Number
+from kerneltune.sources.numbers import Configuration, Number
 
 AXES = ("x", "y", "z")
 
@@ -55,6 +55,15 @@ def next_kernels(
         (one.entry, places_of(every if one.takes is None else one.takes, arguments, f"then: {one.entry}"))
         for one in then
     )
+
+
+def taken(
+    takes: Sequence[str] | Callable[[Configuration], Sequence[str]], arguments: Sequence[Argument]
+) -> tuple[int, ...] | Callable[[Configuration], tuple[int, ...]]:
+    """The places of the arguments that the first launch takes, or a function that gives them."""
+    if not callable(takes):
+        return places_of(takes, arguments, "takes")
+    return lambda configuration: places_of(takes(configuration), arguments, "takes")
 
 
 def places_of(names: Sequence[str], arguments: Sequence[Argument], where: str) -> tuple[int, ...]:

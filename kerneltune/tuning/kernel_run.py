@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -18,8 +19,9 @@ from kerneltune.inputs.rules import either, flag, number, optional, text, whole
 from kerneltune.measuring.case import Case
 from kerneltune.measuring.measure import MeasuringPlan
 from kerneltune.measuring.serving import Server
-from kerneltune.messages import Built, Failed, Finals, SetUp
+from kerneltune.messages import Built, Failed, Finals, SetUp, Watcher
 from kerneltune.pipeline.elsewhere import InThisProcess, OnExecutor
+from kerneltune.pipeline.judging import Judge, Judged
 from kerneltune.pipeline.run import Budget, Notice, Pipeline, Progress
 from kerneltune.pipeline.stages import Commands, Compilers, Devices
 from kerneltune.pipeline.trial import TIME
@@ -39,7 +41,7 @@ from kerneltune.tuning.store import Store
 from kerneltune.tuning.tuned import TunedKernel
 
 OBSERVED = ("before_start", "after_finish", "get_results")  # what an observer may have
-AnyDevices = Devices | InThisProcess | OnExecutor
+AnyDevices = Devices | InThisProcess | OnExecutor | Judged
 MOST_COMPILERS = {"cuda": 16, "triton": 8}
 RULES = {
     "objective": either(text, rules.each(text)),
@@ -47,6 +49,7 @@ RULES = {
     "metrics": rules.values_of(rules.function),
     "model": optional(rules.function),
     "features": optional(rules.function),
+    "judge": optional(rules.function),
     "observers": rules.each(either(text, rules.with_some_of(*OBSERVED))),
     "finalists": whole(0),
     "workers": optional(whole(1)),
@@ -77,6 +80,8 @@ class RunOptions:
         model: The predicted cost of a configuration, where searches begin; by default the kernel's `cycles`.
         features: Further numbers of a configuration for `trees` and `ridge`; by default those of the launch.
         observers: Classes or objects with `before_start`, `after_finish` or `get_results`.
+        judge: A function of a configuration and its outputs by name, called in this process: it gives further
+            objectives, and raises `RunError` for outputs that are wrong.
         finalists: The number of best candidates that are measured again in turns; 0 for none.
         workers: Processes that compile; by default one for each processor, at most 16.
         devices: GPUs to use; None: the first.
@@ -100,6 +105,7 @@ class RunOptions:
     model: Model | None = None
     features: Features | None = None
     observers: Sequence[object] = ()
+    judge: Judge | None = None
     finalists: int = 5
     workers: int | None = None
     devices: Sequence[int] | None = None
@@ -116,6 +122,8 @@ class RunOptions:
     def __post_init__(self) -> None:
         """Raise `InputError` for a value that breaks its rule."""
         rules.check({**self.__dict__, "timed": self.plan.timed}, {**RULES, "timed": whole(1)})
+        if self.judge is not None and self.executor is not None:
+            raise InputError("judge does not go with executor: outputs stay on the machines of its workers")
 
     @property
     def goals(self) -> Goals:
@@ -234,18 +242,27 @@ def _compilers(kernel: Kernel, options: RunOptions) -> Compilers | None:
 
 
 def _devices(kernel: Kernel, case: Case, folder: Path, options: RunOptions) -> AnyDevices:
+    devices = _without_judge(kernel, case, folder, options)
+    return devices if options.judge is None else Judged(devices, folder, options.judge)
+
+
+def _without_judge(
+    kernel: Kernel, case: Case, folder: Path, options: RunOptions
+) -> Devices | InThisProcess | OnExecutor:
+    outputs = None if options.judge is None else folder
     if kernel.kind == CALLABLE and not options.isolated:
         from kerneltune.measuring.callable_backend import CallableBackend
 
         backend = CallableBackend(case, kernel.function, kernel.timer)
         made = [one() if isinstance(one, type) else one for one in options.observers]
-        return InThisProcess(Server(backend, options.plan, made))
+        return InThisProcess(Server(backend, options.plan, made, outputs=outputs))
     set_up = SetUp(
         case=str(folder),
         kind=kernel.kind,
         plan=options.plan.to_json(),
-        observers=tuple(_reference(one) for one in options.observers),
+        observers=tuple(_watcher(one) for one in options.observers),
         path=tuple(search_path()),
+        outputs="" if outputs is None else str(outputs),
     )
     numbers: list[int | None] = list(options.devices) if options.devices else [None]
     if options.executor is not None:
@@ -258,14 +275,29 @@ def _devices(kernel: Kernel, case: Case, folder: Path, options: RunOptions) -> A
     return devices
 
 
-def _reference(observer: object) -> str:
-    found = observer if isinstance(observer, str) else named(observer)
-    if found is None:
+def _watcher(observer: object) -> Watcher:
+    """An observer for a measuring process: by name, or by its class and the arguments in its `given`."""
+    if isinstance(observer, str):
+        return Watcher(observer)
+    found = named(observer)
+    if found is not None:
+        return Watcher(found)
+    made, given = named(type(observer)), getattr(observer, "given", None)
+    if made is None or isinstance(observer, type) or (given is None and not _takes_nothing(type(observer))):
         raise InputError(
             f"the observer {observer!r} cannot be found by name in the measuring process: give a class that "
-            "stands at the top level of a file"
+            "stands at the top level of a file, or an object of one, with its arguments in `given`"
         )
-    return found
+    return Watcher(made, dict(given or {}))
+
+
+def _takes_nothing(made: type) -> bool:
+    """Whether a class can be called without arguments."""
+    try:
+        inspect.signature(made).bind()
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _finals(

@@ -21,6 +21,7 @@ from kerneltune.tuning.cache_files import MILLISECONDS, is_number, key_of, outco
 
 DAMAGES = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
 FAILED = "failed"
+T4_VERSION = "1.0.0"
 INVALIDITY = {"compile", "runtime", "correctness", "timeout", "constraints"}
 
 
@@ -84,7 +85,7 @@ class Recording:
     def results_file(self) -> dict[str, object]:
         """The measurements as a T4 results file, as data for JSON."""
         return {
-            "schema_version": "1.0.0",
+            "schema_version": T4_VERSION,
             "metadata": {"timeunit": "milliseconds"},
             "results": [
                 {
@@ -94,7 +95,7 @@ class Recording:
                         "benchmark": one.run_seconds / MILLISECONDS,
                         "runtimes": [],
                     },
-                    "invalidity": "correct" if one.failure is None else _invalidity(one.failure),
+                    "invalidity": "correct" if one.failure is None else invalidity_of(one.failure),
                     "correctness": 1 if one.failure is None else 0,
                     "measurements": [
                         {"name": name, "value": value, "unit": "milliseconds" if name == "time" else ""}
@@ -174,8 +175,13 @@ def _checked(
     return Recording(kernel, device, params, tuple(outcomes))
 
 
-def _invalidity(failure: str) -> str:
-    return failure if failure in INVALIDITY else "compile" if "ompil" in failure else "runtime"
+def invalidity_of(failure: str) -> str:
+    """T4's word for a failure."""
+    if failure in INVALIDITY:
+        return failure
+    if failure.startswith("wrong result"):
+        return "correctness"
+    return "compile" if "ompil" in failure or "NVRTC" in failure else "runtime"
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -15,7 +16,7 @@ from fake_pycuda import Device, imported
 
 from kerneltune import In, InOut, Out
 from kerneltune.measuring import launcher
-from kerneltune.measuring.case import Case
+from kerneltune.measuring.case import Case, kept_outputs
 from kerneltune.measuring.measure import MeasuringPlan
 from kerneltune.measuring.serving import Server
 from kerneltune.messages import Answer, Built, Failed, Finals, NextLaunch, Order, Request, Turns
@@ -247,48 +248,15 @@ def test_a_loaded_kernel_takes_arrays_and_a_foreign_stream(
     assert (cuda.array(places[1], "f4", COUNT) == 6).all()
 
 
-def near(answer: Any, results: Any, atol: float | None = None) -> bool:
-    """A user's `verify`: three times the input, whatever was expected."""
-    assert answer is None or answer[1] is not None
-    assert atol == 0.5
-    return bool(np.abs(results[1] - 3 * results[0]).max() <= 1e-2)
-
-
-def of_two(answer: Any, results: Any) -> bool:
-    """Another one, which takes no tolerance."""
-    return answer is None and len(results) == 4
-
-
-def raising(answer: Any, results: Any) -> bool:
-    """One that fails."""
-    raise ValueError("no such file")
-
-
-@pytest.mark.parametrize(
-    ("verify", "fault", "has_answer", "said"),
-    [
-        (near, "", True, None),
-        (near, "", False, None),
-        (of_two, "wrong", False, None),
-        (near, "wrong", True, "wrong result: verify returned False"),
-        (raising, "", True, "verify raised ValueError('no such file')"),
-        (near, "outside", True, "wrote outside the array 'c'"),
-        (near, "unsteady", True, "repeated runs differ"),
-    ],
-)
-def test_a_function_of_the_user_verifies(
-    module: Any, cuda: FakeCuda, verify: Any, fault: str, has_answer: bool, said: str | None
-) -> None:
-    cuda.kernels["scale"] = scale(cuda, fault)
-    whole = replace(case(), verify=f"{__file__}:{verify.__name__}", atol=0.5)
-    whole = whole if has_answer else replace(whole, expected={})
-    answer = Server(module.CudaBackend(whole), MeasuringPlan()).answer(
-        Request(trial=0, order=order(), built=Built(cubin=b"c", lowered=("scale", "factors")))
-    )
-    assert isinstance(answer, Answer) == (said is None)
-    if isinstance(answer, Failed):
-        assert said is not None
-        assert said in answer.failure
+def test_outputs_are_kept_for_the_process_that_judges(module: Any, cuda: FakeCuda, tmp_path: Path) -> None:
+    cuda.kernels["scale"] = scale(cuda)
+    server = Server(module.CudaBackend(case()), MeasuringPlan(timed=0), outputs=tmp_path)
+    built = Built(cubin=b"c", lowered=("scale", "factors"))
+    answer = server.answer(Request(trial=3, order=order(), built=built))
+    assert isinstance(answer, Answer), answer
+    found = kept_outputs(tmp_path, 3)
+    assert np.allclose(found["c"], 3 * case().arguments[0].value)
+    assert not list(tmp_path.iterdir())
 
 
 def test_launches_follow_one_another_with_their_own_arguments(module: Any, cuda: FakeCuda) -> None:

@@ -1,7 +1,8 @@
 """A measuring process without a GPU: times by a formula, and faults by the value of the parameter ``fault``.
 
 Every measurement adds a line to the file that KERNELTUNE_TEST_LOG names, and its device, begin and end to the
-one that KERNELTUNE_TEST_SPANS names.
+one that KERNELTUNE_TEST_SPANS names. Where outputs are kept, each is the sum of the arrays that a
+configuration takes.
 """
 
 from __future__ import annotations
@@ -11,17 +12,21 @@ import os
 import signal
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 from meeting import met
 
 from kerneltune.errors import RunError
+from kerneltune.measuring.case import Case
+from kerneltune.measuring.child import made
 from kerneltune.measuring.measure import MeasuringPlan
 from kerneltune.measuring.serving import Server
 from kerneltune.messages import REQUESTS, Built, Facts, Failed, Finals, Order, Request, SetUp, required
 from kerneltune.running.child_output import private_stdout, say
 from kerneltune.running.lifeline import follow_parent
 from kerneltune.running.verify import Verdict
+from kerneltune.sources.arguments import NUMBER
 
 SECONDS = float(os.environ.get("KERNELTUNE_TEST_SECONDS", "0"))
 
@@ -29,9 +34,10 @@ SECONDS = float(os.environ.get("KERNELTUNE_TEST_SECONDS", "0"))
 class Pretended:
     """One candidate."""
 
-    def __init__(self, configuration: dict[str, Any]) -> None:
-        self._values = configuration
-        self._fault = configuration.get("fault", "none")
+    def __init__(self, order: Order, case: Case | None) -> None:
+        self._values: dict[str, Any] = order.configuration
+        self._case, self._takes = case, order.takes
+        self._fault = self._values.get("fault", "none")
         self._began = time.time()
 
     def run(self, poison: int) -> None:
@@ -54,7 +60,16 @@ class Pretended:
         """Nothing."""
 
     def same(self) -> bool:
-        return self._fault != "unsteady"  # type: ignore[no-any-return]
+        return self._fault != "unsteady"
+
+    def read(self) -> dict[str, Any]:
+        assert self._case is not None
+        every = self._case.arguments
+        taken = every if self._takes is None else [every[place] for place in self._takes]
+        arrays = [one.value.astype("f8") for one in taken if one.kind != NUMBER]
+        wrong = self._values.get("tile") == 2 or self._fault == "wrong"
+        total = sum(arrays) + wrong
+        return {one.name: total.astype(one.value.dtype) for one in taken if one.is_output}
 
     def time(self, count: int, *, flush: bool, warm_up: int) -> list[float]:
         return [1.0 + abs(self._values.get("x", 0) - 5) * 0.1] * count
@@ -76,8 +91,11 @@ class PretendedBackend:
 
     facts = Facts(device="pretended", compute_capability="9.0")
 
+    def __init__(self, case: Case | None) -> None:
+        self._case = case
+
     def load(self, order: Order, built: Built | None) -> Pretended:
-        return Pretended(order.configuration)
+        return Pretended(order, self._case)
 
 
 def main() -> None:
@@ -87,7 +105,10 @@ def main() -> None:
     if os.environ.get("CUDA_VISIBLE_DEVICES") == os.environ.get("KERNELTUNE_TEST_SLOW_DEVICE", ""):
         time.sleep(1.0)
     plan: dict[str, Any] = set_up.plan
-    server = Server(PretendedBackend(), MeasuringPlan(**plan))
+    outputs = Path(set_up.outputs) if set_up.outputs else None
+    backend = PretendedBackend(None if outputs is None else Case.load(Path(set_up.case)))
+    observers = [made(watcher) for watcher in set_up.observers]
+    server = Server(backend, MeasuringPlan(**plan), observers, outputs=outputs)
     say(answers, PretendedBackend.facts)
     for line in sys.stdin:
         request: Request | Finals = required(line, REQUESTS)
