@@ -34,7 +34,7 @@ SHOWN_ROWS = 10  # most rows of the table
 SAMPLE = 8  # configurations that are compiled where none are named
 
 
-@click.command(name="tune-kernel", context_settings=HELP)
+@click.command(name="tune-kernel", context_settings=HELP, hidden=True)
 @folder_argument
 @gpu_option
 @size_option
@@ -121,7 +121,7 @@ def _remember(kernel: Kernel, folder: Path, options: RunOptions) -> None:
         store.remember_folder(kernel.name, folder)
 
 
-@click.command(name="compile-kernel", context_settings=HELP)
+@click.command(name="compile-kernel", context_settings=HELP, hidden=True)
 @folder_argument
 @click.argument("configurations", nargs=-1)
 @gpu_option
@@ -285,15 +285,17 @@ def space(*, folder: Path, gpu: str | None, size: tuple[str, ...], to_t1: Path |
 
 @click.command(context_settings=HELP)
 @folder_argument
-@click.option("--output", "-o", type=FILE, required=True, help="The header to write.")
+@click.option("--output", "-o", type=FILE, help="The header to write; needed.")
 @results_option
-def header(*, folder: Path, output: Path, store: Path | None) -> None:
+def header(*, folder: Path, output: Path | None, store: Path | None) -> None:
     """Write the best known configurations of a kernel as a C++ header."""
     with reporting(False):
         from kerneltune.sources.folder import read_folder
         from kerneltune.tuning.header import header_text
 
         described = read_folder(folder, with_arrays=False).description
+        if output is None:
+            raise InputError(f"--output is missing: name the header to write, as -o {described.name}.hpp")
         write_file(output, header_text(str(described.name), store, list(described.sizes)))
 
 

@@ -38,6 +38,7 @@ from kerneltune.cli.profiles import profile_app
 from kerneltune.cli.replay import replay
 from kerneltune.cli.results import results, retune
 from kerneltune.cli.schema import schema
+from kerneltune.cli.subjects import Commands, refused, with_subject
 from kerneltune.cli.tune import report, tune
 from kerneltune.cli.writing import write_file
 from kerneltune.errors import RunError
@@ -58,7 +59,7 @@ def _show_version(context: click.Context, _: click.Parameter, is_asked: bool) ->
         context.exit()
 
 
-@click.group(context_settings=HELP, no_args_is_help=True)
+@click.group(cls=Commands, context_settings=HELP, no_args_is_help=True)
 @click.option(
     "--version",
     is_flag=True,
@@ -89,6 +90,7 @@ for command in (
     fit,
     doctor,
     schema,
+    refused,
     completion_of("kerneltune"),
 ):
     app.add_command(command)
@@ -227,40 +229,7 @@ def main() -> None:
 
 def with_folders(arguments: list[str]) -> list[str]:
     """The command line with `tune FOLDER` and `compile FOLDER` as the commands for users' kernels."""
-    from kerneltune.inputs.descriptions import ENDING
-
-    if len(arguments) > 1 and arguments[0] in ("tune", "compile"):
-        paths = [one for one in arguments[1:] if not one.startswith("-")]
-        # A folder that there is not is told as one.
-        is_path = len(Path(arguments[1]).parts) > 1 and not arguments[1].endswith(ENDING)
-        if paths and (is_path or _is_folder(paths[0]) or not _is_request(paths[0], arguments)):
-            return [f"{arguments[0]}-kernel", *arguments[1:]]
-    return arguments
-
-
-def _is_request(name: str, arguments: list[str]) -> bool:
-    """Whether a name is meant as a cell's: it is one, or options say so that a folder's command has not."""
-    from kerneltune.cli.options import SCAN
-    from kerneltune.inputs.descriptions import ENDING, discover
-    from kerneltune.inputs.scan_descriptions import discover_scans
-
-    asks = any(one.split("=")[0] in ("--batch", "--heads", "--head-dim", "--channels") for one in arguments)
-    if asks or name == SCAN or name.endswith(ENDING):
-        return True
-    return name in discover().cells or name in discover_scans().cells
-
-
-def _is_folder(path: str) -> bool:
-    """Whether a path is a folder; a cell's name is none, unless a folder of kernels has it."""
-    from kerneltune.inputs.descriptions import discover
-
-    try:
-        folder = Path(path)
-        return (folder / "kernel.yaml").is_file() or (
-            folder.is_dir() and (len(folder.parts) > 1 or path not in discover().cells)
-        )
-    except (OSError, ValueError):
-        return False
+    return with_subject(app.commands, arguments)
 
 
 def _candidates(space: TilingSpace, top: int) -> list[Any]:

@@ -42,6 +42,12 @@ def read_checked(
     raise InputError("\n".join(lines))
 
 
+def place_of(path: Path, location: Location) -> str:
+    """The file, line and column of a part of a file, for a message."""
+    line, column = _position(_parse(path), location)
+    return f"{path}:{line}:{column}"
+
+
 def _parse(path: Path) -> Tree:
     text = text_of(path, most=4 * MOST_CHARACTERS)
     try:

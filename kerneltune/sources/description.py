@@ -17,6 +17,7 @@ from kerneltune.inputs.hardware import HardwareProfile
 from kerneltune.inputs.rules import either, flag, optional, text, whole
 from kerneltune.sources.arguments import arguments_of
 from kerneltune.sources.choices import ListedConfigurations
+from kerneltune.sources.entries import check_entries, check_templates, only_entry
 from kerneltune.sources.kernel import (
     AXES,
     CALLABLE,
@@ -43,9 +44,6 @@ from kerneltune.sources.targets import is_autotuner
 
 Launch = Number | Sequence[Number] | None
 ENDINGS = {".cu": CUDA, ".cuh": CUDA, ".ptx": PTX, ".hip": "hip", ".cl": "opencl"}
-ENTRY = re.compile(r"__global__\s[^;{]*?\b([A-Za-z_]\w*)\s*\(")
-TEMPLATE = re.compile(r"\btemplate\s*<([^<>]*)>")
-PTX_ENTRY = re.compile(r"\.entry\s+([A-Za-z_$][\w$]*)")
 LONGEST_NAME = 200
 NUMBER = either(whole(0), text, rules.function)
 LAUNCH = optional(either(NUMBER, rules.each(NUMBER)))
@@ -159,9 +157,10 @@ class Description:
         space, file, model = self._space(kind, constants, given, profile)
         if kind == CUDA:
             check_names(space.names, "parameter", OF_CUDA)  # a constraint file's too
-            _check_templates(text, space.names)
+            check_templates(text, space.names)
+            check_entries([self.entry, *(one.entry for one in self.then)], text)
         numbers = Numbers(given, _values(space), constants, text=file)
-        entry = self.entry or _only_entry(text, kind, self.source)
+        entry = self.entry or only_entry(text, kind, self.source)
         details: dict[str, Any] = {"cooperative": True} if self.cooperative else {}
         if kind == CALLABLE:
             details |= self._timer()
@@ -362,30 +361,3 @@ def _is_file(source: str) -> bool:
         return Path(source).is_file()
     except (OSError, ValueError):
         return False
-
-
-def _check_templates(text: str, names: Iterable[str]) -> None:
-    """Raise `InputError` for a template's parameter with the name of a tuning parameter, which is a macro."""
-    for found in TEMPLATE.finditer(text):
-        words = set(re.findall(r"\w+", found[1]))
-        for name in names:
-            if name in words:
-                line = text.count("\n", 0, found.start()) + 1
-                raise InputError(
-                    f"line {line} of the source: the template has a parameter {name}, but {name} is a tuning "
-                    f"parameter, which the compiler gets as a macro: give the template's another name, and "
-                    f"write entry: KERNEL<{name}>"
-                )
-
-
-def _only_entry(text: str, kind: str, source: Any) -> str:
-    if kind in (TRITON, CALLABLE):
-        plain = getattr(source, "fn", source)
-        return str(getattr(plain, "__name__", type(source).__name__))
-    if hasattr(source, "code"):
-        return str(source.name)
-    found = sorted(set((PTX_ENTRY if kind == PTX else ENTRY).findall(text)))
-    if len(found) != 1:
-        listed = ", ".join(found) or "none is found"
-        raise InputError(f"entry is missing: say which kernel of the source is meant ({listed})")
-    return str(found[0])

@@ -14,6 +14,7 @@ from constrint.tuning.spaces import Space, from_tune_params
 from kerneltune.errors import InfeasibleError, InputError
 from kerneltune.sources.kernel import Kernel
 from kerneltune.sources.numbers import Configuration, Numbers
+from kerneltune.sources.space import as_written
 
 MOST_CHANGED = 3  # parameters of the nearest configurations that differ
 _COMPARED = {ast.LtE: "<=", ast.Lt: "<", ast.GtE: ">=", ast.Gt: ">", ast.Eq: "==", ast.NotEq: "!="}
@@ -71,7 +72,8 @@ def _restrictions(space: Space, configuration: Configuration) -> list[str]:
         if text is None:
             continue
         if not _allows(one, text):
-            found.append(f"{text}{_by_how_much(text, configuration)}")
+            found.append(f"{as_written(text)}{_by_how_much(text, configuration)}")
+    found = list(dict.fromkeys(found))  # a restriction may be a limit of the GPU, too
     if not found and None in space.restrictions and configuration not in space:
         found.append("a condition that is a function excludes it")
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +17,7 @@ from constrint.tuning.spaces import from_json
 from kerneltune.errors import InputError, nearest
 from kerneltune.inputs.checked import Record
 from kerneltune.inputs.folders import file_inside
-from kerneltune.inputs.yamlfile import read_checked
+from kerneltune.inputs.yamlfile import place_of, read_checked
 from kerneltune.sources.arguments import KINDS, NUMBER, Argument, number
 from kerneltune.sources.description import Description
 from kerneltune.sources.kernel import TRITON
@@ -210,6 +211,13 @@ def _space(folder: Path, path: Path, data: KernelFile) -> tuple[Any, Any]:
     if named is None:
         if data.tune_params is None:
             raise InputError(f"{path}: tune_params is missing, and there is no {CONSTRAINTS}")
+        for number, text in enumerate(data.restrictions):
+            try:
+                ast.parse(text.strip(), mode="eval")
+            except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+                place = place_of(path, ("restrictions", number))
+                said = getattr(error, "msg", None) or str(error)
+                raise InputError(f"{place}: '{text}' is no condition in Python's syntax: {said}") from None
         return data.tune_params, list(data.restrictions)
     file = file_inside(folder, named, f"{path}: constraints")
     if data.tune_params is not None or data.restrictions:

@@ -7,18 +7,19 @@ place.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from constrint import Model
 from constrint.errors import ConstrintError
 from constrint.expr.base import IntExpr
-from kerneltune.errors import InputError
+from kerneltune.errors import InputError, nearest
 from kerneltune.inputs.offered import named_in
 
 Number = int | str | Callable[[Mapping[str, Any]], int]
 """A number of a launch: an integer, an expression, or a function of the configuration."""
 Configuration = dict[str, Any]
+UNDECLARED = re.compile(r"'(\w+)' is not declared")
 WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -73,14 +74,15 @@ class Numbers:
             whole = "\n".join([*lines, definition])
             return Model.from_text(whole, filename=self._where, constants=named_in(whole, known))
         except ConstrintError as error:
-            words = [w for w in WORD.findall(text) if w in values and not _integers(values[w])]
-            more = f"; '{words[0]}' has values that are no integers" if words else ""
             said = _last(error, f"{_hidden(name)} := ")
+            undeclared = UNDECLARED.search(said)
+            if undeclared is not None and text.count("(") == text.count(")"):
+                said = _undeclared(undeclared[1], known, values)
             if text.count("(") > text.count(")"):  # YAML's list was parted at the comma
                 said = (
                     f'{said.splitlines()[0]}\nhint: quote an expression with a comma: ["ceildiv(n, 64)", 1]'
                 )
-            raise InputError(f"{self._where}: {name}: {text!r}: {said}{more}") from None
+            raise InputError(f"{self._where}: {name}: {text!r}: {said}") from None
 
     def of(self, configuration: Mapping[str, Any]) -> dict[str, int]:
         """The numbers of a configuration.
@@ -105,6 +107,16 @@ class Numbers:
             except Exception as error:  # the user's own function
                 raise InputError(f"{self._where}: {name} of {dict(configuration)}: {error!r}") from None
         return found
+
+
+def _undeclared(word: str, known: Iterable[str], values: Mapping[str, Any]) -> str:
+    """A sentence on a word of an expression that has no whole number."""
+    if word in values:
+        wrong = next((one for one in values[word] if not isinstance(one, int)), None)
+        return f"'{word}' has the value {wrong!r}, but only whole numbers can stand here"
+    hint = nearest(word, [*values, *known])
+    hint = hint if hint.startswith("did you mean") else f"the parameters are {', '.join(values)}"
+    return f"no parameter or size is named '{word}': {hint}"
 
 
 def _hidden(name: str) -> str:

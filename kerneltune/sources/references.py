@@ -53,6 +53,8 @@ def resolved(reference: str) -> Any:
         raise InputError(f"{file}: there is no '{name}'") from None
     except InputError:
         raise
+    except SyntaxError as error:
+        raise InputError(f"{error.filename or file}:{error.lineno}: no Python: {error.msg}") from None
     except Exception as error:  # the user's module
         raise InputError(f"{file} cannot be imported: {error!r}") from None
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from constrint import Model
 from constrint.errors import ConstrintError
@@ -110,7 +110,7 @@ def space_of_parameters(
         text = with_constants(one, constants, params) if isinstance(one, str) else None
         listed.append(one if text is None else text)
     for name, line in LIMITS.items() if profile is not None else ():
-        if isinstance(numbers.get(name), str):
+        if isinstance(numbers.get(name), str) and _is_known(numbers[name], params, constants):
             limit = line.replace(name, f"({numbers[name]})", 1)
             text = with_constants(limit, constants, params)
             if text is not None:
@@ -121,8 +121,16 @@ def space_of_parameters(
     except ConstrintError as error:
         raise InputError(f"constraints: {error}") from None
     if not found.size:
-        raise InfeasibleError(found.notes[-1])
+        raise InfeasibleError(_empty(found.notes[-1], listed))
     return found
+
+
+def _empty(note: str, conditions: Sequence[object]) -> str:
+    """The note on an empty space, with the condition that it names as the user writes it."""
+    for one in conditions:
+        if isinstance(one, str) and one in note:
+            return note.replace(one, as_written(one))
+    return note
 
 
 def _launches(
@@ -148,6 +156,29 @@ def _is_plain(text: str, params: Iterable[str]) -> bool:
         if not isinstance(node, _PLAIN):
             return False
     return True
+
+
+def _is_known(text: str, params: Iterable[str], constants: Iterable[str]) -> bool:
+    """Whether an expression has no names but parameters, constants and functions; others are told later."""
+    try:
+        tree = ast.parse(text.strip(), mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return True
+    called = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and _is_name(node.func)}
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    return names <= {*params, *constants, *called}
+
+
+def _is_name(node: ast.expr) -> TypeGuard[ast.Name]:
+    return isinstance(node, ast.Name)
+
+
+def as_written(text: str) -> str:
+    """A condition of `with_constants` with `ceildiv` in its place."""
+    try:
+        return ast.unparse(_Written().visit(ast.parse(text, mode="eval")))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return text
 
 
 def with_constants(text: str, constants: Mapping[str, int], params: Iterable[str]) -> str | None:
@@ -178,4 +209,19 @@ class _Replaced(ast.NodeTransformer):
             upper, lower = node.args
             rounded = ast.BinOp(ast.UnaryOp(ast.USub(), upper), ast.FloorDiv(), lower)
             return ast.UnaryOp(ast.USub(), rounded)
+        return node
+
+
+class _Written(ast.NodeTransformer):
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        self.generic_visit(node)
+        inner = node.operand
+        if (
+            isinstance(node.op, ast.USub)
+            and isinstance(inner, ast.BinOp)
+            and isinstance(inner.op, ast.FloorDiv)
+            and isinstance(inner.left, ast.UnaryOp)
+            and isinstance(inner.left.op, ast.USub)
+        ):
+            return ast.Call(ast.Name("ceildiv"), [inner.left.operand, inner.right], [])
         return node

@@ -47,8 +47,8 @@ def test_numbers_are_expressions_over_parameters_sizes_and_limits() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("bm * q", "'q' is not declared"),
-        ("kind + 1", "'kind' has values that are no integers"),
+        ("bm * q", "no parameter or size is named 'q': the parameters are bm, kind"),
+        ("kind + 1", "'kind' has the value 'a', but only whole numbers can stand here"),
         ("bm +* 2", "an operand is missing"),
         ("__import__('os')", "grid_x"),
     ],
