@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import msgspec
 
+from kerneltune.cli import tiling_documents
+from kerneltune.cli.document import Configuration, Count, Document, Milliseconds, Seconds
 from kerneltune.errors import InputError, nearest
-
-Value = int | float | str | bool
-Configuration = dict[str, Value]
-Count = Annotated[int, msgspec.Meta(ge=0)]
-Milliseconds = Annotated[float, msgspec.Meta(gt=0, description="milliseconds")]
-Seconds = Annotated[float, msgspec.Meta(ge=0, description="seconds")]
-
-
-class Document(msgspec.Struct, forbid_unknown_fields=True):
-    """The base of all documents: each field is there, and no other."""
 
 
 class TrialDocument(Document):
@@ -209,7 +201,7 @@ class FailureDocument(Document):
     reason: str
 
 
-DOCUMENTS: dict[str, type[Document]] = {
+OWN: dict[str, type[Document]] = {
     "tune": TunedDocument,
     "compile": CompiledDocument,
     "why": ExcludedDocument,
@@ -221,12 +213,22 @@ DOCUMENTS: dict[str, type[Document]] = {
     "doctor": DoctorDocument,
     "failure": FailureDocument,
 }
-"""The documents by command; `failure` is that of any command."""
+DOCUMENTS: dict[str, tuple[Any, str]] = {
+    **{name: (kind, "") for name, kind in OWN.items()},
+    **tiling_documents.DOCUMENTS,
+}
+"""The documents by command, with a sentence where their type has none; `failure` is that of any command."""
+
+
+def sentence_of(command: str) -> str:
+    """A line on a command's document."""
+    kind, sentence = DOCUMENTS[command]
+    return sentence or str(kind.__doc__).splitlines()[0]
 
 
 def schema_of(command: str) -> dict[str, Any]:
     """The JSON schema of a command's document; raises `InputError` for a command without one."""
     if command not in DOCUMENTS:
         raise InputError(f"there is no schema of '{command}': {nearest(command, DOCUMENTS)}")
-    found = msgspec.json.schema(DOCUMENTS[command])
+    found = msgspec.json.schema(DOCUMENTS[command][0])
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **found}

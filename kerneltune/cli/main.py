@@ -38,7 +38,7 @@ from kerneltune.cli.profiles import profile_app
 from kerneltune.cli.replay import replay
 from kerneltune.cli.results import results, retune
 from kerneltune.cli.schema import schema
-from kerneltune.cli.subjects import Commands, refused, with_subject
+from kerneltune.cli.subjects import NamedCommands, refused, with_subject
 from kerneltune.cli.tune import report, tune
 from kerneltune.cli.writing import write_file
 from kerneltune.errors import RunError
@@ -59,7 +59,7 @@ def _show_version(context: click.Context, _: click.Parameter, is_asked: bool) ->
         context.exit()
 
 
-@click.group(cls=Commands, context_settings=HELP, no_args_is_help=True)
+@click.group(cls=NamedCommands, context_settings=HELP, no_args_is_help=True)
 @click.option(
     "--version",
     is_flag=True,

@@ -10,15 +10,15 @@ from kerneltune.cli.failures import reporting
 from kerneltune.cli.options import HELP
 
 
-@click.command(context_settings=HELP)
-@click.argument("command", required=False)
-def schema(command: str | None) -> None:
-    """Print the JSON schema of what a command for kernels of your own prints with --json, or the commands."""
+@click.command(context_settings={**HELP, "ignore_unknown_options": True})  # of `replay --seeds`
+@click.argument("command", nargs=-1)
+def schema(command: tuple[str, ...]) -> None:
+    """Print the JSON schema of what a command prints with --json, or list the commands."""
     with reporting(False):
-        from kerneltune.cli.documents import DOCUMENTS, schema_of
+        from kerneltune.cli.documents import DOCUMENTS, schema_of, sentence_of
 
-        if command is None:
-            for name, kind in DOCUMENTS.items():
-                click.echo(f"{name}: {str(kind.__doc__).splitlines()[0]}")
+        if not command:
+            for name in DOCUMENTS:
+                click.echo(f"{name}: {sentence_of(name)}")
         else:
-            click.echo(json.dumps(schema_of(command), indent=2))
+            click.echo(json.dumps(schema_of(" ".join(command)), indent=2))

@@ -21,7 +21,7 @@ REFUSED = "refused"
 OTHER_CELLS = "--kernels"  # its folder may have any cells
 
 
-class Commands(click.Group):
+class NamedCommands(click.Group):
     """The commands, of which those for folders are called as those for cells."""
 
     def resolve_command(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sqlite3
 import sys
@@ -12,6 +13,7 @@ from threading import Event
 from typing import Any
 
 import pytest
+from agreeing import agrees
 from click.testing import CliRunner
 from made import FAKE_KERNELS
 from msgspec import structs
@@ -221,12 +223,14 @@ def test_the_wheel_is_found(
 def test_the_commands(tmp_path: Path) -> None:
     target = str(tmp_path / "b.sqlite")
     asked = ["--gpu", "h100_sxm", "--cell", "elman", "--shape", "1x16", "--batch", "2", "--dtype", "bf16"]
-    done = CliRunner().invoke(app, ["bundle", "build", target, *asked, "--wheel", str(tmp_path)])
+    done = CliRunner().invoke(app, ["bundle", "build", target, *asked, "--wheel", str(tmp_path), "--json"])
     assert done.exit_code == 0, done.output
-    assert "3 kernels" in done.output
+    assert json.loads(done.stdout)["kernels"] == 3
+    agrees(json.loads(done.stdout), "bundle build")
     assert list(tmp_path.glob("constrint_kernels-*.whl"))
     done = CliRunner().invoke(app, ["bundle", "check", target])
     assert "3 kernels by nvrtc" in done.output
+    agrees(json.loads(CliRunner().invoke(app, ["bundle", "check", target, "--json"]).stdout), "bundle check")
     done = CliRunner().invoke(app, ["bundle", "check", str(tmp_path / "none"), "--json"])
     assert done.exit_code == 2
     assert '"status": "bad input"' in done.output

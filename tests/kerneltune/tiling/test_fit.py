@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from agreeing import agrees
 from click.testing import CliRunner
 from made import timed
 from msgspec import structs
@@ -184,6 +185,7 @@ def test_from_a_store_to_a_profile_in_one_command(tmp_path: Path) -> None:
     answer = CliRunner().invoke(app, [*words, "--json"])
     assert answer.exit_code == 0, answer.stderr
     data = json.loads(answer.stdout)
+    agrees(data, "fit")
     assert data["tilings"] == 24
     assert data["parts"]["forward grid"]["residual_after"] < 0.01
     fitted = load_profile(str(profile)).cost

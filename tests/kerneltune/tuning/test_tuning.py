@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from agreeing import agrees
 from click.testing import CliRunner
 from msgspec import structs
 
@@ -96,6 +97,9 @@ def test_tuning_ranks_and_remembers(tuning: Tuning) -> None:
     assert first.first_choice is not None
     assert first.first_choice.rank > 1
     assert first.first_choice.loss == pytest.approx((3.0 + first.trials[0].candidate.cycles / 1e6) / 2 - 1)
+    agrees({"status": "passed", "gpu": "h100_sxm", "store": "s", **first.to_json()}, "tune CELL")
+    outcomes = [trial.reported() for trial in first.trials]
+    agrees({"status": "passed", "gpu": "h100_sxm", "seed": 1, "outcomes": outcomes}, "run")
     again = tuning.run()
     assert tuning.trials == 4
     assert again.from_store == 4
@@ -204,7 +208,9 @@ def test_the_command_prints_the_report(tuning: Tuning) -> None:
     tuning.run()
     answer = CliRunner().invoke(app, ["report", "--store", str(tuning.store.path), "--json"])
     assert answer.exit_code == 0
-    assert json.loads(answer.stdout)["model"]["compared"] == 1
+    document = json.loads(answer.stdout)
+    assert document["model"]["compared"] == 1
+    agrees(document, "report")
     shown = CliRunner().invoke(app, ["report", "--store", str(tuning.store.path)])
     assert "lstm 2×16" in shown.stdout
 
