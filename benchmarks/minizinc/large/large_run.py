@@ -45,7 +45,8 @@ Answer = dict[str, Any]
 
 def flattened(name: str, size: int, solver: str, folder: Path) -> Path | str:
     """The FlatZinc of an instance for a solver; what MiniZinc says where it makes none."""
-    return compiled(KINDS[name].model, text(drawn(name, size)), solver, folder, 600)
+    kind = "gecode" if solver == "gecode" else "constrint"
+    return compiled(KINDS[name].model, text(drawn(name, size)), kind, folder, 600)
 
 
 def by_cp_sat(file: Path, limit: float) -> None:
