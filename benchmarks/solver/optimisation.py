@@ -1,11 +1,12 @@
 """The steering set of optimisation: many families beside CP-SAT with one worker.
 
     python benchmarks/solver/optimisation.py [--limit 10] [--seconds 560] [--only "tour,roster"] [--again]
-        [--columns default,cp-sat] [--out benchmarks/results/optimisation.json]
+        [--columns default,cp-sat] [--set small|sizes] [--out benchmarks/results/optimisation.json]
 
 Every cell is a process of its own on one core: the model is built and solved; seconds are the processor's, of
 solving alone (start-up, imports and model building are left out), and again of the whole process. "cp-sat"
 is given the same model after this solver's lowering and root reasoning (`backend="cp-sat"`); that counts.
+`--set sizes` has kinds at a second and third size (`optimisation_sizes.py`).
 Results are kept in the file after each cell; a call goes on where the last one ended, and begins no cell
 after `--seconds`.
 `--way NAME=ARGUMENTS` adds a column, such as `--way 'lns={"lns": true}'`.
@@ -28,6 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import optimisation_choices as choices
 import optimisation_orders as orders
+import optimisation_sizes as sizes
 from environment import environment
 from optimisation_choices import Problem
 
@@ -87,7 +89,7 @@ WAYS: dict[str, dict[str, Any]] = {"default": {}, "cp-sat": {"backend": "cp-sat"
 
 def cell(name: str, way: dict[str, Any], limit: float) -> dict[str, Any]:
     """Solve one instance in this process."""
-    m, goal = INSTANCES[name]()
+    m, goal = (INSTANCES | sizes.INSTANCES)[name]()
     if way.get("lns") and not goal:
         way = {}
     if way.get("backend"):
@@ -152,6 +154,7 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=10.0)
     parser.add_argument("--seconds", type=float, default=560.0)
     parser.add_argument("--only", default="")
+    parser.add_argument("--set", choices=["small", "sizes"], default="small", dest="which")
     parser.add_argument("--way", action="append", default=[])
     parser.add_argument("--columns", default="")
     parser.add_argument("--again", action="store_true", help="measure the cells anew that are known")
@@ -172,7 +175,7 @@ def main() -> None:
     if options.out and options.out.exists():
         document["rows"] = json.loads(options.out.read_text(encoding="utf-8"))["rows"]
     wanted = [part for part in options.only.split(",") if part]
-    for name in INSTANCES:
+    for name in sizes.INSTANCES if options.which == "sizes" else INSTANCES:
         if wanted and not any(name.startswith(part) for part in wanted):
             continue
         row = document["rows"].setdefault(name, {})
