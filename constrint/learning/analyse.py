@@ -41,6 +41,7 @@ from constrint.learning.layout import (
     MEMBERS,
     NOTHING,
     OPEN,
+    OPEN_RESOURCE,
     PREMISES,
     RESOURCE,
     SIZE,
@@ -52,7 +53,7 @@ from constrint.learning.layout import (
     learn_compilable,
 )
 from constrint.learning.linear import add_premise, explain_at_most, explain_different
-from constrint.learning.resource import explain_resource
+from constrint.learning.resource_reasons import explain_resource
 from constrint.learning.restarts import MOST_WITHIN
 from constrint.learning.trail import back_to, entry_of, raise_bound, undo_last
 from constrint.store.state import State
@@ -72,7 +73,7 @@ def explain(ls: Learner, st: State, b: int, k: int, why: int, at: int) -> None:
         explain_at_most(ls, st, number, b, k, how, at)
     elif ls.kind[number] == DIFFERENT:
         explain_different(ls, number, b, how, at)
-    elif ls.kind[number] == RESOURCE:
+    elif ls.kind[number] == RESOURCE or ls.kind[number] == OPEN_RESOURCE:
         explain_resource(ls, st, number, b, k, at)
     elif ls.kind[number] == CIRCUIT:
         explain_circuit(ls, number, b, at)

@@ -25,7 +25,7 @@ A constraint is dropped for its parts only where the parts alone imply it:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
@@ -215,9 +215,8 @@ class Decomposition(ValueParts):
         self._parts += [c.LinearLe(((-1, d),), 0) for d in node.durations]
         for (s, d), (t, e) in combinations(zip(node.starts, node.durations, strict=True), 2):
             self._require_one(self._ends_before(s, d, t), self._ends_before(t, e, s))
-        if len(node.starts) > 2 and all(self._lo[d] == self._hi[d] for d in node.durations):
-            one = TRUE >> 1  # the constant 1: a resource with one task at a time, for windows
-            self._parts.append(c.Cumulative(node.starts, node.durations, (one,) * len(node.starts), one))
+        one = TRUE >> 1
+        self._add_resource([(s, d, one) for s, d in zip(node.starts, node.durations, strict=True)])
         return True
 
     def _order_present(self, node: c.NoOverlapOptional) -> bool:
@@ -231,7 +230,14 @@ class Decomposition(ValueParts):
         for (s, d, one), (t, e, other) in combinations(tasks, 2):
             orders = self._ends_before(s, d, t), self._ends_before(t, e, s)
             self._parts.append(c.Clause((one ^ 1, other ^ 1, *orders)))
+        self._add_resource([(s, d, literal >> 1) for s, d, literal in tasks if not literal & 1])
         return True
+
+    def _add_resource(self, tasks: Sequence[tuple[int, int, int]]) -> None:
+        """A resource with one task at a time, for windows; of tasks with a start, duration and demand."""
+        if len(tasks) > 2 and all(self._lo[d] >= 0 for _, d, _ in tasks):
+            starts, durations, demands = zip(*tasks, strict=True)
+            self._parts.append(c.Cumulative(starts, durations, demands, TRUE >> 1))
 
     def _separate(self, node: c.Rectangles) -> bool:
         """Of any two rectangles one lies left of, right of, above or below the other.

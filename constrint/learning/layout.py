@@ -42,6 +42,7 @@ RESOURCE = 2  # tasks whose demands never exceed a limit
 PROPAGATOR = 3  # a constraint of the registry, with its own propagator
 CIRCUIT = 4  # literals of arcs that form one cycle; it may leave out nodes where the limit is 1
 EXTREME = 5  # some entry, whose condition holds, is at least the bound whose number is the limit
+OPEN_RESOURCE = 6  # a resource with variables for durations, demands and the capacity
 
 # A clause in the arena: a head and its atoms, two cells each.
 SIZE = 0

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from constrint.engine.state_arrays import Box
 from constrint.learning.analyse import MOST_VISITED
-from constrint.learning.circuits import FIXED_ARC, NO_ARC, ROOM_OF_NODE
+from constrint.learning.circuits import ROOM_OF_NODE
 from constrint.learning.clauses import RANKS, attach
-from constrint.learning.entries import Atom, Entry
+from constrint.learning.entries import Atom
 from constrint.learning.follow import VARIABLE
 from constrint.learning.heap import FIRST_INCREMENT, push
 from constrint.learning.layout import (
@@ -17,11 +17,9 @@ from constrint.learning.layout import (
     ARENA,
     AT_MOST,
     BELOW,
-    CIRCUIT,
     CONSULT_AT,
     CORE_LEVELS,
     DIFFERENT,
-    EXTREME,
     GOAL,
     HEAD_CELLS,
     INCREMENT,
@@ -34,11 +32,9 @@ from constrint.learning.layout import (
     MOST_TRIED,
     MUST,
     NOTHING,
-    PROPAGATOR,
     QUEUE_TAIL,
     RARE,
     RECENT,
-    RESOURCE,
     RESTART_AT,
     RESTART_UNIT,
     SCALARS,
@@ -50,11 +46,12 @@ from constrint.learning.layout import (
     Learner,
     LearnScalar,
 )
-from constrint.learning.normal import Arcs, LearningNormalForm, Task, Terms
+from constrint.learning.normal import LearningNormalForm
+from constrint.learning.propagator_arrays import PropagatorArrays
 from constrint.learning.resource import ROOM_OF_TASK
 from constrint.propagators import Propagator
 from constrint.settings import DEFAULT, LearningSettings
-from constrint.store.state import FIXED, LOWER, UPPER, Scalars
+from constrint.store.state import Scalars
 from constrint.support.deadline import check_deadline
 
 LOG_CELLS = 10_000
@@ -68,127 +65,6 @@ GROWING = {
     "watches": ("watch_next", "watch_key", "watch_clause"),
     "levels": ("level_start", "level_seen", "level_joined"),
 }
-
-
-class _Propagators:
-    """The propagators' arrays under construction."""
-
-    def __init__(self) -> None:
-        self.kind: Cells = []
-        self.start: Cells = [0]
-        self.literal: Cells = []
-        self.literal_at: Cells = []
-        self.limit: Cells = []
-        self.term: Cells = []
-        self.factor: Cells = []
-        self.wakes: dict[int, list[tuple[int, int]]] = {}
-
-    def _wake(self, b: int, only_fixed: bool = False) -> None:
-        self.wakes.setdefault(b, []).append((len(self.kind), int(only_fixed)))
-
-    def _finish(self, kind: int, condition: Atom | None, limit: int) -> None:
-        if condition is not None:
-            self._wake(condition[0])
-        self.kind.append(kind)
-        self.start.append(len(self.term))
-        self.literal.append(NOTHING if condition is None else condition[0])
-        self.literal_at.append(0 if condition is None else condition[1])
-        self.limit.append(limit)
-
-    def at_most(self, condition: Atom | None, terms: Terms, limit: int) -> None:
-        """Add ``condition -> sum <= limit``."""
-        for a, v in terms:
-            b = 2 * v + (a < 0)
-            self._wake(b)
-            self.term.append(b)
-            self.factor.append(abs(a))
-        self._finish(AT_MOST, condition, limit)
-
-    def different(self, condition: Atom | None, terms: Terms, limit: int) -> None:
-        """Add ``condition -> sum != limit``."""
-        for a, v in terms:
-            self._wake(2 * v)
-            self._wake(2 * v + 1)
-            self.term.append(2 * v)
-            self.factor.append(a)
-        self._finish(DIFFERENT, condition, limit)
-
-    def resource(self, tasks: Sequence[Task], capacity: int) -> None:
-        """Add a resource: tasks never demand more than its capacity."""
-        for start, _, _ in tasks:
-            self._wake(2 * start)
-            self._wake(2 * start + 1)
-        for place in (1, 2):
-            self.term += [2 * task[0] for task in tasks]
-            self.factor += [task[place] for task in tasks]
-        self._finish(RESOURCE, None, capacity)
-
-    def circuit(self, arcs: Arcs, kind: int) -> None:
-        """Add a circuit of arcs, or another kind of `circuits`."""
-        for arc in (arc for row in arcs for arc in row):
-            if isinstance(arc, bool):
-                self.term.append(FIXED_ARC if arc else NO_ARC)
-                self.factor.append(0)
-            else:
-                self._wake(arc[0])
-                self._wake(arc[0] ^ 1)
-                self.term.append(arc[0])
-                self.factor.append(arc[1])
-        self._finish(CIRCUIT, None, kind)
-        self.literal_at[-1] = len(arcs)
-
-    def extreme(self, z: int, entries: Sequence[Entry]) -> None:
-        """Add an extreme: some entry, whose condition holds, is at least bound z."""
-        self._wake(z)
-        for b, condition in entries:
-            self._wake(b ^ 1)
-            if condition is not None:
-                self._wake(condition[0] ^ 1)
-        self.term += [b for b, _ in entries]
-        self.factor += [0] * len(entries)
-        self.term += [NOTHING if condition is None else condition[0] for _, condition in entries]
-        self.factor += [0 if condition is None else condition[1] for _, condition in entries]
-        self._finish(EXTREME, None, z)
-
-    def propagator(self, place: int, node: Propagator, box: Box) -> None:
-        """Add a constraint with its own propagation function."""
-        for v, mask in node.watches():
-            if mask & (LOWER | FIXED):
-                self._wake(2 * v, only_fixed=not mask & LOWER)
-            if mask & (UPPER | FIXED):
-                self._wake(2 * v + 1, only_fixed=not mask & UPPER)
-        for v in sorted(set(node.scope())):
-            self.term.append(2 * v)
-            self.factor.append(1)
-        self._finish(PROPAGATOR, None, place)
-
-    def arrays(self, bounds: int) -> dict[str, Cells]:
-        """All arrays of propagators, by field."""
-        wake_start, wake, wake_fixed = self._wake_lists(bounds)
-        return {
-            "kind": self.kind,
-            "start": self.start,
-            "literal": self.literal,
-            "literal_at": self.literal_at,
-            "limit": self.limit,
-            "term": self.term,
-            "factor": self.factor,
-            "wake_start": wake_start,
-            "wake": wake,
-            "wake_fixed": wake_fixed,
-            "queued": [0] * len(self.kind),
-            "queue": [0] * (2 * len(self.kind)),
-        }
-
-    def _wake_lists(self, bounds: int) -> tuple[Cells, Cells, Cells]:
-        """Start, propagator and condition of the wake list of each bound."""
-        start, wake, fixed = [0], [], []
-        for b in range(bounds):
-            for p, only_fixed in dict.fromkeys(self.wakes.get(b, ())):
-                wake.append(p)
-                fixed.append(only_fixed)
-            start.append(len(wake))
-        return start, wake, fixed
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,9 +151,9 @@ def build(
     return ls
 
 
-def _propagators(normal: LearningNormalForm, constraints: Sequence[Propagator], box: Box) -> _Propagators:
+def _propagators(normal: LearningNormalForm, constraints: Sequence[Propagator], box: Box) -> PropagatorArrays:
     """The propagators of a problem."""
-    propagators = _Propagators()
+    propagators = PropagatorArrays()
     for (condition, terms), limit in normal.at_most.items():
         check_deadline()
         propagators.at_most(condition, terms, limit)
@@ -285,6 +161,8 @@ def _propagators(normal: LearningNormalForm, constraints: Sequence[Propagator], 
         propagators.different(condition, terms, limit)
     for tasks, capacity in normal.resources:
         propagators.resource(tasks, capacity)
+    for tasks, capacity in normal.open_resources:
+        propagators.open_resource(tasks, capacity)
     for arcs, kind in normal.circuits:
         propagators.circuit(arcs, kind)
     for z, entries in normal.extremes:
@@ -309,7 +187,8 @@ def _annotations(normal: LearningNormalForm, guide: Guide) -> dict[str, Cells]:
 
 def _scratch(normal: LearningNormalForm) -> int:
     """The cells that a run of a resource or of a circuit needs."""
-    tasks = max((len(tasks) for tasks, _ in normal.resources), default=0)
+    resources = (*normal.resources, *normal.open_resources)
+    tasks = max((len(tasks) for tasks, _ in resources), default=0)
     nodes = max((len(arcs) for arcs, _ in normal.circuits), default=0)
     return max(ROOM_OF_TASK * tasks, ROOM_OF_NODE * nodes)
 
@@ -352,7 +231,7 @@ def _queue_all(ls: Learner) -> None:
         ls.scalar[QUEUE_TAIL + which] = tail + 1
 
 
-def _tie_values(ls: Learner, propagators: _Propagators) -> None:
+def _tie_values(ls: Learner, propagators: PropagatorArrays) -> None:
     """Record for each 0/1 variable which sums hold if it is 1 and if it is 0: they suggest a value."""
     for p, kind in enumerate(propagators.kind):
         b = propagators.literal[p]

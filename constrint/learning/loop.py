@@ -35,6 +35,7 @@ from constrint.learning.layout import (
     MUST_TO,
     NEXT,
     NOTHING,
+    OPEN_RESOURCE,
     PAUSED,
     PROPAGATIONS,
     QUEUE_HEAD,
@@ -48,6 +49,7 @@ from constrint.learning.layout import (
     learn_compilable,
 )
 from constrint.learning.linear import keep_at_most, keep_different
+from constrint.learning.open_resource import keep_open_resource
 from constrint.learning.resource import keep_resource
 from constrint.learning.restarts import restart
 from constrint.learning.trail import back_to, raise_bound, settle_root
@@ -134,6 +136,9 @@ def propagate(ls: Learner, st: State) -> int:
         elif kind == RESOURCE:
             scalar[BUDGET] -= ls.start[p + 1] - ls.start[p]
             holds = keep_resource(ls, st, p)
+        elif kind == OPEN_RESOURCE:
+            scalar[BUDGET] -= ls.start[p + 1] - ls.start[p]
+            holds = keep_open_resource(ls, st, p)
         elif kind == CIRCUIT:
             scalar[BUDGET] -= ls.start[p + 1] - ls.start[p]
             holds = keep_circuit(ls, st, p)

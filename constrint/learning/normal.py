@@ -25,7 +25,7 @@ from constrint.propagators.handlers import Handlers
 from constrint.settings import DEFAULT
 from constrint.support.deadline import NEVER, Deadline
 
-Task = tuple[int, int, int]  # variable of the start, duration, demand
+Task = tuple[int, int, int]  # variable of the start, duration, demand: numbers, or variables as well
 Arcs = list[list[Atom | bool]]  # by node and successor: whether it follows
 Terms = tuple[tuple[int, int], ...]  # (factor, variable), by variable
 
@@ -55,6 +55,7 @@ class LearningNormalForm:
         different: (condition or None, terms, limit): ``condition -> sum != limit``.
         clauses: Members; at least one is true.
         resources: Tasks and capacity of each resource with variables for starts only.
+        open_resources: The same of other resources: all are variables.
         circuits: Arcs of each circuit, and its kind: `WHOLE`, `PARTIAL` or `FROM_DEPOT`.
         extremes: A bound, and the entries of which one is at least that.
         propagators: Places, in the root's list, of constraints with their own propagators.
@@ -67,6 +68,7 @@ class LearningNormalForm:
     different: dict[tuple[Atom | None, Terms, int], None] = field(default_factory=dict)
     clauses: list[tuple[Atom, ...]] = field(default_factory=list)
     resources: list[tuple[list[Task], int]] = field(default_factory=list)
+    open_resources: list[tuple[list[Task], int]] = field(default_factory=list)
     circuits: list[tuple[Arcs, int]] = field(default_factory=list)
     extremes: list[Extreme] = field(default_factory=list)
     propagators: list[int] = field(default_factory=list)
@@ -265,9 +267,11 @@ class NormalTranslation:
         return atom if truth is None else truth
 
     def _share(self, node: c.Cumulative) -> bool:
-        """A resource with fixed durations and demands, without tasks that lack either; False for others."""
-        if not is_known(node, self.box):
+        """A resource, without tasks that lack a duration or a demand; False where a start occurs twice."""
+        if len(set(node.starts)) < len(node.starts):
             return False
+        if not is_known(node, self.box):
+            return self._share_open(node)
         lo = self.box.lo
         capacity = lo[node.capacity]
         columns = zip(node.starts, node.durations, node.demands, strict=True)
@@ -277,6 +281,17 @@ class NormalTranslation:
         tasks = [task for task in tasks if task[1] > 0 and task[2] > 0]
         if sum(r for _, _, r in tasks) > capacity:
             self.normal.resources.append((tasks, capacity))
+        return True
+
+    def _share_open(self, node: c.Cumulative) -> bool:
+        """The same where durations, demands or the capacity are open; False where one may be negative."""
+        lo, hi = self.box.lo, self.box.hi
+        if min(lo[v] for v in (*node.durations, *node.demands, node.capacity)) < 0:
+            return False
+        columns = zip(node.starts, node.durations, node.demands, strict=True)
+        tasks = [task for task in columns if hi[task[1]] > 0 and hi[task[2]] > 0]
+        if sum(hi[r] for _, _, r in tasks) > lo[node.capacity]:
+            self.normal.open_resources.append((tasks, node.capacity))
         return True
 
     def _merged(self, terms: Terms, limit: int) -> tuple[Terms, int]:
@@ -357,9 +372,8 @@ class NormalTranslation:
 
 
 def is_known(node: c.Cumulative, box: Box) -> bool:
-    """Whether only the starts of a resource are open, and no start occurs twice."""
-    known = (*node.durations, *node.demands, node.capacity)
-    return len(set(node.starts)) == len(node.starts) and all(box.lo[v] == box.hi[v] for v in known)
+    """Whether only the starts of a resource are open."""
+    return all(box.lo[v] == box.hi[v] for v in (*node.durations, *node.demands, node.capacity))
 
 
 def _opposite(terms: Terms) -> Terms:

@@ -1,9 +1,9 @@
-"""cumulative with known durations, demands and capacity: time table, overload check, edge finding.
+"""cumulative: time table, overload check, edge finding.
 
 Every inference has the form that a window of time is too short: given their bounds, the tasks need more
-energy in it than the resource has. A window is therefore the reason of every bound here. Its explanation is
-the least time that each task must spend in it, which two bounds of the task determine. The excess relaxes
-these bounds.
+energy in it than the resource has. A window is therefore the reason of every bound here (`resource_reasons`).
+Durations, demands and the capacity are numbers here; where they are variables, their bounds stand for them
+(`open_resource`).
 
 - Time table: windows of one moment, where compulsory parts overlap. Explained moment by moment, as in Schutt,
   Feydy, Stuckey, Wallace, "Explaining the cumulative propagator", Constraints 2011. O(n^2) a run.
@@ -17,8 +17,8 @@ these bounds.
 from __future__ import annotations
 
 from constrint.learning.layout import BY_TERMS, NOTHING, TRAIL, Learner, learn_compilable
-from constrint.learning.linear import add_premise, contradict
-from constrint.learning.trail import raise_bound, value_before, weakest
+from constrint.learning.linear import contradict
+from constrint.learning.trail import raise_bound
 from constrint.propagators.all_different import sort_by
 from constrint.store.state import State
 
@@ -296,9 +296,8 @@ def end_before_windows(ls: Learner, st: State, p: int, n: int) -> bool:
 
 
 @learn_compilable
-def keep_resource(ls: Learner, st: State, p: int) -> bool:
-    """Propagate a resource; False on contradiction. Changes of its own tasks queue it again."""
-    n = (ls.start[p + 1] - ls.start[p]) // 2
+def keep_windows(ls: Learner, st: State, p: int, n: int) -> bool:
+    """Propagate to the starts of n tasks; False on contradiction. Their changes queue the resource again."""
     before = ls.scalar[TRAIL]
     if not keep_profile(ls, st, p, n):
         return False
@@ -312,49 +311,6 @@ def keep_resource(ls: Learner, st: State, p: int) -> bool:
 
 
 @learn_compilable
-def explain_resource(ls: Learner, st: State, p: int, b: int, k: int, at: int) -> None:
-    """Add the premises from which a window derives the atom (b, k), or a contradiction if b is NOTHING.
-
-    A task spends at least o in the window if it starts no earlier than begin + o - duration and no later than
-    end - o, as it runs without interruption. With the negation of the atom, the window is too short.
-    """
-    begin = ls.window_begin[at]
-    end = ls.window_end[at]
-    first = ls.start[p]
-    n = (ls.start[p + 1] - first) // 2
-    room = ls.room
-    if b != NOTHING:
-        k = weakest(ls, st, b, k)
-    spare = -ls.limit[p] * (end - begin) - 1
-    for i in range(n):
-        s = ls.term[first + i]
-        low = value_before(ls, s, at)
-        high = -value_before(ls, s ^ 1, at)
-        if b == s:
-            high = k - 1
-        elif b == s ^ 1:
-            low = 1 - k
-        duration = ls.factor[first + i]
-        inside = min(min(duration, end - begin), min(low + duration - begin, end - high))
-        room[i] = max(0, inside)
-        spare += ls.factor[first + n + i] * room[i]
-    for i in range(n):
-        s = ls.term[first + i]
-        is_known = ls.root[s] >= begin + room[i] - ls.factor[first + i] and ls.root[s ^ 1] >= room[i] - end
-        energy = ls.factor[first + n + i] * room[i]
-        if not is_known and energy <= spare:
-            spare -= energy
-            room[i] = 0
-    for i in range(n):
-        s = ls.term[first + i]
-        if room[i] == 0:
-            continue
-        demand = ls.factor[first + n + i]
-        is_known = ls.root[s] >= begin + room[i] - ls.factor[first + i] and ls.root[s ^ 1] >= room[i] - end
-        if not is_known and demand <= spare:
-            room[i] -= spare // demand
-            spare %= demand
-        if s ^ 1 != b:  # the negated atom says this
-            add_premise(ls, s, begin + room[i] - ls.factor[first + i])
-        if s != b:
-            add_premise(ls, s ^ 1, room[i] - end)
+def keep_resource(ls: Learner, st: State, p: int) -> bool:
+    """Propagate a resource with numbers for all but the starts; False on contradiction."""
+    return keep_windows(ls, st, p, (ls.start[p + 1] - ls.start[p]) // 2)

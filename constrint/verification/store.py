@@ -25,7 +25,7 @@ from constrint.verification.linear_rows import RowsOfSum, by_row, normal
 from constrint.verification.listing import listed
 from constrint.verification.meanings import Arguments, scope
 from constrint.verification.settings import CheckerSettings
-from constrint.verification.windows import is_known, share
+from constrint.verification.windows import share
 
 CHECK_EACH = 256  # inferences between two deadline checks
 
@@ -215,7 +215,7 @@ class ConstraintStore:
         name, arguments = constraint.name, constraint.arguments
         if name == "Clause":
             unit(bounds, [literal_atom(one) for one in arguments["literals"]])
-        elif name == "Cumulative" and is_known(bounds, arguments):
+        elif name == "Cumulative":
             share(bounds, arguments)
         elif name.startswith("Linear"):
             by_row(bounds, name, arguments)

@@ -190,6 +190,8 @@ def _check_translation(root: Root, known: Solutions, selects: bool) -> None:
         known.all_hold(_go_round(np.array(follows), kind), f"circuit {arcs} {kind}")
     for tasks, capacity in normal.resources:
         known.all_hold(_fits(known, tasks, capacity), f"resource {tasks} {capacity}")
+    for tasks, capacity in normal.open_resources:
+        known.all_hold(_fits_open(known, tasks, capacity), f"open-resource {tasks} {capacity}")
 
 
 def _go_round(follows: np.ndarray[Any, Any], kind: int) -> np.ndarray[Any, Any]:
@@ -210,6 +212,18 @@ def _fits(known: Solutions, tasks: Sequence[tuple[int, int, int]], capacity: int
         now = starts[:, [at]]
         runs = (starts <= now) & (now < starts + np.array([d for _, d, _ in tasks]))
         fits &= runs @ np.array([r for _, _, r in tasks]) <= capacity
+    return fits
+
+
+def _fits_open(
+    known: Solutions, tasks: Sequence[tuple[int, int, int]], capacity: int
+) -> np.ndarray[Any, Any]:
+    fits = np.ones(len(known.rows), bool)
+    starts, durations, demands = (known.rows[:, list(column)] for column in zip(*tasks, strict=True))
+    for at in range(len(tasks)):
+        now = starts[:, [at]]
+        in_use = (demands * ((starts <= now) & (now < starts + durations))).sum(axis=1)
+        fits &= (in_use <= known.rows[:, capacity]) | (durations[:, at] == 0)
     return fits
 
 

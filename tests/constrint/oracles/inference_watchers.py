@@ -149,7 +149,7 @@ def _kind(ls: Learner, why: int) -> str:
     return "explanation:" + ("clause" if why & 3 == BY_CLAUSE else _KINDS[ls.kind[why >> 2]])
 
 
-_KINDS = ("sum", "disequality", "resource", "propagator", "circuit", "extreme")  # by number
+_KINDS = ("sum", "disequality", "resource", "propagator", "circuit", "extreme", "open-resource")  # by number
 
 
 def watch_learning(prepared: Prepared, root: Root, known: Solutions, rng: Random, step: int) -> None:
