@@ -33,8 +33,8 @@ from typing import Any
 
 from constrint import propagators as c
 from constrint.engine.state_arrays import Box
-from constrint.learning.normal import is_known
 from constrint.learning.pairs import PairFunctions
+from constrint.learning.tasks import is_known
 from constrint.learning.values import ValueParts
 from constrint.lowering.variables import TRUE
 from constrint.presolve import Root

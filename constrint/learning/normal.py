@@ -20,12 +20,12 @@ from constrint import propagators as c
 from constrint.engine.state_arrays import Box
 from constrint.learning.circuits import FROM_DEPOT, PARTIAL, WHOLE
 from constrint.learning.entries import NO_VARIABLE, Atom, Extreme, reached, selected
+from constrint.learning.tasks import Task, is_known, known_tasks, open_tasks
 from constrint.propagators.arcs import NO_DEPOT
 from constrint.propagators.handlers import Handlers
 from constrint.settings import DEFAULT
 from constrint.support.deadline import NEVER, Deadline
 
-Task = tuple[int, int, int]  # variable of the start, duration, demand: numbers, or variables as well
 Arcs = list[list[Atom | bool]]  # by node and successor: whether it follows
 Terms = tuple[tuple[int, int], ...]  # (factor, variable), by variable
 
@@ -267,32 +267,20 @@ class NormalTranslation:
         return atom if truth is None else truth
 
     def _share(self, node: c.Cumulative) -> bool:
-        """A resource, without tasks that lack a duration or a demand; False where a start occurs twice."""
+        """A resource; False where a start occurs twice, or a duration, demand or capacity may be negative."""
         if len(set(node.starts)) < len(node.starts):
             return False
-        if not is_known(node, self.box):
-            return self._share_open(node)
-        lo = self.box.lo
-        capacity = lo[node.capacity]
-        columns = zip(node.starts, node.durations, node.demands, strict=True)
-        tasks = [(s, lo[d], lo[r]) for s, d, r in columns]
-        if capacity < 0 or any(d < 0 or r < 0 or (d > 0 and r > capacity) for _, d, r in tasks):
-            raise ContradictoryRoot
-        tasks = [task for task in tasks if task[1] > 0 and task[2] > 0]
-        if sum(r for _, _, r in tasks) > capacity:
-            self.normal.resources.append((tasks, capacity))
-        return True
-
-    def _share_open(self, node: c.Cumulative) -> bool:
-        """The same where durations, demands or the capacity are open; False where one may be negative."""
-        lo, hi = self.box.lo, self.box.hi
-        if min(lo[v] for v in (*node.durations, *node.demands, node.capacity)) < 0:
-            return False
-        columns = zip(node.starts, node.durations, node.demands, strict=True)
-        tasks = [task for task in columns if hi[task[1]] > 0 and hi[task[2]] > 0]
-        if sum(hi[r] for _, _, r in tasks) > lo[node.capacity]:
+        if is_known(node, self.box):
+            tasks = known_tasks(node, self.box)
+            if tasks is None:
+                raise ContradictoryRoot
+            if tasks:
+                self.normal.resources.append((tasks, self.box.lo[node.capacity]))
+            return True
+        tasks = open_tasks(node, self.box)
+        if tasks:
             self.normal.open_resources.append((tasks, node.capacity))
-        return True
+        return tasks is not None
 
     def _merged(self, terms: Terms, limit: int) -> tuple[Terms, int]:
         """Each open variable once, in order; fixed ones are in the limit."""
@@ -369,11 +357,6 @@ class NormalTranslation:
         self.normal.clauses.append(tuple(weakest.items()))
         if is_merged:
             self.normal.merged.append(self.normal.clauses[-1])
-
-
-def is_known(node: c.Cumulative, box: Box) -> bool:
-    """Whether only the starts of a resource are open."""
-    return all(box.lo[v] == box.hi[v] for v in (*node.durations, *node.demands, node.capacity))
 
 
 def _opposite(terms: Terms) -> Terms:

@@ -18,7 +18,8 @@ from constrint.learning.layout import (
     RESOURCE,
     Cells,
 )
-from constrint.learning.normal import Arcs, Task, Terms
+from constrint.learning.normal import Arcs, Terms
+from constrint.learning.tasks import Task
 from constrint.propagators import Propagator
 from constrint.store.state import FIXED, LOWER, UPPER
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from proved import is_proved
-from test_learn_resources import fits
+from resource_truth import fits
 
 from constrint import Model, Status, cumulative, cumulative_optional, element, max_, sum_
 from constrint.learning import analyse
@@ -102,7 +102,7 @@ def test_every_explanation_implies_what_it_explains(monkeypatch: pytest.MonkeyPa
             atoms.append((b ^ 1, 1 - weakest(ls, st, b, k)))
 
         def least(bound: int) -> int:
-            return max([ls.root[bound], *(value for each, value in atoms if each == bound)])
+            return max([int(ls.root[bound]), *(value for each, value in atoms if each == bound)])
 
         start = ls.start[p]
         n = (ls.start[p + 1] - start - 1) // 3

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from drawn_job_shops import MT06, draw_jobs, least_span
 from proved import is_proved
+from resource_truth import fits
 
 from constrint import Model, Status, cumulative, max_, no_overlap, sum_
 from constrint.learning import analyse
@@ -55,13 +56,6 @@ class Tasks:
             if self.is_solution(starts)
         )
         return min(values, default=None)
-
-
-def fits(starts: tuple[int, ...], durations: Any, demands: Any, capacity: int) -> bool:
-    return all(
-        sum(r for s, d, r in zip(starts, durations, demands, strict=True) if s <= time < s + d) <= capacity
-        for time in {time for s, d in zip(starts, durations, strict=True) for time in range(s, s + d)}
-    )
 
 
 def draw(seed: int) -> Tasks:
