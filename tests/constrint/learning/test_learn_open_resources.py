@@ -102,7 +102,7 @@ def test_every_explanation_implies_what_it_explains(monkeypatch: pytest.MonkeyPa
             atoms.append((b ^ 1, 1 - weakest(ls, st, b, k)))
 
         def least(bound: int) -> int:
-            return max([int(ls.root[bound]), *(value for each, value in atoms if each == bound)])
+            return int(max([ls.root[bound], *(value for each, value in atoms if each == bound)]))
 
         start = ls.start[p]
         n = (ls.start[p + 1] - start - 1) // 3
