@@ -173,7 +173,7 @@ class CallLog:
         place = self.work.place
         return "solution", f"{self._solutions:,}{value}{finder}{self._gap(place)}"
 
-    def _value(self, place: int) -> Any:
+    def _value(self, place: int) -> object:
         """The value of a goal in the last solution, or None."""
         if self._last is None or self._presented is None:
             return None

@@ -102,12 +102,12 @@ class PresentedGoals:
         return lambda found: on_solution(self.result(found))
 
 
-def _in_tuple(value: Any) -> Any:
+def _in_tuple(value: object) -> object:
     """The value of one goal as a tuple; a tuple and None stay."""
     return value if value is None or isinstance(value, tuple) else (value,)
 
 
-def _without_first(values: Any) -> Any:
+def _without_first(values: object) -> object:
     """The values of several goals but the first: one value, or a tuple; None without values."""
     if not isinstance(values, tuple):
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from constrint.model import Model
 from constrint.support.limits import Budget, Limits, budget_for, decoded, read_bytes, read_stream
@@ -60,7 +60,7 @@ class ReadingOptions:
     include: tuple[str, ...] = ()
 
 
-def load_space(file: str, reading: ReadingOptions, budget: Budget) -> Model | Mapping[str, Any]:
+def load_space(file: str, reading: ReadingOptions, budget: Budget) -> Model | Mapping[str, object]:
     """The model in a file, or the tuner's search space that its JSON describes."""
     from constrint.tuning import t1
 

@@ -18,7 +18,7 @@ LARGEST_COST = 1 << 40  # costs up to this are added in int64: no diagram has 2*
 
 
 def separate(
-    cost: IntExpr | Mapping[str, Part], names: Sequence[str], labels: Mapping[int, Mapping[Any, object]]
+    cost: IntExpr | Mapping[str, Part], names: Sequence[str], labels: Mapping[int, Mapping[object, object]]
 ) -> tuple[int, dict[int, Cost]]:
     """The constant of a cost, and its function of each variable on which it depends.
 

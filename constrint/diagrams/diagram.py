@@ -19,7 +19,7 @@ from constrint.support.deadline import check_deadline
 LARGEST_FLOAT = float(1 << 61)
 
 
-def smallest_type(lo: int, hi: int) -> np.dtype[Any]:
+def smallest_type(lo: int, hi: int) -> np.dtype[np.generic]:
     """The smallest signed integer type that holds both bounds; objects beyond int64."""
     for dtype in (np.int8, np.int16, np.int32, np.int64):
         if np.iinfo(dtype).min <= lo and hi <= np.iinfo(dtype).max:

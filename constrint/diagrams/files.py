@@ -116,7 +116,7 @@ def columns_of_bytes(content: bytes) -> dict[int, Array]:
     return {int(v): _integers(stored[v], budget) for v in stored.names}
 
 
-def write(file: IO[bytes], diagrams: Sequence[Diagram] | None, header: Mapping[str, Any]) -> None:
+def write(file: IO[bytes], diagrams: Sequence[Diagram] | None, header: Mapping[str, object]) -> None:
     """Write diagrams and a header of JSON."""
     arrays: dict[str, Array] = {}
     for i, diagram in enumerate(diagrams or ()):

@@ -116,7 +116,7 @@ _BINARY: dict[type[ast.operator], Callable[[object, object], object]] = {
     ast.LShift: _shift,
     ast.RShift: operator.rshift,
 }
-_FUNCTIONS: dict[str, Callable[..., Any]] = {
+_FUNCTIONS: dict[str, Callable[..., object]] = {
     **{function.__name__: function for function in (abs, all, any, bool, divmod, float, int, len, list)},
     **{function.__name__: function for function in (max, min, range, round, set, sorted, str, sum, tuple)},
     "pow": _power,

@@ -17,7 +17,7 @@ from constrint.support.deadline import check_deadline
 EXACT_FLOAT = 1 << 53
 
 
-def checked(tune_params: Mapping[str, Iterable[object]]) -> dict[str, list[Any]]:
+def checked(tune_params: Mapping[str, Iterable[object]]) -> dict[str, list[object]]:
     """The values of each parameter as a list of Python objects; raises `ModelError` for invalid ones."""
     if not isinstance(tune_params, Mapping):
         raise ModelError(f"the parameters are a dict of lists of values, not {tune_params!r}")
@@ -48,7 +48,7 @@ def _types(values: Iterable[object]) -> set[type]:
     return set(map(type, values))
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     """A value for a message."""
     text = repr(value[:80] if isinstance(value, str | bytes) else value)
     return text if len(text) <= 200 else f"{text[:200]}…"

@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -365,7 +365,7 @@ def built_by(
     budget: EdgeBudget,
     executor: Executor | None,
     workers: int | None,
-    source: Callable[[], dict[str, Any]],
+    source: Callable[[], dict[str, object]],
 ) -> list[Component]:
     """The diagrams of all components, built here or by workers that make the same plan from `source`."""
     if executor is None and workers is None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import Any
 
 from constrint.diagrams.interpreted import interpreted
 from constrint.diagrams.python_conditions import Refused
@@ -21,7 +20,7 @@ TRIED = 4096
 """Combinations of values for which a part is tried on its own."""
 
 
-def read(text: str, parameters: Parameters, values: Sequence[Sequence[Any]]) -> list[Restriction | Called]:
+def read(text: str, parameters: Parameters, values: Sequence[Sequence[object]]) -> list[Restriction | Called]:
     """The parts of a restriction, all of which must hold.
 
     Args:

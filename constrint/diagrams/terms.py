@@ -49,7 +49,7 @@ class Terms:
         self.true = self._const(True)
         self.false = self._const(False)
 
-    def _const(self, value: Any) -> Term:
+    def _const(self, value: object) -> Term:
         term = Term("const", (), value, (value, value))
         if isinstance(value, bool):
             return term

@@ -108,7 +108,7 @@ _LOOKS = frozenset(
 )
 
 
-def watched(call: Callable[[], object]) -> Any:
+def watched(call: Callable[[], object]) -> object:
     """The result of a call; raises `CannotTrace` if code ran that may distinguish symbols from numbers."""
     earlier = sys.getprofile()
     if earlier is not None and not callable(earlier):

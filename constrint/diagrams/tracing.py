@@ -268,7 +268,7 @@ def _read(
     return [name for name in parameters.numbers if name in read]
 
 
-def spread(values: Sequence[Sequence[object]], count: int) -> Iterator[tuple[Any, ...]]:
+def spread(values: Sequence[Sequence[object]], count: int) -> Iterator[tuple[object, ...]]:
     """At most `count` assignments spread over all values; the same in every run."""
     if math.prod(map(len, values)) <= count:
         yield from itertools.product(*values)

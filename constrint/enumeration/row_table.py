@@ -204,7 +204,7 @@ class RowTable:
             self.column(v)
         self._origins = {}
 
-    def _leave(self, origin: Any) -> None:
+    def _leave(self, origin: object) -> None:
         """Mark all columns for copying on demand, from the rows with the given numbers."""
         frame = len(self._origins)
         for v in self._live:

@@ -18,7 +18,7 @@ from constrint.expr.array_shapes import Labels, label_text
 _MOST_LISTED = 6  # labels that a message lists
 
 
-def labels_along(value: Any) -> Labels:
+def labels_along(value: object) -> Labels:
     """The labels of each axis of an array of expressions, a series or a frame; None for an axis without.
 
     Empty for everything else, which never has labels.
@@ -113,7 +113,7 @@ def parallel(arguments: Sequence[Any]) -> list[Any]:
     return given
 
 
-def _names_of(values: Any) -> tuple[Any, ...]:
+def _names_of(values: object) -> tuple[object, ...]:
     """The labels of an array along one axis, or the names of variables or intervals in a list; or none."""
     if isinstance(values, list | tuple):
         names = tuple([getattr(one, "name", None) for one in values])
@@ -122,7 +122,7 @@ def _names_of(values: Any) -> tuple[Any, ...]:
     return (labels[0] or ()) if len(labels) == 1 else ()
 
 
-def check_pandas_product(array: Any, asking: FrameType) -> None:
+def check_pandas_product(array: object, asking: FrameType) -> None:
     """Raise `ModelError` if pandas asks for an array to multiply it, `series @ array`, in another order."""
     if asking.f_code.co_name == "dot" and asking.f_globals.get("__name__", "").startswith("pandas."):
         labels, own = labels_along(asking.f_locals.get("self")), labels_along(array)
@@ -144,5 +144,5 @@ def usable(labels: Labels) -> Labels | None:
     return kept if any(own is not None for own in kept) else None
 
 
-def _are_names(labels: tuple[Any, ...]) -> bool:
+def _are_names(labels: tuple[object, ...]) -> bool:
     return len(set(labels)) == len(labels) and not any(hasattr(label, "__index__") for label in labels)

@@ -56,7 +56,7 @@ def _axis(axis: SupportsIndex, ndim: int) -> int:
     return number % ndim
 
 
-def matrix_product(left: object, right: object) -> Any:
+def matrix_product(left: object, right: object) -> object:
     """The product of matrices and vectors, as `@`."""
     return _by_objects(np.matmul, _contracted(left, right), {})
 
@@ -201,7 +201,7 @@ def _named(flat: Sequence[Any], found: object) -> object:
 def _by_objects(function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """The result of a function of sums and products; numpy is given arrays of Python objects."""
 
-    def plain(value: Any) -> Any:
+    def plain(value: object) -> object:
         if isinstance(value, list | tuple) and elements_of(value):
             return np.asarray(array(value)) if _has_arrays(value) else value
         return np.asarray(value) if isinstance(value, ExprArray) else value
@@ -252,7 +252,9 @@ def _round(values: Any, decimals: int) -> Any:
 
 
 def _reduction(name: str) -> Callable[..., object]:
-    def reduction(values: Any, axis: Any = None, *, keepdims: bool = False, **options: Any) -> Any:
+    def reduction(
+        values: object, axis: object = None, *, keepdims: bool = False, **options: object
+    ) -> object:
         if any(value is not None for value in options.values()):
             raise ModelError(
                 f"np.{name} of expressions takes `axis` and `keepdims`, not {', '.join(options)}"

@@ -34,7 +34,7 @@ def taken(flat: Sequence[IntExpr], numbers: Any) -> Any:
     return made([flat[number] for number in numbers.ravel().tolist()], numbers.shape)
 
 
-def broadcast(*arrays: Elements) -> tuple[list[list[Any]], tuple[int, ...]]:
+def broadcast(*arrays: Elements) -> tuple[list[list[object]], tuple[int, ...]]:
     """The elements of arrays in their common shape; raises `ModelError` if there is none."""
     shapes = [own for _, own in arrays]
     try:

@@ -56,7 +56,7 @@ def condition(value: Any) -> BoolExpr:
 def bitwise(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """`&`, `|` or `^` of elements; beside a condition, 0 and 1 are conditions."""
 
-    def of_elements(left: Any, right: Any) -> Any:
+    def of_elements(left: object, right: object) -> object:
         if isinstance(left, BoolExpr) and isinstance(right, int):
             right = as_bool(right)
         elif isinstance(right, BoolExpr) and isinstance(left, int):

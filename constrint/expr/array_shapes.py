@@ -34,7 +34,7 @@ def shape_of(shape: Shape) -> tuple[int, ...]:
     return checked
 
 
-def nested(values: Sequence[object], shape: tuple[int, ...]) -> Any:
+def nested(values: Sequence[object], shape: tuple[int, ...]) -> object:
     """Values in row-major order as nested lists."""
     if not shape:
         return values[0]
@@ -152,7 +152,7 @@ def _not_from_0(name: str, numbers: Any) -> ModelError:
     )
 
 
-def _is_labels(part: Any) -> bool:
+def _is_labels(part: object) -> bool:
     """Whether a part of a shape lists labels: an iterable whose first member is no number and no list."""
     if isinstance(part, type):
         return issubclass(part, Enum)
@@ -167,7 +167,7 @@ def _is_labels(part: Any) -> bool:
     return first is not None and not is_axis and not hasattr(first, "__index__")
 
 
-def _labels(name: str, part: Iterable[Hashable]) -> tuple[Any, ...]:
+def _labels(name: str, part: Iterable[Hashable]) -> tuple[object, ...]:
     from constrint.expr.enumerated import distinct
 
     labels = distinct(part, f"the labels of '{name}'")

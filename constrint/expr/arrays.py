@@ -313,7 +313,7 @@ def _axes(values: object, shape: tuple[int, ...]) -> Axes:
     return Axes(shape, usable(labels_along(values)))
 
 
-def element_like(value: object) -> Any:
+def element_like(value: object) -> object:
     """An element of an array: an expression, or one with fractional coefficients."""
     try:
         return as_expr(value)

@@ -107,7 +107,7 @@ class Label(int):
 
     labels: tuple[Any, ...]
 
-    def __new__(cls, number: int, labels: tuple[Any, ...]) -> Self:
+    def __new__(cls, number: int, labels: tuple[object, ...]) -> Self:
         """The number of one of these labels."""
         found = super().__new__(cls, number)
         found.labels = labels
@@ -117,7 +117,7 @@ class Label(int):
         return Label, (int(self), self.labels)
 
 
-def labels_of_all(numbers: Iterable[int]) -> tuple[Any, ...] | None:
+def labels_of_all(numbers: Iterable[int]) -> tuple[object, ...] | None:
     """The labels of the enumeration whose numbers these are; None for other numbers, and for none."""
     labels: tuple[Any, ...] | None = None
     for number in numbers:
@@ -142,7 +142,7 @@ class EnumDomain(Domain):
     labels: tuple[Any, ...] = ()
 
     @staticmethod
-    def labelled(labels: tuple[Any, ...], members: Domain | None = None) -> EnumDomain:
+    def labelled(labels: tuple[object, ...], members: Domain | None = None) -> EnumDomain:
         """The domain of some members of an enumeration; of all without `members`."""
         found = Domain.of_range(0, len(labels) - 1) if members is None else members
         return EnumDomain(found.lo, found.hi, found.step, found.values, labels)

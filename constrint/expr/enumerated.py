@@ -43,7 +43,7 @@ def listed_values(values: Iterable[object]) -> str:
     return ", ".join(map(repr, first[:MOST_LISTED])) + (", …" if len(first) > MOST_LISTED else "")
 
 
-def distinct(values: Iterable[Hashable], what: str) -> tuple[Any, ...]:
+def distinct(values: Iterable[Hashable], what: str) -> tuple[object, ...]:
     """The values as a tuple; raises `ModelError` unless they are hashable, some, and each there once."""
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise ModelError(f'{what} must be a list, not {values!r}: write such as ["red", "green"]')

@@ -76,7 +76,7 @@ def _parts(definition: Definition, arguments: tuple[object, ...]) -> tuple[Part,
     return definition.checked(tuple([_READ[field.kind](value, field.name) for field, value in given]))
 
 
-def numbered(definition: Definition, arguments: Sequence[Any]) -> Sequence[Any]:
+def numbered(definition: Definition, arguments: Sequence[object]) -> Sequence[object]:
     """The arguments of a constraint with numbers in place of enumerations and their labels."""
     if not definition.labels:
         return arguments

@@ -50,7 +50,7 @@ class LabelledArray(ExprArray):
         at = dots[0] if dots else len(keys)
         return [*keys[:at], *[slice(None)] * missing, *keys[at + len(dots) :]]
 
-    def _place(self, axis: int, part: Any) -> Any:
+    def _place(self, axis: int, part: object) -> object:
         """The numbers for a part of a key."""
         labels = self.labels[axis]
         if isinstance(part, EnumExpr):
@@ -71,7 +71,7 @@ class LabelledArray(ExprArray):
             raise ModelError(f"a slice has numbers, not {ends[0]!r}: list the labels, as in [['ann', 'bob']]")
         return part
 
-    def _kept(self, parts: Sequence[Any]) -> Labels | None:
+    def _kept(self, parts: Sequence[object]) -> Labels | None:
         """The labels of what parts of a key select; None where the axes are others, or none has labels."""
         lists = [part for part in parts if not isinstance(part, slice | int)]
         if len(lists) > 1 or (lists and any(isinstance(part, int) for part in parts)):
@@ -114,8 +114,8 @@ def labelled(array: ExprArray, labels: Labels) -> ExprArray:
     return LabelledArray(array.flat, array.shape, labels)
 
 
-def _keeping(method: Callable[..., Any]) -> Callable[..., Any]:
-    def applied(self: LabelledArray, *others: object) -> Any:
+def _keeping(method: Callable[..., object]) -> Callable[..., object]:
+    def applied(self: LabelledArray, *others: object) -> object:
         found = method(self, *others)
         is_alike = isinstance(found, ExprArray) and found.shape == self.shape
         return labelled(cast("ExprArray", found), self.labels) if is_alike else found

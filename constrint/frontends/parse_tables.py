@@ -176,7 +176,7 @@ class Tables:
                 self._shapes[kinds] = found
         return found
 
-    def _shift(self, symbol: str, states: list[int], values: list[Any]) -> int:
+    def _shift(self, symbol: str, states: list[int], values: list[object]) -> int:
         """Reduce until a symbol can be shifted; the next state. Raises `KeyError` where it cannot stand."""
         table, rules = self._states, self._rules
         while True:

@@ -106,7 +106,7 @@ def _kept(place: Path, grammar: str, options: dict[str, object]) -> Lark | None:
         return None  # missing, untrusted or unknown: making it anew is always right
 
 
-def _with_numbers(pairs: list[tuple[str, object]]) -> dict[Any, object]:
+def _with_numbers(pairs: list[tuple[str, object]]) -> dict[object, object]:
     """JSON has string keys where lark's tables have numbers."""
     return {int(key) if key.isdigit() else key: value for key, value in pairs}
 

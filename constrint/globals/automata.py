@@ -266,7 +266,7 @@ def regular(
     return placed(Relation(REGULAR, REGULAR.checked(parts)))
 
 
-def transition_rows(transitions: Transitions, name: str, columns: int = 3) -> list[tuple[Any, ...]]:
+def transition_rows(transitions: Transitions, name: str, columns: int = 3) -> list[tuple[object, ...]]:
     """The transitions as rows; raises `ModelError` for one of another length."""
     if isinstance(transitions, Mapping):  # a state may itself be a tuple
         has_cost = columns == 4

@@ -164,7 +164,7 @@ def inverse(xs: Iterable[Valued], ys: Iterable[Valued]) -> BoolExpr:
     return relation(INVERSE, _by_node(left, "xs", right), _by_node(right, "ys", left))
 
 
-def _no_arc(given: Sequence[Any]) -> object:
+def _no_arc(given: Sequence[object]) -> object:
     """The first of some arcs that has no literal."""
     return next((one for one in given if not isinstance(one, list | tuple) or len(one) != 3), given[0])
 

@@ -29,7 +29,7 @@ class VariableDefinition(NamedTuple):
     node: c.Propagator | None
 
 
-def arguments_of(node: c.Propagator) -> dict[str, Any]:
+def arguments_of(node: c.Propagator) -> dict[str, object]:
     """The arguments of a constraint by name."""
     return {name: getattr(node, name) for name in node.__match_args__}  # type: ignore[attr-defined] # every node is a record
 

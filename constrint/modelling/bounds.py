@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Any
 
 from constrint.errors import ModelError
 from constrint.expr.array_shapes import Axes, axes_of
@@ -43,7 +42,7 @@ _range = lru_cache(256)(Domain.of_range)
 """Variables with the same bounds share their domain."""
 
 
-def array_axes(name: Any, shape: Any, lo: int | None = None, hi: int | None = None) -> Axes:
+def array_axes(name: object, shape: object, lo: int | None = None, hi: int | None = None) -> Axes:
     """The axes of an array of variables; raises `ModelError` for arguments in another order."""
     if isinstance(name, list | tuple):
         raise ModelError(

@@ -37,7 +37,7 @@ def _elements(item: tuple[object, object]) -> Iterable[tuple[object, object]]:
     return zip(key.flat, flat, strict=True)
 
 
-def _labelled(key: ExprArray, values: Mapping[Any, object]) -> list[tuple[object, object]]:
+def _labelled(key: ExprArray, values: Mapping[object, object]) -> list[tuple[object, object]]:
     """The elements of an array beside the values of their labels."""
     found: list[tuple[object, object]] = []
     for label, value in values.items():

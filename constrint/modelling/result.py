@@ -311,7 +311,7 @@ class Result(WithOtherNames, Generic[Objective]):
         flat, shape = found
         return numpy_array([one if isinstance(one, int) else self[one] for one in flat], shape)
 
-    def _foreign(self, variable: Any) -> str:
+    def _foreign(self, variable: object) -> str:
         name = getattr(variable, "name", variable)
         if name in self.values:
             return (
@@ -388,13 +388,13 @@ def gap_of(objective: Any, bound: Any) -> float | None:
     return float(abs(objective - bound) / max(1, abs(objective)))
 
 
-def shown_values(value: Any) -> str:
+def shown_values(value: object) -> str:
     """A value, or those of several objectives."""
     if isinstance(value, tuple):
         return f"({', '.join(map(shown_values, value))}{',' * (len(value) == 1)})"
     return shown_number(value) if isinstance(value, int) else repr(value)
 
 
-def _some(names: Mapping[str, Any]) -> str:
+def _some(names: Mapping[str, object]) -> str:
     first = list(names)[:MOST_SHOWN]
     return ", ".join(first) + (f", … {len(names) - len(first)} more" if len(names) > len(first) else "")

@@ -41,7 +41,7 @@ def _are_intervals(tasks: object) -> TypeGuard[list[Interval]]:
     return isinstance(tasks, list) and bool(tasks) and all(isinstance(task, Interval) for task in tasks)
 
 
-def _listed(tasks: object, what: str) -> list[Any]:
+def _listed(tasks: object, what: str) -> list[object]:
     """A list of intervals, or of what is not one; raises `ModelError` for a mixture."""
     if isinstance(tasks, Interval | IntExpr | str) or not isinstance(tasks, Iterable):
         raise ModelError(f"{what} must be a list, not {tasks!r}: write such as [a, b]")

@@ -47,7 +47,7 @@ def solution_set(
     return SolutionSet(list(model.variables), diagrams, *_meanings(model))
 
 
-def _meanings(model: Declarations) -> tuple[dict[int, dict[Any, object]], dict[str, dict[Any, str]]]:
+def _meanings(model: Declarations) -> tuple[dict[int, dict[object, object]], dict[str, dict[object, str]]]:
     """The values of enumerations by number, and the variables of sets."""
     if not model.symbols:
         return {}, {}
@@ -55,7 +55,7 @@ def _meanings(model: Declarations) -> tuple[dict[int, dict[Any, object]], dict[s
 
     numbers = {name: v for v, name in enumerate(model.variables)}
     labels: dict[int, dict[Any, object]] = {}
-    sets: dict[str, dict[Any, str]] = {}
+    sets: dict[str, dict[object, str]] = {}
     for name, symbol in model.symbols.items():
         if isinstance(symbol, SetVar):
             sets[name] = {one: v.name for one, v in zip(symbol.members, symbol.variables, strict=True)}

@@ -277,7 +277,7 @@ class Numbered:
             for name, place in zip(self.names, self._presented.places, strict=True)
         }
 
-    def _each(self, v: int, column: Array) -> Iterable[Any]:
+    def _each(self, v: int, column: Array) -> Iterable[object]:
         labels = self._labels.get(v)
         return each(column) if labels is None else map(labels.__getitem__, each(column))
 
@@ -285,7 +285,7 @@ class Numbered:
         """The values that codes of the v-th variable stand for."""
         return self._listed(v, codes)
 
-    def _listed(self, v: int, column: Array) -> list[Any]:
+    def _listed(self, v: int, column: Array) -> list[object]:
         labels = self._labels.get(v)
         values = column.tolist()
         return values if labels is None else [labels[value] for value in values]

@@ -158,7 +158,9 @@ def _check_exact(name: str, table: Table) -> None:
         raise ModelError(f"'{name}' has fractions in one set and integers beyond 2**53 in the other")
 
 
-def _joined(one: Table, other: Table) -> tuple[dict[int, object], tuple[dict[Any, int], dict[Any, int]]]:
+def _joined(
+    one: Table, other: Table
+) -> tuple[dict[int, object], tuple[dict[object, int], dict[object, int]]]:
     """One table for two, and the mapping from each one's old codes to the new codes."""
     labels = list(one.values())
     codes: tuple[dict[Any, int], dict[Any, int]] = ({code: i for i, code in enumerate(one)}, {})
@@ -170,7 +172,7 @@ def _joined(one: Table, other: Table) -> tuple[dict[int, object], tuple[dict[Any
     return dict(enumerate(labels)), codes
 
 
-def _recoded(diagram: Diagram, v: int, codes: Mapping[Any, int]) -> Diagram:
+def _recoded(diagram: Diagram, v: int, codes: Mapping[object, int]) -> Diagram:
     """The diagram with new codes for the values of a variable."""
     if v not in diagram.variables or all(old == new for old, new in codes.items()):
         return diagram

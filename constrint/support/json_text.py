@@ -29,7 +29,7 @@ def read_json(
     number: Callable[[str], object] | None = None,
     levels: int = 1,
     is_text: bool = True,
-) -> Any:
+) -> object:
     """The document of a text.
 
     Args:

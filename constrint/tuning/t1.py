@@ -272,7 +272,7 @@ def _bits(value: float) -> int:
 
 
 def description(
-    tune_params: Mapping[str, Sequence[Any]], conditions: Sequence[tuple[str, Sequence[str]]]
+    tune_params: Mapping[str, Sequence[object]], conditions: Sequence[tuple[str, Sequence[str]]]
 ) -> dict[str, Any]:
     """The T1 description of parameters and conditions, each with the names of its parameters."""
     return {

@@ -53,7 +53,7 @@ NUMPY: Operations = {
 
 
 def computed(
-    results: Iterable[Node], known: Mapping[Node, Any], operations: Operations = NUMPY
+    results: Iterable[Node], known: Mapping[Node, object], operations: Operations = NUMPY
 ) -> dict[Node, Any]:
     """All values behind some results.
 
@@ -73,7 +73,7 @@ def computed(
 
 def leaf_value(
     node: Node, x: Any, product: Any, states: Any, weights: Any, constant: Callable[[float], Any]
-) -> Any:
+) -> object:
     """The value of a leaf in a step of a layer, as an array of any library.
 
     Args:

@@ -113,7 +113,7 @@ class DerivedReference:
         product = recurrent_products(r, bias, states[0, :-1])
         return computed(wanted, self._leaves(wx, product, states[:, :-1]))
 
-    def _leaves(self, wx: Array, product: Array, states: Array) -> dict[Node, Any]:
+    def _leaves(self, wx: Array, product: Array, states: Array) -> dict[Node, object]:
         of: dict[str, Any] = {"total": wx + product, "input": wx, "product": product}
         found = {}
         for node in self.derivation.equations.graph.nodes:

@@ -172,7 +172,7 @@ def _states_of(node: Node, after: Sequence[Node]) -> set[int]:
     return found | ({int(node.value)} if node.op == "before" and node.value else set())
 
 
-def _any(conditions: Sequence[Any]) -> Any:
+def _any(conditions: Sequence[object]) -> object:
     found: Any = None
     for one in conditions:
         found = one if found is None else found | one

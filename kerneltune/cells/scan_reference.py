@@ -45,7 +45,7 @@ class DerivedScanReference:
 
     def backward(
         self, x: Numbers, u: Numbers, before: Numbers, gradient: Numbers
-    ) -> tuple[tuple[Any, ...], ...]:
+    ) -> tuple[tuple[object, ...], ...]:
         """By the states before, the inputs and the weights, from the gradient by the states after."""
         found = self.derivation.backward
         given = {"input": x, "weight": u, "before": before, "seed": gradient}
@@ -57,12 +57,12 @@ class DerivedScanReference:
         assert found is not None
         return self._of((found.a, found.b), read[0], input=read)
 
-    def gradients(self, *arrays: Any) -> tuple[Any, ...]:
+    def gradients(self, *arrays: object) -> tuple[object, ...]:
         """By the inputs, from them, the h before and the gradient by h'."""
         *read, before, gradient = arrays
         return self.backward(read, (), (before,), (gradient,))[1]
 
-    def _of(self, results: Sequence[Node], like: Any, **given: Numbers) -> tuple[Any, ...]:
+    def _of(self, results: Sequence[Node], like: object, **given: Numbers) -> tuple[object, ...]:
         known = {node: given[node.op][int(node.value)] for node in self._leaves if node.op in given}
         known |= {node: self.constant(node.value, like) for node in self._leaves if node.op == "constant"}
         values = computed(results, known, self.operations)

@@ -145,7 +145,7 @@ class ReplayedDocument(Document):
     known: float
     evaluations: Count
     within_5_percent: Count | None
-    learned: dict[str, Any]
+    learned: dict[str, object]
 
 
 class EstimateDocument(Document):
@@ -226,7 +226,7 @@ def sentence_of(command: str) -> str:
     return sentence or str(kind.__doc__).splitlines()[0]
 
 
-def schema_of(command: str) -> dict[str, Any]:
+def schema_of(command: str) -> dict[str, object]:
     """The JSON schema of a command's document; raises `InputError` for a command without one."""
     if command not in DOCUMENTS:
         raise InputError(f"there is no schema of '{command}': {nearest(command, DOCUMENTS)}")

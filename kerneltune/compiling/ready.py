@@ -16,7 +16,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kerneltune.compiling.cubin_cache import CubinCache, default_folder, keep, read_kept
 from kerneltune.errors import KernelTuneError
@@ -201,7 +201,7 @@ class Supply:
             return None
 
 
-def _write(path: Path, note: Mapping[str, Any]) -> None:
+def _write(path: Path, note: Mapping[str, object]) -> None:
     """Write JSON under a temporary name and rename it; does nothing if the folder is not writable."""
     try:
         keep(path, json.dumps(note).encode())

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -19,12 +18,12 @@ from kerneltune.inputs.files import text_of
 from kerneltune.inputs.folders import data_folder
 
 
-def derived(folder: Path) -> dict[str, Any]:
+def derived(folder: Path) -> dict[str, object]:
     """The contents of the file for a folder of cells, by the key of each cell, computed anew."""
     return dict(_of(path) for path in sorted(folder.glob(f"*{ENDING}")))
 
 
-def _of(path: Path) -> tuple[str, dict[str, Any]]:
+def _of(path: Path) -> tuple[str, dict[str, object]]:
     cell = EquationCell.of_text(path.stem, text_of(path), str(path))
     made = Derivation(read_equations(cell.name, cell.text_source))
     saved = made.saved.to_json(made.equations.graph.nodes)

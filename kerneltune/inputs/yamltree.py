@@ -70,7 +70,7 @@ def parsed(text: str) -> Tree:
 
     if len(text) > MOST_CHARACTERS:
         raise YamlError(1, 1, f"longer than {MOST_CHARACTERS} characters")
-    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    loader: object = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         return _Reader(yaml, iter(yaml.parse(text, Loader=loader))).document()
     except yaml.MarkedYAMLError as error:
@@ -169,7 +169,7 @@ class _Reader:
                 event, f"more than {MOST_YAML_VALUES} values, counting those repeated by aliases"
             )
 
-    def _tree(self, event: Event, value: Any) -> Tree:
+    def _tree(self, event: Event, value: object) -> Tree:
         mark = event.start_mark
         return Tree(value, mark.line + 1, mark.column + 1, start=mark.index)
 

@@ -223,7 +223,7 @@ def _transposed(by: Sequence[Any], *arrays: Any, passes: KernelPasses) -> list[A
 
 def _batched(
     arrays: Sequence[Any], places: Sequence[Any], passes: KernelPasses
-) -> tuple[list[Any], list[int]]:
+) -> tuple[list[object], list[int]]:
     size = next(one.shape[at] for one, at in zip(arrays, places, strict=True) if at is not None)
     names = (*passes.arrays, *passes.marks, *passes.kept, *passes.arrays)
     named = list(zip(names, arrays, places, strict=True))

@@ -40,7 +40,7 @@ def update_of(cell: str) -> Callable[..., tuple[jax.Array, ...]] | None:
     return update
 
 
-def _surrogate(value: Any, argument: Any, slope: Any) -> Any:
+def _surrogate(value: object, argument: object, slope: object) -> object:
     return lax.stop_gradient(value) + slope * (argument - lax.stop_gradient(argument))
 
 

@@ -163,7 +163,7 @@ def tuned_as_asked(
     return rows, with_best(rows, facts, objective, higher, names if _is_told(given) else None)
 
 
-def _is_told(given: Mapping[str, Any]) -> bool:
+def _is_told(given: Mapping[str, object]) -> bool:
     return bool(given["verbose"]) and not given["quiet"]
 
 

@@ -150,7 +150,7 @@ def _takes(arguments: Sequence[Any]) -> Callable[[Mapping[str, Any]], list[str]]
 def _whole_size(size: object) -> Callable[[Mapping[str, object], int], int]:
     """The problem's size along an axis."""
 
-    def whole(values: Mapping[str, Any], axis: int) -> int:
+    def whole(values: Mapping[str, object], axis: int) -> int:
         found = size(values) if callable(size) else size
         listed = list(found) if isinstance(found, list | tuple | np.ndarray) else [found]
         return 1 if axis >= len(listed) else _number(listed[axis], "problem_size")(values)

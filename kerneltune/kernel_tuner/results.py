@@ -138,7 +138,7 @@ def with_best(
     return {**facts, "best_config": dict(best)}
 
 
-def _line(row: Mapping[str, Any], names: Sequence[str], objective: str) -> str:
+def _line(row: Mapping[str, object], names: Sequence[str], objective: str) -> str:
     """A row in a line: parameters, then time and objective, or why there is none."""
     shown = [f"{name}={row[name]}" for name in names]
     if "__error__" in row:

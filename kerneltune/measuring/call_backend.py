@@ -30,7 +30,7 @@ class Written:
     """
 
     array: Any
-    copy: Any
+    copy: object
     how: str
     tolerance: float
 

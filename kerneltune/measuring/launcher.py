@@ -88,7 +88,7 @@ def number_held(value: object) -> Held:
     return ctypes.create_string_buffer(raw, len(raw))
 
 
-def _held(given: Any, one: Argument) -> Held:
+def _held(given: object, one: Argument) -> Held:
     if one.kind == NUMBER:
         return number_held(np.asarray(given, np.asarray(one.value).dtype))
     return ctypes.c_void_p(address_of(given, one))

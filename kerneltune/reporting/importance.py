@@ -53,7 +53,7 @@ def importances(trials: Sequence[Trial], objective: str, names: Sequence[str]) -
     return sorted(listed, key=lambda one: -float(one["variance"] or 0.0))
 
 
-def measures_of(found: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+def measures_of(found: Sequence[Mapping[str, object]]) -> list[dict[str, str]]:
     """The measures that have a value."""
     return [one for one in MEASURES if any(row[one["key"]] is not None for row in found)]
 

@@ -27,7 +27,7 @@ CHECKED = 1 << 26  # bytes of a file that a thread hashes at a time
 
 def create_array(
     folder: Path, name: str, shape: tuple[int, ...], dtype: np.dtype[np.generic]
-) -> NDArray[Any]:
+) -> NDArray[np.generic]:
     """An array of zeros in a file; raises `RunError` if there is no space."""
     path = folder / f"{name}.npy"
     if 0 in shape:  # empty files cannot be mapped

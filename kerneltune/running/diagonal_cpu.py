@@ -206,7 +206,7 @@ def _tile_loops(
 
 
 def _backward_loop(
-    step_of: Callable[..., Any], backward_of: Callable[..., Any], gates: int, weights: int, states: int
+    step_of: Callable[..., object], backward_of: Callable[..., object], gates: int, weights: int, states: int
 ) -> Callable[..., None]:
     from kerneltune.running.jit import njit, prange
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ Allocate: TypeAlias = Callable[[str, Shape, np.dtype[np.generic]], NDArray[np.ge
 PART = 1 << 20  # elements drawn from one generator, so that threads share the work
 
 
-def in_memory(_: str, shape: Shape, dtype: np.dtype[np.generic]) -> NDArray[Any]:
+def in_memory(_: str, shape: Shape, dtype: np.dtype[np.generic]) -> NDArray[np.generic]:
     """An array in this process's memory."""
     return np.empty(shape, dtype)
 

@@ -67,12 +67,12 @@ class Referenced:
     expected: Arrays
 
 
-def storage(problem: Request) -> np.dtype[Any]:
+def storage(problem: Request) -> np.dtype[np.generic]:
     """The element type of the bits of the problem's storage type."""
     return np.dtype(np.uint32 if problem.dtype in WIDE_DTYPES else np.uint16)
 
 
-def made_inputs(problem: Problem, cell: Cell) -> dict[str, tuple[Shape, np.dtype[Any]]]:
+def made_inputs(problem: Problem, cell: Cell) -> dict[str, tuple[Shape, np.dtype[np.generic]]]:
     """Shapes and types of the arrays that a launch reads and the reference makes, by name.
 
     Only a backward launch reads any. Axes: states, time, batch, heads, head dimension; saved values last.

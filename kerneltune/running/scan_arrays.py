@@ -155,7 +155,7 @@ def chosen(problem: ScanProblem, array: NDArray[np.generic], rows: slice, channe
 
 def drawn_arrays(
     problem: ScanProblem, cell: Cell, seed: int, allocate: Allocate = in_memory
-) -> dict[str, NDArray[Any]]:
+) -> dict[str, NDArray[np.generic]]:
     """All that is drawn for a launch; equal seeds give equal bits.
 
     The cell's inputs have unit variance, or of a cell without weights its gain, but a coefficient is below 1.

@@ -61,7 +61,7 @@ def InOut(array: object, name: str = "") -> Argument:  # noqa: N802
     return Argument(BOTH, as_array(array, name or "an argument"), name)
 
 
-def as_array(value: object, where: str) -> NDArray[Any]:
+def as_array(value: object, where: str) -> NDArray[np.generic]:
     """A contiguous numpy array of anything that is one: numpy, torch, cupy.
 
     Raises:

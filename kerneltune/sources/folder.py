@@ -278,7 +278,7 @@ class _Arrays:
 
     def _filled(
         self, fill: str, shape: tuple[int, ...], dtype: np.dtype[np.generic], where: str
-    ) -> NDArray[Any]:
+    ) -> NDArray[np.generic]:
         if fill.endswith(".npy"):
             return self._loaded(fill, shape, dtype, where)
         if fill == "zeros":
@@ -297,7 +297,7 @@ class _Arrays:
 
     def _loaded(
         self, name: str, shape: tuple[int, ...], dtype: np.dtype[np.generic], where: str
-    ) -> NDArray[Any]:
+    ) -> NDArray[np.generic]:
         path = file_inside(self._folder, name, where)
         try:
             if not path.is_file():

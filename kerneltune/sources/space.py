@@ -89,7 +89,7 @@ def space_of_parameters(
     params: Mapping[str, Iterable[Any]],
     constraints: Sequence[Constraint],
     constants: Mapping[str, int],
-    numbers: Mapping[str, Any],
+    numbers: Mapping[str, object],
     profile: HardwareProfile | None,
 ) -> SolutionSet:
     """All configurations of plain parameters that the constraints and the profile's limits allow.

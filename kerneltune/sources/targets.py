@@ -48,7 +48,7 @@ class Target(Protocol):
         """A text that differs where the code does."""
 
 
-def is_autotuner(function: Any) -> bool:
+def is_autotuner(function: object) -> bool:
     """Whether a function is one of `triton.autotune`, which has configurations and keys."""
     return all(hasattr(function, name) for name in ("configs", "keys", "fn"))
 
@@ -58,7 +58,7 @@ def without_autotuner(function: Any) -> Any:
     return function.fn if is_autotuner(function) else function
 
 
-def target_of(function: Any) -> Target:
+def target_of(function: object) -> Target:
     """The target for a function.
 
     Raises:

@@ -197,7 +197,7 @@ class _ByNewton(torch.autograd.Function):  # type: ignore[misc] # torch has no t
         return found.hidden, found.last
 
     @staticmethod
-    def backward(ctx: FunctionCtx, *by: torch.Tensor) -> tuple[Any, ...]:
+    def backward(ctx: FunctionCtx, *by: torch.Tensor) -> tuple[object, ...]:
         found = gradients(ctx, FAMILY, by)
         return (None, found.by_weights, found.by_initial, *found.by_inputs)
 

@@ -271,7 +271,9 @@ class _Queued(torch.autograd.Function):  # type: ignore[misc] # torch has no typ
         return (output, *last.unbind(0))
 
     @staticmethod
-    def backward(ctx: FunctionCtx, by: torch.Tensor | None, *by_last: torch.Tensor | None) -> tuple[Any, ...]:
+    def backward(
+        ctx: FunctionCtx, by: torch.Tensor | None, *by_last: torch.Tensor | None
+    ) -> tuple[object, ...]:
         """Gradients by the input, the first states and the parameters."""
         saved = ctx.saved_tensors  # read once: checkpoints compute them at each reading
         inputs, kept = saved[: ctx.count], ctx.passes.whole(saved[ctx.count :], ctx.rest)
@@ -301,7 +303,9 @@ class _Replayed(torch.autograd.Function):  # type: ignore[misc] # torch has no t
         return (output, *last)
 
     @staticmethod
-    def backward(ctx: FunctionCtx, by: torch.Tensor | None, *by_last: torch.Tensor | None) -> tuple[Any, ...]:
+    def backward(
+        ctx: FunctionCtx, by: torch.Tensor | None, *by_last: torch.Tensor | None
+    ) -> tuple[object, ...]:
         """Gradients by the input, the first states and the parameters."""
         inputs = ctx.saved_tensors  # raises where they have changed, or were freed by a backward pass
         if torch.is_grad_enabled():  # what follows is differentiated, too

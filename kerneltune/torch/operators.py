@@ -339,7 +339,7 @@ _LIBRARY.impl("recurrence", _forward, "CompositeExplicitAutograd")
 _LIBRARY.impl("recurrence_backward", _backward, "CompositeExplicitAutograd")
 
 
-def keep(ctx: FunctionCtx, inputs: tuple[Any, ...], output: tuple[torch.Tensor, ...]) -> None:
+def keep(ctx: FunctionCtx, inputs: tuple[object, ...], output: tuple[torch.Tensor, ...]) -> None:
     """Keep what the backward pass of `kerneltune::recurrence` reads."""
     _, recurrent, bias, _, *options = inputs
     ctx.options = options[:-1]
@@ -347,8 +347,8 @@ def keep(ctx: FunctionCtx, inputs: tuple[Any, ...], output: tuple[torch.Tensor, 
 
 
 def differentiated(
-    ctx: FunctionCtx, by_output: torch.Tensor, by_last: torch.Tensor, *_: Any
-) -> tuple[Any, ...]:
+    ctx: FunctionCtx, by_output: torch.Tensor, by_last: torch.Tensor, *_: object
+) -> tuple[object, ...]:
     """Gradients by all arguments of `kerneltune::recurrence`."""
     found = torch.ops.kerneltune.recurrence_backward(by_output, by_last, *ctx.saved_tensors, *ctx.options)
     return (*found, *[None] * (len(ctx.options) + 1))
@@ -357,7 +357,7 @@ def differentiated(
 torch.library.register_autograd("kerneltune::recurrence", differentiated, setup_context=keep, lib=_LIBRARY)
 
 
-def _autocast(device: str) -> Any:
+def _autocast(device: str) -> object:
     """Casts as torch casts for cuDNN's recurrent networks: all tensors to autocast's type."""
     key = torch._C.DispatchKeySet(getattr(torch._C.DispatchKey, f"Autocast{device.upper()}"))
 

@@ -131,6 +131,6 @@ class _Final(torch.autograd.Function):  # type: ignore[misc] # torch has no type
         return found
 
     @staticmethod
-    def backward(ctx: FunctionCtx, by: torch.Tensor) -> tuple[Any, ...]:
+    def backward(ctx: FunctionCtx, by: torch.Tensor) -> tuple[object, ...]:
         """To that rank."""
         return by if ctx.is_mine else torch.zeros_like(by), None, None

@@ -164,7 +164,7 @@ class _Recurrence(torch.autograd.Function):  # type: ignore[misc] # torch has no
 
 def _differentiable(
     ctx: FunctionCtx, rest: tuple[torch.Tensor, ...], by: tuple[torch.Tensor, ...]
-) -> list[Any]:
+) -> list[object]:
     """Gradients by all four tensors that can be differentiated once more."""
     if ctx.again is None or not has_native(ctx.options[0]):
         raise InputError(

@@ -51,7 +51,7 @@ class _Direct(torch.autograd.Function):  # type: ignore[misc] # torch has no typ
         return found
 
     @staticmethod
-    def backward(ctx: FunctionCtx, *by: torch.Tensor | None) -> tuple[Any, ...]:
+    def backward(ctx: FunctionCtx, *by: torch.Tensor | None) -> tuple[object, ...]:
         """Gradients by all arguments."""
         again, (by_hidden, by_last) = torch.is_grad_enabled(), by[:2]
         if by_hidden is None:

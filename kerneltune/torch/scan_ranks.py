@@ -73,7 +73,7 @@ class _AcrossRanks(torch.autograd.Function):  # type: ignore[misc] # torch has n
 
     @staticmethod
     @torch.autograd.function.once_differentiable  # type: ignore[untyped-decorator]
-    def backward(ctx: FunctionCtx, by_hidden: torch.Tensor, by_last: torch.Tensor) -> tuple[Any, ...]:
+    def backward(ctx: FunctionCtx, by_hidden: torch.Tensor, by_last: torch.Tensor) -> tuple[object, ...]:
         """Gradients by this rank's tensors."""
         call, order, saved = ctx.call, ctx.order[::-1], list(ctx.saved_tensors)
         linear = call.cell in linear_cells()

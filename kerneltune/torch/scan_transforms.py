@@ -128,7 +128,7 @@ class _Transformed(torch.autograd.Function):  # type: ignore[misc] # torch has n
 
     @staticmethod
     @torch.no_grad()  # type: ignore[untyped-decorator] # who asks for more runs natively
-    def backward(ctx: FunctionCtx, *by: torch.Tensor) -> tuple[Any, ...]:
+    def backward(ctx: FunctionCtx, *by: torch.Tensor) -> tuple[object, ...]:
         """Gradients by all arguments."""
         found = gradients(ctx, ctx.family, by[:2])
         return (None, None, None, found.by_initial, None, None, None, found.by_weights, *found.by_inputs)

@@ -105,7 +105,7 @@ def _forward(
 
 
 def _begun(
-    data: torch.Tensor, tensors: _Given, options: tuple[Any, ...], training: bool
+    data: torch.Tensor, tensors: _Given, options: tuple[object, ...], training: bool
 ) -> tuple[Passes, Hold | None]:
     """How a call runs, and the slot in which it is replayed, if it is."""
     given, parameters = tuple(tensors[0]), tuple(tensors[1])
@@ -251,7 +251,7 @@ def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[Any, ...]) -> None:
 
 def _differentiated(
     ctx: Any, by: torch.Tensor | None, by_last: list[torch.Tensor | None], _: Any
-) -> tuple[Any, ...]:
+) -> tuple[object, ...]:
     ticket, data, *rest = ctx.saved_tensors
     given, parameters = rest[: ctx.counts[0]], rest[ctx.counts[0] :]
     first, *others = torch.ops.kerneltune.stack_backward(

@@ -77,13 +77,13 @@ class Transformed(torch.autograd.Function):  # type: ignore[misc] # torch has no
         return found
 
     @staticmethod
-    def setup_context(ctx: FunctionCtx, inputs: tuple[Any, ...], output: tuple[torch.Tensor, ...]) -> None:
+    def setup_context(ctx: FunctionCtx, inputs: tuple[object, ...], output: tuple[torch.Tensor, ...]) -> None:
         """Keep what the backward pass reads."""
         operators.keep(ctx, inputs, output)
         ctx.mark_non_differentiable(*output[2:])
 
     @staticmethod
-    def backward(ctx: FunctionCtx, *gradients: torch.Tensor) -> tuple[Any, ...]:
+    def backward(ctx: FunctionCtx, *gradients: torch.Tensor) -> tuple[object, ...]:
         """Gradients by all arguments."""
         return operators.differentiated(ctx, *gradients)
 

@@ -153,7 +153,7 @@ class Autotuned:
         return {**dict(zip(names, call.positional, strict=False)), **call.keywords}
 
     def _launched(
-        self, call: GivenCall, named: Mapping[str, Any], configuration: Configuration, choices: Choices
+        self, call: GivenCall, named: Mapping[str, object], configuration: Configuration, choices: Choices
     ) -> Any:
         values, hook = choices.values(configuration), choices.hook(configuration)
         if hook is not None:
@@ -278,7 +278,7 @@ class Autotuned:
             options.timer,
         )
 
-    def _expected(self, named: Mapping[str, Any], written: Mapping[str, Written]) -> dict[str, Any]:
+    def _expected(self, named: Mapping[str, object], written: Mapping[str, Written]) -> dict[str, object]:
         """The outputs that the reference gives, by the names of the arrays."""
         if self._options.reference is None:
             return {}
@@ -300,7 +300,7 @@ class Autotuned:
         return listed
 
 
-def _parted(values: Mapping[str, Any]) -> tuple[dict[str, int], list[str]]:
+def _parted(values: Mapping[str, object]) -> tuple[dict[str, int], list[str]]:
     """Whole numbers, and the texts of other values of a key."""
     sizes, others = {}, []
     for name, value in values.items():
@@ -313,7 +313,7 @@ def _parted(values: Mapping[str, Any]) -> tuple[dict[str, int], list[str]]:
     return sizes, others
 
 
-def _refuse_hooks(function: Any) -> None:
+def _refuse_hooks(function: object) -> None:
     if getattr(function, "user_defined_pre_hook", False) or getattr(
         function, "user_defined_post_hook", False
     ):

@@ -217,7 +217,7 @@ def last_bits(value: IntExpr, count: int) -> IntExpr:
     return Mod(value, Const(1 << places))
 
 
-def _number(symbol: str, value: Any, other: Any) -> IntExpr:
+def _number(symbol: str, value: object, other: object) -> IntExpr:
     if not isinstance(value, BoolExpr | bool):
         return as_expr(value)
     if symbol in ("<<", ">>"):

@@ -39,7 +39,7 @@ def decimal(reader: ExpressionReader, tree: Node) -> Rational:
     return found
 
 
-def operation(reader: ExpressionReader, tree: Node, parts: Sequence[Any]) -> Number:
+def operation(reader: ExpressionReader, tree: Node, parts: Sequence[object]) -> Number:
     """An operator with fractions among its operands."""
     rule = _RULES.get(tree.data)
     if rule is None:
@@ -62,7 +62,7 @@ def _sum(reader: ExpressionReader, tree: Node, parts: Sequence[Any]) -> Number:
     return found
 
 
-def _product(reader: ExpressionReader, tree: Node, parts: Sequence[Any]) -> Number:
+def _product(reader: ExpressionReader, tree: Node, parts: Sequence[object]) -> Number:
     result = lifted(parts[0])
     for place, factor in zip(range(1, len(parts), 2), parts[2::2], strict=True):
         operator, other = parts[place], lifted(factor)
@@ -76,11 +76,11 @@ def _product(reader: ExpressionReader, tree: Node, parts: Sequence[Any]) -> Numb
     return result
 
 
-def _unary(reader: ExpressionReader, tree: Node, parts: Sequence[Any]) -> Number:
+def _unary(reader: ExpressionReader, tree: Node, parts: Sequence[object]) -> Number:
     return -lifted(parts[1]) if parts[0] == "-" else lifted(parts[1])
 
 
-def _chain(reader: ExpressionReader, tree: Node, parts: Sequence[Any]) -> BoolExpr:
+def _chain(reader: ExpressionReader, tree: Node, parts: Sequence[object]) -> BoolExpr:
     links: list[BoolExpr] = []
     for operator, left, right in zip(parts[1::2], parts[::2], parts[2::2], strict=False):
         if operator in ("in", "not", "divides") and isinstance(left, Rational):

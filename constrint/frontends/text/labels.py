@@ -70,7 +70,7 @@ def check_call(
                 check_alike(reader, place, value, *entries)
 
 
-def _labels(part: object) -> tuple[Any, ...] | None:
+def _labels(part: object) -> tuple[object, ...] | None:
     if isinstance(part, IntExpr):
         return labels_of(part)
     if isinstance(part, Domain):

@@ -47,7 +47,7 @@ class _Open:
         self.size = self.height = 1
 
 
-def read_yaml(text: str, name: str, budget: Budget) -> Any:
+def read_yaml(text: str, name: str, budget: Budget) -> object:
     """The document of a YAML text; aliases count as what they stand for.
 
     Raises:
@@ -57,7 +57,7 @@ def read_yaml(text: str, name: str, budget: Budget) -> Any:
     """
     import yaml
 
-    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    loader: object = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         return _YamlReader(yaml, name, budget).document(yaml.parse(text, Loader=loader))
     except yaml.MarkedYAMLError as error:
@@ -121,7 +121,7 @@ class _YamlReader:
             self._anchors[event.anchor] = found
         self._place(event, found)
 
-    def _begin(self, event: Event, value: Any) -> None:
+    def _begin(self, event: Event, value: object) -> None:
         inside = self._open[-1] if self._open else None
         if inside is not None and type(inside.value) is dict and inside.key is None:
             raise self._error(event, "a name is a word")

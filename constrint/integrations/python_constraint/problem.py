@@ -64,7 +64,7 @@ class Problem:
 
     def addConstraint(  # noqa: N802
         self,
-        constraint: Constraint | Callable[..., Any] | str | list[str],
+        constraint: Constraint | Callable[..., object] | str | list[str],
         variables: Iterable[Hashable] | None = None,
     ) -> None:
         """Add a constraint.
@@ -128,7 +128,7 @@ class Problem:
 
     def getSolutionsAsListDict(  # noqa: N802
         self, order: Sequence[Hashable] | None = None, validate: bool = True
-    ) -> tuple[list[tuple[Any, ...]], dict[tuple[Any, ...], int], int]:
+    ) -> tuple[list[tuple[object, ...]], dict[tuple[object, ...], int], int]:
         """All solutions as tuples, the index of each tuple, and their number."""
         rows = self.getSolutionsOrderedList(order)
         return rows, {row: i for i, row in enumerate(rows)}, len(rows)
