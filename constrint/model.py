@@ -175,9 +175,9 @@ class Model(ImportExport, Alternatives):
             from constrint.answers.elsewhere import BackendRequest, solve_elsewhere
 
             request = BackendRequest(deadline.rest, seed, workers, on_solution, progress)
-            own = {"branching": branching, "restarts": restarts, "lns": lns, "learn": learn, "proof": proof}
-            also = {"engine": engine, "executor": executor}
-            return presented.result(solve_elsewhere(self, backend, *asked, request, own | also), told)
+            own: dict[str, object] = {"branching": branching, "restarts": restarts, "lns": lns}
+            own |= {"learn": learn, "proof": proof, "engine": engine, "executor": executor}
+            return presented.result(solve_elsewhere(self, backend, *asked, request, own), told)
         options = options_of(
             time_limit=deadline.rest,
             seed=seed,

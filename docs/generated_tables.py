@@ -39,7 +39,7 @@ def layers() -> dict[str, list[Handlers[Any]]]:
     """The handlers of every module that makes some, by the module's folder."""
     found: dict[str, list[Handlers[Any]]] = {}
     for path in sorted((ROOT / "constrint").rglob("*.py")):
-        if "= Handlers(" in path.read_text(encoding="utf-8"):
+        if re.search(r"= (Handlers|Rules)\(", path.read_text(encoding="utf-8")):
             parts = path.relative_to(ROOT).with_suffix("").parts
             values = vars(import_module(".".join(parts))).values()
             found.setdefault(parts[1], []).extend(one for one in values if isinstance(one, Handlers))

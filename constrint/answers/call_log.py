@@ -10,7 +10,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from constrint.errors import printable, shown
 from constrint.expr.evaluation import is_light
@@ -73,7 +73,7 @@ class CallLog:
         self._was_solution = False  # whether the last line was that of a solution
         self._solutions = 0
         self._finders: Counter[str] = Counter()
-        self._bounds: dict[int, Any] = {}
+        self._bounds: dict[int, object] = {}
         self._members: set[str] = set()  # those whose joining is told
         self._spent: dict[str, float] = {}  # the work of each member
         self._left: set[str] = set()

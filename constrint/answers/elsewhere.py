@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from constrint.answers.assumptions import assuming, blamed
 from constrint.errors import ModelError
@@ -50,7 +50,7 @@ def solve_elsewhere(
     goals: Sequence[Goal],
     preferences: Sequence[Goal],
     request: BackendRequest,
-    own: Mapping[str, Any],
+    own: Mapping[str, object],
 ) -> Result:
     """The result of another solver.
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import product
 from math import gcd, lcm, prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from constrint import propagators as c
 from constrint.backends.cp_sat_globals import RULES as GLOBALS
 from constrint.errors import ModelError
 from constrint.frontends.cp_sat.rules import LARGEST_NUMBER
 from constrint.frontends.cp_sat.rules import RULES as SHARED
-from constrint.propagators.handlers import Handlers
+from constrint.propagators.handlers import Rules
 
 if TYPE_CHECKING:
     from ortools.sat.python.cp_model import LinearExpr
@@ -114,7 +113,7 @@ def listed(t: CpSatTranslation, node: c.Propagator) -> None:
     t.model.add_allowed_assignments(t.all(scope), rows) if rows else t.model.add_bool_or([])
 
 
-RULES: Handlers[Callable[[CpSatTranslation, Any], object]] = Handlers(
+RULES: Rules[CpSatTranslation, object] = Rules(
     "CP-SAT",
     {
         **SHARED,

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import click
 
@@ -25,7 +25,7 @@ def reporting(command: Command) -> Command:
     """A command whose errors are reported, those in the values of its options too."""
 
     @wraps(command)
-    def run(**given: Any) -> None:
+    def run(**given: object) -> None:
         with reported():
             command(**given)
 

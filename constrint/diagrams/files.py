@@ -28,8 +28,8 @@ UNLIMITED = Limits(depth=None, digits=None, variables=None, values=None, nodes=N
 MOST_CHARACTERS = 80  # characters of a foreign error in a message
 BROKEN = (KeyError, ValueError, TypeError, IndexError, AttributeError, OverflowError, RecursionError)
 
-Labels = Mapping[int, Mapping[Any, Any]]
-Sets = Mapping[str, Mapping[Any, str]]
+Labels = Mapping[int, Mapping[object, object]]
+Sets = Mapping[str, Mapping[object, str]]
 Parts = tuple[list[str], list[Diagram] | None, dict[int, dict[Any, Any]], dict[str, dict[Any, str]]]
 
 

@@ -215,7 +215,7 @@ class _Compiler(SyntaxReader[Code]):
 
         return run
 
-    def _sequence(self, node: Any) -> Code:
+    def _sequence(self, node: ast.Tuple | ast.List | ast.Set) -> Code:
         make: Callable[[Iterable[Any]], Any] = {ast.Tuple: tuple, ast.List: list, ast.Set: set}[type(node)]
         items = self._codes(node.elts)
         return lambda values: make([item(values) for item in items])
@@ -277,7 +277,7 @@ class _Compiler(SyntaxReader[Code]):
         value = getattr(math, node.attr)
         return lambda _: value
 
-    def _generatorexp(self, node: Any) -> Code:
+    def _generatorexp(self, node: ast.GeneratorExp | ast.ListComp | ast.SetComp) -> Code:
         """A comprehension over one sequence, as a generator."""
         if len(node.generators) != 1 or node.generators[0].is_async:
             raise self.refused(node)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -166,5 +165,5 @@ def _side(layer: Layer, nodes: Array) -> tuple[Array, Array, Array]:
     begin = layer.first[nodes[alive]]
     degree = layer.first[nodes[alive] + 1] - begin
     ends = np.cumsum(degree)
-    edge: Any = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(begin - (ends - degree), degree)
+    edge: Array = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(begin - (ends - degree), degree)
     return np.repeat(alive, degree), layer.value[edge], layer.target[edge]

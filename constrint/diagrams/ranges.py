@@ -253,7 +253,7 @@ def _iff(evaluation: Evaluation, node: e.Iff) -> Known:
     return (TRUE if left.lo == right.lo else FALSE) if left.is_fixed and right.is_fixed else OPEN
 
 
-def _variable(evaluation: Evaluation, node: Any) -> Known:
+def _variable(evaluation: Evaluation, node: e.IntVar | e.BoolVar) -> Known:
     return evaluation.values[node.name]
 
 

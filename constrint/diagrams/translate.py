@@ -47,7 +47,7 @@ class Translator:
         """The terms of several expressions."""
         return [self.term(node) for node in nodes]
 
-    def variable(self, node: Any) -> Term:
+    def variable(self, node: e.IntVar | e.BoolVar) -> Term:
         """The term of a variable."""
         number = self._numbers.get(node.name)
         if number is None:

@@ -58,7 +58,7 @@ def numpy_array(values: Sequence[object], shape: tuple[int, ...]) -> np.ndarray[
 
 # ------------------------------------------------------------ axes with labels
 
-Labels: TypeAlias = "tuple[tuple[Any, ...] | None, ...]"
+Labels: TypeAlias = "tuple[tuple[object, ...] | None, ...]"
 """For each axis its labels, or None where it has numbers only."""
 LabelledShape: TypeAlias = "Shape | Iterable[Hashable] | Sequence[int | Iterable[Hashable]] | type[Enum]"
 """A length, a list of labels or an `Enum`, or a tuple of such, one for each axis."""

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from constrint.errors import ModelError, Undefined
 
 if TYPE_CHECKING:
-    from constrint.expr.base import Assignment
+    from constrint.expr.base import Assignment, IntExpr
 
 LIGHT_LEVELS = 60  # levels of a light expression
 SHALLOW = 5  # levels that are weighed at once
@@ -114,7 +114,7 @@ def _replaced(part: object, known: Mapping[int, _Known]) -> object:
     return tuple([_replaced(inner, known) for inner in part])
 
 
-def are_small(roots: Sequence[Any]) -> bool:
+def are_small(roots: Sequence[IntExpr]) -> bool:
     """Whether expressions are shallow and have few parts on average, each counted once for each path to it.
 
     Evaluating each of them anew then takes time linear in their number.
@@ -131,12 +131,12 @@ def are_small(roots: Sequence[Any]) -> bool:
     return False
 
 
-def is_light(expr: Any) -> bool:
+def is_light(expr: IntExpr) -> bool:
     """Whether evaluating an expression anew costs little."""
     if type(expr) not in _WEIGHED:
         return True  # a variable or constant
     try:
-        return expr._is_light  # type: ignore[no-any-return] # a flag
+        return expr._is_light
     except AttributeError:
         return weigh(expr)
 
@@ -146,7 +146,7 @@ def is_weighed(expr: object) -> bool:
     return type(expr) not in _WEIGHED or getattr(expr, "_is_light", None) is not None
 
 
-def weigh(root: Any) -> bool:
+def weigh(root: IntExpr) -> bool:
     """Whether an expression is light; sets the weight of its parts: evaluations without a cache, and depth.
 
     Variables and constants have no weight, and count as light.
@@ -173,4 +173,4 @@ def weigh(root: Any) -> bool:
             depth = max(depth, below + 1)
         _set(node, "_weight", (min(steps, LIGHTEST + 1), depth))
         _set(node, "_is_light", steps <= LIGHTEST and depth <= LIGHT_LEVELS)
-    return root._is_light  # type: ignore[no-any-return] # a flag
+    return root._is_light

@@ -81,7 +81,7 @@ def _joined(parts: tuple[object, ...], least: int = IFF, by: str = ", ") -> str:
     return by.join([_text(part, least) if isinstance(part, IntExpr) else str(part) for part in parts])
 
 
-def _call(expr: Any) -> Written:
+def _call(expr: IntExpr) -> Written:
     if isinstance(expr, Relation | Function):
         name, _, arguments = write_call(_text, expr).partition("(")
         return rf"\operatorname{{{_escaped(name)}}}({arguments}", ATOM
@@ -125,7 +125,7 @@ def _junction(word: str, level: int) -> Callable[[Any], Written]:
 
 
 def _pair(word: str, level: int, left: int, right: int) -> Callable[[Any], Written]:
-    def write(expr: Any) -> Written:
+    def write(expr: IntExpr) -> Written:
         first, second = expr.children
         return f"{_text(first, left)} {word} {_text(second, right)}", level
 

@@ -134,7 +134,7 @@ class Writer:
         """The text of a name."""
         return quote(name)
 
-    def constant(self, number: int, labels: tuple[Any, ...] | None) -> str:
+    def constant(self, number: int, labels: tuple[object, ...] | None) -> str:
         """The text of a constant; `labels` are those of the enumeration whose number it is, if known."""
         return str(number)
 
@@ -245,19 +245,19 @@ def _leads_negative(expr: IntExpr) -> bool:
     return type(expr) is Sum and expr.terms[0][0] < 0
 
 
-def _write_constant(writer: Writer, expr: Any) -> Written:
+def _write_constant(writer: Writer, expr: Const) -> Written:
     return writer.constant(expr.value, None), ATOM if expr.value >= 0 else SIGN
 
 
 def _write_pair(word: str, level: int, left: int, right: int) -> Callable[[Writer, Any], Written]:
-    def write(writer: Writer, expr: Any) -> Written:
+    def write(writer: Writer, expr: IntExpr) -> Written:
         first, second = expr.children
-        return f"{writer.text(first, left)} {word or expr.operator} {writer.text(second, right)}", level
+        return f"{writer.text(first, left)} {word} {writer.text(second, right)}", level
 
     return write
 
 
-def _write_comparison(writer: Writer, expr: Any) -> Written:
+def _write_comparison(writer: Writer, expr: Comparison) -> Written:
     if expr.scale is not None:
         from constrint.expr.written_fractions import write_comparison
 
@@ -266,7 +266,7 @@ def _write_comparison(writer: Writer, expr: Any) -> Written:
     return f"{left} {expr.operator} {right}", COMPARE
 
 
-def _write_element(writer: Writer, expr: Any) -> Written:
+def _write_element(writer: Writer, expr: Element) -> Written:
     values = [writer.constant(value, None) for value in expr.values]
     return f"[{', '.join(values)}][{writer.text(expr.index)}]", ATOM
 
@@ -278,14 +278,14 @@ def _as_member(expr: IntExpr) -> Member | None:
     return expr if type(expr) is Member else None
 
 
-def _write_table(writer: Writer, expr: Any) -> Written:
+def _write_table(writer: Writer, expr: Table) -> Written:
     member = _as_member(expr)
     if member is not None:
         return writer.member(member)
     return write_table(writer.text, expr, writer.constant), ATOM
 
 
-def _write_global(writer: Writer, expr: Any) -> Written:
+def _write_global(writer: Writer, expr: Relation | Function) -> Written:
     return write_call(writer.text, expr, writer.constant), ATOM
 
 

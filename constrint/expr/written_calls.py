@@ -7,13 +7,13 @@ brackets are left out: ``all_different(x, y, z)``. Words come last, and the defa
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from constrint.expr import Const, IntExpr, Table
 from constrint.expr.enumerated import labels_of
 from constrint.expr.global_expr import Field, Function, Relation
 
-Labels: TypeAlias = "tuple[Any, ...]"
+Labels: TypeAlias = "tuple[object, ...]"
 Constant: TypeAlias = Callable[[int, "Labels | None"], str]
 ANY = "_"
 """How an entry of a row that matches every value is written."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import cpmpy as cp
 
@@ -11,7 +11,7 @@ from constrint import propagators as c
 from constrint.errors import ModelError
 from constrint.frontends.plain_form import ObjectWriter, PlainForm
 from constrint.modelling.declarations import Declarations
-from constrint.propagators.handlers import Handlers
+from constrint.propagators.handlers import Rules
 
 if TYPE_CHECKING:
     from cpmpy import Model as CpmpyModel
@@ -104,7 +104,7 @@ def _same(left: Expression, right: Expression) -> Expression:
     return cp.BoolVal(found) if isinstance(found, bool) else found
 
 
-_RULES: Handlers[Callable[[_CpmpyWriter, Any], Expression]] = Handlers(
+_RULES: Rules[_CpmpyWriter, Expression] = Rules(
     "CPMpy",
     {
         c.LinearLe: lambda w, n: w.sum(n.terms) <= n.bound,

@@ -120,7 +120,7 @@ def _named(options: dict[str, Any]) -> list[str]:
     ]
 
 
-def _keep(place: Path, grammar: str, options: dict[str, Any], parser: Lark) -> None:
+def _keep(place: Path, grammar: str, options: dict[str, object], parser: Lark) -> None:
     from lark.grammar import Rule
     from lark.lexer import TerminalDef
 

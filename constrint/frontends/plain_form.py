@@ -7,7 +7,7 @@ is expressed by them, with variables that the others determine.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import product
 from math import prod
 from typing import Any
@@ -22,7 +22,7 @@ from constrint.lowering.variables import MOST_BITS, check_length
 from constrint.modelling.declarations import Declarations
 from constrint.modelling.objectives import Direction
 from constrint.modelling.soft import sole_goal, whole_goal
-from constrint.propagators.handlers import Handlers
+from constrint.propagators.handlers import Rules
 from constrint.support.deadline import watched
 from constrint.support.limits import recursion_room
 
@@ -300,7 +300,7 @@ class PlainForm:
         self.propagators.append(c.Table(TRUE, tuple(scope), tuple(rows)) if rows else c.Clause(()))
 
 
-_REWRITTEN: Handlers[Callable[[PlainForm, Any], None]] = Handlers(
+_REWRITTEN: Rules[PlainForm, None] = Rules(
     "plain form",
     {
         KINDS: lambda form, node: form.propagators.append(node),

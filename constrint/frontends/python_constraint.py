@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import constraint
 
 from constrint.errors import ModelError
-from constrint.expr import IntExpr, IntVar
+from constrint.expr import BoolVar, IntExpr, IntVar
 from constrint.expr.domain import BINARY
 from constrint.expr.evaluation import SharedValues, is_light
 from constrint.expr.global_expr import Relation
@@ -54,7 +55,7 @@ def to_python_constraint(model: Declarations) -> Any:
     return problem
 
 
-def _is_plain_different(expr: IntExpr, used: list[Any]) -> bool:
+def _is_plain_different(expr: IntExpr, used: list[IntVar | BoolVar]) -> bool:
     """Whether a condition is all-different of variables, each once."""
     if not isinstance(expr, Relation) or expr.definition.name != "all_different":
         return False
@@ -62,7 +63,7 @@ def _is_plain_different(expr: IntExpr, used: list[Any]) -> bool:
     return len(children) == len(used) and all(isinstance(child, IntVar) for child in children)
 
 
-def _function(expr: IntExpr, used: list[Any]) -> Any:
+def _function(expr: IntExpr, used: list[IntVar | BoolVar]) -> Callable[..., bool]:
     light = is_light(expr)
 
     def holds(*values: int) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
+from typing import TYPE_CHECKING, TypeVar, cast, overload
 
 from constrint.errors import ModelError
 from constrint.expr import And, BoolExpr, Comparison, Const, IntExpr, IntLike, Member, linear, placed
@@ -228,7 +228,7 @@ def global_cardinality(
     return placed(Relation(GLOBAL_CARDINALITY, GLOBAL_CARDINALITY.checked(parts)))
 
 
-def _paired(values: object, counts: Operands | None) -> Mapping[Any, IntLike]:
+def _paired(values: object, counts: Operands | None) -> Mapping[Hashable, IntLike]:
     """The counts by value, of two lists."""
     if counts is None or not (is_list(values) and is_list(counts)):
         raise ModelError("global_cardinality needs a count for each value: write {1: 2, 5: x}")

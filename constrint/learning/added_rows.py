@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import gcd
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from constrint.learning.layout import (
     AT_MOST,
@@ -102,7 +102,7 @@ def _with_rows(ls: Learner, first: int, rows: Sequence[AddedRow]) -> Learner:
     terms = [term for row in rows for term in row.terms]
     ends = last + np.cumsum([len(row.terms) for row in rows], dtype=np.int64)
     zeros, nothing = [0] * len(rows), [NOTHING] * len(rows)
-    fields: dict[str, Any] = {
+    fields: dict[str, NDArray[np.int64]] = {
         "kind": _joined(ls.kind, first, [AT_MOST] * len(rows)),
         "start": _joined(ls.start, first + 1, ends),
         "literal": _joined(ls.literal, first, nothing),
@@ -115,15 +115,15 @@ def _with_rows(ls: Learner, first: int, rows: Sequence[AddedRow]) -> Learner:
     }
     fields |= _wakes(ls, first, rows)
     if isinstance(ls.kind, list):
-        fields = {name: cells.tolist() for name, cells in fields.items()}
+        return ls._replace(**{name: cells.tolist() for name, cells in fields.items()})
     return ls._replace(**fields)
 
 
-def _joined(cells: Sequence[int], kept: int, more: object) -> object:
+def _joined(cells: Sequence[int], kept: int, more: object) -> NDArray[np.int64]:
     return np.append(np.asarray(cells[:kept], np.int64), np.asarray(more, np.int64))
 
 
-def _queue(ls: Learner, first: int, count: int) -> object:
+def _queue(ls: Learner, first: int, count: int) -> NDArray[np.int64]:
     """The queues, with the new rows at the end of the cheap one."""
     capacity = len(ls.kind)
     queue = np.zeros(2 * (first + count), np.int64)
@@ -140,7 +140,7 @@ def _queue(ls: Learner, first: int, count: int) -> object:
     return queue
 
 
-def _wakes(ls: Learner, first: int, rows: Sequence[AddedRow]) -> dict[str, object]:
+def _wakes(ls: Learner, first: int, rows: Sequence[AddedRow]) -> dict[str, NDArray[np.int64]]:
     """The lists of what each bound wakes."""
     starts, wake = np.asarray(ls.wake_start, np.int64), np.asarray(ls.wake, np.int64)
     fixed = np.asarray(ls.wake_fixed, np.int64)

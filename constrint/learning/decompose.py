@@ -25,11 +25,10 @@ A constraint is dropped for its parts only where the parts alone imply it:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
-from typing import Any
 
 from constrint import propagators as c
 from constrint.engine.state_arrays import Box
@@ -38,7 +37,7 @@ from constrint.learning.tasks import is_known
 from constrint.learning.values import ValueParts
 from constrint.lowering.variables import TRUE
 from constrint.presolve import Root
-from constrint.propagators.handlers import Handlers
+from constrint.propagators.handlers import Rules
 from constrint.support.deadline import NEVER, Deadline
 
 
@@ -254,7 +253,7 @@ class Decomposition(ValueParts):
         return True
 
 
-_PARTS: Handlers[Callable[[Decomposition, Any], bool]] = Handlers(
+_PARTS: Rules[Decomposition, bool] = Rules(
     "parts",
     {
         c.LinearNe: Decomposition._differ_by_values,

@@ -8,12 +8,12 @@ decisions, premises and members of clauses are all atoms.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 from constrint.store.state import Scalars
 
 Cells: TypeAlias = list[int]
-Function = TypeVar("Function", bound=Callable[..., Any])
+Function = TypeVar("Function", bound=Callable[..., object])
 
 # Every function of the learning search; see `compilable`.
 LEARN_COMPILABLE: list[Callable[..., object]] = []

@@ -11,7 +11,7 @@ Three exact rewritings make it smaller:
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -22,7 +22,7 @@ from constrint.learning.circuits import FROM_DEPOT, PARTIAL, WHOLE
 from constrint.learning.entries import NO_VARIABLE, Atom, Extreme, reached, selected
 from constrint.learning.tasks import Task, is_known, known_tasks, open_tasks
 from constrint.propagators.arcs import NO_DEPOT
-from constrint.propagators.handlers import Handlers
+from constrint.propagators.handlers import Rules
 from constrint.settings import DEFAULT
 from constrint.support.deadline import NEVER, Deadline
 
@@ -372,7 +372,7 @@ def _arguments(node: c.Propagator) -> Iterable[int]:
     return node.scope()
 
 
-_STATED: Handlers[Callable[[NormalTranslation, Any], Any]] = Handlers(
+_STATED: Rules[NormalTranslation, Any] = Rules(
     "learning",
     {
         c.LinearLe: lambda t, node: t._at_most(None, node.terms, node.bound),

@@ -6,8 +6,7 @@ that occurs in one row only, with a factor of 1 or -1: its range widens the row'
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from constrint import propagators as c
 from constrint.engine.state_arrays import Box
@@ -21,7 +20,7 @@ from constrint.local_search.unary_functions import (
 )
 from constrint.presolve import Root
 from constrint.propagators import Propagator
-from constrint.propagators.handlers import Handlers
+from constrint.propagators.handlers import Rules
 from constrint.support.deadline import check_deadline
 
 SAFE_SUM = 1 << 31  # rows with greater sums are left out: scores fit into 64 bits
@@ -311,7 +310,7 @@ class SeparableRows:
         return False
 
 
-_RULES: Handlers[Callable[[SeparableRows, Any], bool]] = Handlers(
+_RULES: Rules[SeparableRows, bool] = Rules(
     "local search",
     {
         (c.LinearLe, c.LinearEq, c.LinearNe): SeparableRows._linear,

@@ -7,15 +7,14 @@ finite model has no solution, the model has none. Constraints that imply nothing
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from constrint import propagators as c
 from constrint.engine.dfs import run
 from constrint.engine.state_arrays import Box, Branch, build, grow
 from constrint.lowering.problem import Infeasible
-from constrint.propagators.handlers import Handlers
+from constrint.propagators.handlers import Rules
 from constrint.settings import DEFAULT, PresolveSettings
 from constrint.store.state import EXHAUSTED, FULL, PAUSED, SOLUTION, WIDER
 from constrint.support.deadline import check_deadline
@@ -198,7 +197,7 @@ class _Residues:
             self.propagators.append(c.Clause((node.literal ^ 1, self._if_equal(((1, node.x),), 0))))
 
 
-_RESIDUES: Handlers[Callable[[_Residues, Any], None]] = Handlers(
+_RESIDUES: Rules[_Residues, None] = Rules(
     "residues",
     {
         c.LinearEq: lambda r, node: r._equal(node.terms, node.bound),

@@ -8,12 +8,12 @@ some vertices, such as a coefficient and a variable. Two constraints with equal 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TypeAlias
 
 from constrint import propagators as c
 from constrint.engine.state_arrays import Box
-from constrint.propagators.handlers import Handlers
+from constrint.propagators.handlers import Rules
 
 Item: TypeAlias = "tuple[Hashable, tuple[int, ...]]"
 Fact: TypeAlias = "tuple[Hashable, list[Item]]"
@@ -148,13 +148,13 @@ class ColouredStructure:
         fixed = tuple(lo[v] if v < self._count and lo[v] == hi[v] else None for v in vertices)
         return (tag, fixed), tuple(v for v, value in zip(vertices, fixed, strict=True) if value is None)
 
-    def _sum(self, node: Any) -> Fact:
+    def _sum(self, node: c.LinearEq | c.LinearLe | c.LinearNe) -> Fact:
         kind = type(node).__name__
         if isinstance(node, c.LinearNe | c.LinearEq) and _is_difference(node.terms, node.bound):
             return kind, self._compared(kind, [v for _, v in node.terms])
         return (kind, node.bound), [self._item(a, v) for a, v in node.terms]
 
-    def _sum_if(self, node: Any) -> Fact:
+    def _sum_if(self, node: c.LinearLeIf | c.LinearEqIf) -> Fact:
         kind = type(node).__name__
         literal = self._item(("literal", node.literal & 1), node.literal >> 1)
         if isinstance(node, c.LinearEqIf):
@@ -177,29 +177,29 @@ class ColouredStructure:
             for v in variables
         ]
 
-    def _different(self, node: Any) -> Fact:
+    def _different(self, node: c.AllDifferent | c.AllDifferentBounds | c.AllDifferentDomain) -> Fact:
         if all((a, b) == (1, 0) for a, _, b in node.views):
             return "different", self._compared("x", [v for _, v, _ in node.views])
         return "different", [self._item((a, b), v) for a, v, b in node.views]
 
-    def _clause(self, node: Any) -> Fact:
+    def _clause(self, node: c.Clause) -> Fact:
         return "clause", [self._item(literal & 1, literal >> 1) for literal in node.literals]
 
-    def _tasks(self, node: Any) -> Fact:
+    def _tasks(self, node: c.NoOverlap) -> Fact:
         tasks = zip(node.starts, node.durations, strict=True)
         return "tasks", [self._item("task", s, d) for s, d in tasks]
 
-    def _shared(self, node: Any) -> Fact:
+    def _shared(self, node: c.Cumulative) -> Fact:
         tasks = zip(node.starts, node.durations, node.demands, strict=True)
         return "shared", [self._item("all", node.capacity), *[self._item("task", *task) for task in tasks]]
 
-    def _product(self, node: Any) -> Fact:
+    def _product(self, node: c.Product) -> Fact:
         return "product", [self._item("x", node.x), self._item("x", node.y), self._item("z", node.z)]
 
-    def _extreme(self, node: Any) -> Fact:
+    def _extreme(self, node: c.Maximum | c.Minimum) -> Fact:
         return type(node).__name__, [self._item("z", node.z), *[self._item("x", x) for x in node.xs]]
 
-    def _cardinality(self, node: Any) -> Fact:
+    def _cardinality(self, node: c.Cardinality) -> Fact:
         pairs = list(zip(node.values, node.counts, strict=True))
         named = next((x for x in node.variables if x in self._group), None)
         kind = ("count", node.closed)
@@ -251,7 +251,7 @@ def _is_below(node: c.LinearLe, z: int) -> bool:
     return _is_difference(node.terms, node.bound) and (-1, z) in node.terms
 
 
-_MADE: Handlers[Callable[[ColouredStructure, Any], Fact]] = Handlers(
+_MADE: Rules[ColouredStructure, Fact] = Rules(
     "symmetries",
     {
         (c.LinearEq, c.LinearLe, c.LinearNe): ColouredStructure._sum,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TypeAlias, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from constrint.propagators import REGISTRY
 from constrint.store.propagator import Propagator
 
 Handler = TypeVar("Handler")
+Layer = TypeVar("Layer")
+Answer = TypeVar("Answer")
 Kind: TypeAlias = type[Propagator]
 
 
@@ -42,3 +44,10 @@ class Handlers(dict[Kind, Handler]):
         self.layer = layer
         self.own = frozenset(own)
         self.rest = rest or ("" if generic is None else "generic")
+
+
+class Rules(Handlers[Callable[[Layer, Any], Answer]], Generic[Layer, Answer]):
+    """Handlers that are called with their layer and a propagator of the class that they are for.
+
+    Which class that is, types cannot say of the values of a dictionary: hence `Any`.
+    """

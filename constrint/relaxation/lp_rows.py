@@ -16,7 +16,7 @@ from constrint.presolve import Root
 from constrint.presolve.basis import KnownBasis
 from constrint.presolve.cliques import cliques
 from constrint.presolve.joint import implied_rows
-from constrint.propagators.handlers import Handlers
+from constrint.propagators.handlers import Handlers, Rules
 from constrint.relaxation.columns import ZERO, Columns, ColumnSum, TooLargeRelaxation, total
 from constrint.relaxation.linked import EquationLinks
 from constrint.settings import RelaxationSettings
@@ -355,7 +355,7 @@ _LOOKED_UP: Handlers[Callable[[Any], Iterable[int]]] = Handlers(
 Those that only differ from each other have none: their members would not bound the goal.
 """
 
-_STATED: Handlers[Callable[[_RowCollector, Any], None]] = Handlers(
+_STATED: Rules[_RowCollector, None] = Rules(
     "relaxation",
     {
         c.LinearLe: lambda rows, node: rows._between(rows._columns.sum(node.terms), None, node.bound),

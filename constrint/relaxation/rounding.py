@@ -12,12 +12,13 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from math import gcd, isqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from constrint.relaxation.lp_rows import LpRow, Relaxation, Terms
 
 if TYPE_CHECKING:
     import numpy as np
+    from numpy.typing import NDArray
 
 NEAR_INTEGER = 1e-6
 
@@ -77,7 +78,7 @@ class Rounding:
         """Whether a row has a wide column or a factor to divide by."""
         return any(abs(a) > 1 or not self._is_binary(x) for x, a in terms.items())
 
-    def cuts(self, point: np.ndarray[Any, Any]) -> list[LpRow]:
+    def cuts(self, point: NDArray[np.float64]) -> list[LpRow]:
         """Rows that the point violates, the deepest first."""
         found: dict[tuple[object, ...], tuple[float, LpRow]] = {}
         values = point.tolist()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self, dataclass_transform
+from typing import Self, dataclass_transform
 
 from constrint.support.record import refuse
 
@@ -28,7 +28,7 @@ class Record:
         self._check(changes)
         return type(self)(**{**vars(self), **changes})
 
-    def items(self) -> dict[str, Any]:
+    def items(self) -> dict[str, object]:
         """All fields with their values."""
         return {name: getattr(self, name) for name in type(self).__annotations__}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from constrint.diagrams.layers import TooLargeDiagram
 from constrint.diagrams.planner import limit_error, solve_all
@@ -54,7 +54,7 @@ def _meanings(model: Declarations) -> tuple[dict[int, dict[object, object]], dic
     from constrint.modelling.symbols import SetVar
 
     numbers = {name: v for v, name in enumerate(model.variables)}
-    labels: dict[int, dict[Any, object]] = {}
+    labels: dict[int, dict[object, object]] = {}
     sets: dict[str, dict[object, str]] = {}
     for name, symbol in model.symbols.items():
         if isinstance(symbol, SetVar):

@@ -36,7 +36,7 @@ class Listed(Numbered):
             yield from self._solutions(self._columns(start, min(start + CHUNK, self.size)))
 
     @cached_property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype[np.generic]:
         """The smallest numpy type that holds all values of all variables."""
         types = self._types
         if self.sets or any(kind == OBJECT for kind in types):
@@ -45,7 +45,7 @@ class Listed(Numbered):
             return np.dtype(np.float64)
         return np.result_type(np.int8, *[np.int8 if kind.kind == "b" else kind for kind in types])
 
-    def column_type(self, name: str) -> np.dtype[Any]:
+    def column_type(self, name: str) -> np.dtype[np.generic]:
         """The smallest numpy type that holds the values of a variable: integers, float64, bool or object."""
         if self._members(name) is not None:
             return OBJECT

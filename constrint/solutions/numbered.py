@@ -18,7 +18,7 @@ from constrint.support.arguments import integer
 from constrint.support.long_numbers import counted
 
 Solution = dict[str, Any]
-Labels = Mapping[int, Mapping[Any, Any]]
+Labels = Mapping[int, Mapping[object, object]]
 
 
 class Numbered:
@@ -281,7 +281,7 @@ class Numbered:
         labels = self._labels.get(v)
         return each(column) if labels is None else map(labels.__getitem__, each(column))
 
-    def labelled(self, v: int, codes: Array) -> list[Any]:
+    def labelled(self, v: int, codes: Array) -> list[object]:
         """The values that codes of the v-th variable stand for."""
         return self._listed(v, codes)
 

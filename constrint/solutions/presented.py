@@ -10,9 +10,9 @@ import numpy as np
 from constrint.diagrams.terms import OBJECT, Array
 from constrint.errors import ModelError
 
-Sets: TypeAlias = Mapping[str, Mapping[Any, str]]
+Sets: TypeAlias = Mapping[str, Mapping[object, str]]
 """The set variables by name: for each possible member, the name of its Boolean variable."""
-Place: TypeAlias = "int | tuple[tuple[Any, int], ...]"
+Place: TypeAlias = "int | tuple[tuple[object, int], ...]"
 """The number of a variable, or the members of a set with the numbers of their variables."""
 MOST_LISTED = 12  # values that a message lists
 

@@ -21,7 +21,7 @@ from constrint.diagrams.reorder import reordered
 from constrint.diagrams.terms import Array
 from constrint.errors import LimitError, ModelError
 
-Table = Mapping[Any, Any]
+Table = Mapping[Any, object]
 """The values that the codes of a variable stand for."""
 EXACT_FLOAT = 1 << 53
 
@@ -137,7 +137,7 @@ def _aligned(left: Side, right: Side) -> tuple[list[Diagram], list[Diagram], dic
     return ours, theirs, tables
 
 
-def _plain(diagrams: Sequence[Diagram], v: int) -> dict[Any, object]:
+def _plain(diagrams: Sequence[Diagram], v: int) -> dict[object, object]:
     """The identity table of a variable whose codes are its values."""
     for diagram in diagrams:
         if v in diagram.variables:
@@ -163,7 +163,7 @@ def _joined(
 ) -> tuple[dict[int, object], tuple[dict[object, int], dict[object, int]]]:
     """One table for two, and the mapping from each one's old codes to the new codes."""
     labels = list(one.values())
-    codes: tuple[dict[Any, int], dict[Any, int]] = ({code: i for i, code in enumerate(one)}, {})
+    codes: tuple[dict[object, int], dict[object, int]] = ({code: i for i, code in enumerate(one)}, {})
     for code, label in other.items():
         place = next((i for i, known in enumerate(labels) if known == label), len(labels))
         if place == len(labels):

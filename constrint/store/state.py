@@ -7,10 +7,10 @@ Compiled, every field is an array of int64. Functions decorated with `propagator
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, TypeVar
 
 Cells: TypeAlias = list[int]
-Function = TypeVar("Function", bound=Callable[..., Any])
+Function = TypeVar("Function", bound=Callable[..., object])
 
 # Every decorated function.
 COMPILABLE: list[Callable[..., object]] = []

@@ -7,7 +7,7 @@ from itertools import islice
 from math import inf
 from threading import Thread, local
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from constrint.support.arguments import check_seconds
 
@@ -38,7 +38,7 @@ class Deadline:
             self._at = (perf_counter() if started is None else started) + seconds
 
     @classmethod
-    def of_call(cls, time_limit: Any) -> Deadline:
+    def of_call(cls, time_limit: float | None) -> Deadline:
         """The deadline of a call of a user that begins now: what it has to import first counts, too."""
         check_seconds(time_limit)
         return cls(time_limit)

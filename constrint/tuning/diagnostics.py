@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 
@@ -39,7 +38,7 @@ class Remarks:
         names: Sequence[str],
         domains: Sequence[Array],
         limits: Sequence[tuple[int, int]],
-        labels: Mapping[int, Mapping[Any, object]],
+        labels: Mapping[int, Mapping[object, object]],
         restrictions: Sequence[Given],
     ) -> None:
         self.names = names

@@ -34,7 +34,7 @@ from constrint.tuning.diagnostics import Given, Remarks
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-Restrictions = Iterable["str | Callable[..., Any]"]
+Restrictions = Iterable["str | Callable[..., object]"]
 
 __all__ = ["Space", "from_json", "from_tune_params", "to_t1"]
 
@@ -56,7 +56,7 @@ class Space(SolutionSet):
         self,
         tune_params: Mapping[str, Sequence[object]],
         diagrams: Sequence[Diagram] | None,
-        labels: Mapping[int, Mapping[Any, object]],
+        labels: Mapping[int, Mapping[object, object]],
         notes: Sequence[str],
         restrictions: Sequence[str | None] = (),
     ) -> None:

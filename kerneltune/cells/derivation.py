@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kerneltune.cells.equations import Equations
 from kerneltune.cells.gradients import by_gate, gradients, value_of
@@ -50,7 +50,7 @@ class Derivation:
     """
 
     equations: Equations
-    choice: Mapping[str, Any] | None = None
+    choice: Mapping[str, object] | None = None
 
     def __post_init__(self) -> None:
         if self.choice is not None:

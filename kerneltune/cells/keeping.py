@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kerneltune.cells.derivation import Derivation
 from kerneltune.cells.graph import behind
@@ -51,7 +51,7 @@ def _tried(derivation: Derivation, signs: Sequence[int], far: float) -> Keeping 
     equations = derivation.equations
     draw = np.random.default_rng(0)
 
-    def drawn(scale: Any) -> Any:
+    def drawn(scale: float | NDArray[np.float64]) -> NDArray[np.float32]:
         return (scale * draw.standard_normal(_DRAWN)).astype(np.float32)
 
     before = [drawn(1.0) for _ in equations.states]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from kerneltune.cells.derivation import Derivation
 from kerneltune.cells.graph import SPECIAL, Node, behind
@@ -50,7 +49,7 @@ class Shown:
             rows.append(self._latex(slopes, {**self._leaves, **self._symbols(slopes)}))
         return rows
 
-    def saved(self) -> dict[str, Any]:
+    def saved(self) -> dict[str, object]:
         """The values that training saves of each unit and step, what backward reads and computes again."""
         saved, states = self.derivation.saved, self.derivation.equations.states
         hidden = {1: "after the step", 0: "before the step", -1: None}[saved.hidden]

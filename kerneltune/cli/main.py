@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from click.exceptions import Exit
@@ -232,7 +232,7 @@ def with_folders(arguments: list[str]) -> list[str]:
     return with_subject(app.commands, arguments)
 
 
-def _candidates(space: TilingSpace, top: int) -> list[Any]:
+def _candidates(space: TilingSpace, top: int) -> list[Candidate]:
     from kerneltune.errors import InfeasibleError
 
     candidates = space.candidates(top)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from kerneltune.errors import InputError
 from kerneltune.inputs.problem import Problem
 
-Bits: TypeAlias = NDArray[np.unsignedinteger[Any]]
+Bits: TypeAlias = NDArray[np.uint16 | np.uint32]
 WIDE_DTYPES = ("fp32", "tf32")  # both are stored as float32, but multiplied in different precision
 
 POISON = 0xFF  # memory filled with this byte reads as NaN in every format

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from kerneltune.compiling.compiler_output import CompilerOutput as CompilerOutput
 from kerneltune.errors import CompilationError
@@ -58,7 +57,7 @@ class CompileReport:
             broken.append(f"{self.blocks_per_sm} blocks per SM, {self.predicted_blocks_per_sm} predicted")
         return broken
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """A JSON object with every field and the broken promises."""
         return {**asdict(self), "broken_promises": self.broken_promises()}
 

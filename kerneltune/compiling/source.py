@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING
 
 from kerneltune.compiling import scan_arguments
 from kerneltune.compiling.arguments import struct_of
@@ -15,6 +15,9 @@ from kerneltune.inputs.hardware import HardwareProfile
 from kerneltune.inputs.request import Request
 from kerneltune.inputs.scan_problem import ScanProblem
 from kerneltune.tiling.candidate import Candidate
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 KERNEL_NAME = "kernel"
 # Struct names in kernels/common/numeric/scalar.cuh.
@@ -60,7 +63,7 @@ def _of_family(problem: Request, cell: Cell) -> dict[str, object]:
 
 
 @cache
-def _template() -> Any:
+def _template() -> Template:
     from jinja2 import Environment, StrictUndefined
 
     text = files("kerneltune.compiling").joinpath("translation_unit.cu.j2").read_text(encoding="utf-8")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 from flax import linen
@@ -28,7 +26,7 @@ class RecurrentLayer(linen.Module):  # type: ignore[misc] # flax has no types he
     features: int
     heads: int = 1
     cell: str | EquationCell = "lstm"
-    dtype: Any = None
+    dtype: object = None
     kernels: bool | None = None
 
     @linen.compact  # type: ignore[untyped-decorator]

@@ -25,7 +25,7 @@ class _ProjectedCell(linen.Module):  # type: ignore[misc] # flax has no types he
 
     features: int
     cell: str = ""
-    dtype: Any = None
+    dtype: object = None
     kernels: bool | None = None
 
     def projected(self, x: jax.Array) -> list[jax.Array]:

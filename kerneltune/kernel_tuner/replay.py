@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
-from typing import Any
 
 from kerneltune.errors import InputError
 from kerneltune.messages import Answer, Built, Failed, Order
@@ -13,6 +12,7 @@ from kerneltune.pipeline.run import Budget, Pipeline
 from kerneltune.pipeline.trial import TIME, Trial
 from kerneltune.searching.protocol import Configuration, Strategy
 from kerneltune.tuning.cache_files import cache_path, key_of, outcome_of, read_cache
+from kerneltune.tuning.kernel_work import Metric
 
 
 class Simulated:
@@ -27,7 +27,9 @@ class Simulated:
 
     compiles = False
 
-    def __init__(self, path: Path, names: Sequence[str], metrics: Mapping[str, Any], objective: str) -> None:
+    def __init__(
+        self, path: Path, names: Sequence[str], metrics: Mapping[str, Metric], objective: str
+    ) -> None:
         self._objective = objective
         self._path, self._names, self._metrics = cache_path(path), list(names), dict(metrics)
         self.entries = read_cache(self._path, self._names)

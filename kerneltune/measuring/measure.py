@@ -6,13 +6,12 @@ import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from kerneltune.errors import RunError
 from kerneltune.inputs import rules
 from kerneltune.inputs.rules import flag, whole
 from kerneltune.measuring.loaded import POISONS, Loaded
-from kerneltune.messages import Timing
+from kerneltune.messages import Timing, Value
 from kerneltune.running.verify import Verdict
 from kerneltune.searching.racing import is_hopeless
 
@@ -55,7 +54,7 @@ class MeasuringPlan:
         """Raise `InputError` for a value that breaks its rule."""
         rules.check(self.__dict__, RULES)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Value]:
         """A JSON object with every field."""
         return asdict(self)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
 
 import msgspec
 
@@ -80,7 +79,7 @@ class Trial:
         """Whether another try with this time limit would have the same outcome."""
         return self.limit is None or self.limit >= limit
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """A JSON object; `from_json` is the inverse."""
         return {one.name: getattr(self, one.name) for one in fields(Trial) if one.name != "stored"}
 

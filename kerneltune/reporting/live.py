@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
 
 from rich.console import Console
 from rich.live import Live
@@ -16,7 +15,7 @@ from kerneltune.pipeline.trial import TIME, Trial
 REFRESHES = 4  # a second
 
 
-def words(configuration: dict[str, Any]) -> str:
+def words(configuration: Mapping[str, object]) -> str:
     """A configuration in one line."""
     return ", ".join(f"{name}={value}" for name, value in configuration.items())
 

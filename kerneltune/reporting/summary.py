@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from kerneltune.pipeline.trial import TIME, Trial
 from kerneltune.tuning.goals import MAXIMISED
@@ -51,7 +50,7 @@ class TunedSummary:
         sizes = ", ".join(f"{name}={value}" for name, value in self.sizes.items())
         return f"{self.kernel} on {self.device}" + (f", {sizes}" if sizes else "")
 
-    def to_json(self, objective: str = TIME) -> dict[str, Any]:
+    def to_json(self, objective: str = TIME) -> dict[str, object]:
         """A JSON object; trials the best first."""
         return {
             "kernel": self.kernel,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from kerneltune.errors import InputError
 from kerneltune.inputs.hardware import GPU_VARIABLE, HardwareProfile, load_profile, profile_names
@@ -49,7 +48,7 @@ class Detected:
         start = f"copy the profile {self.nearest}" if self.nearest else "copy the nearest profile"
         return f"no profile fits this GPU ({gpu}): {start}, change what differs, and give its path to --gpu"
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """A JSON object."""
         return {"profile": self.profile, "nearest": self.nearest, "device": asdict(self.facts)}
 

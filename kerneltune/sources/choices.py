@@ -77,7 +77,7 @@ class ListedConfigurations:
 class Choices:
     """Parameters with constraints, or listed configurations."""
 
-    params: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    params: Mapping[str, Sequence[object]] = field(default_factory=dict)
     constraints: Sequence[Constraint] = ()
     listed: ListedConfigurations | None = None
 

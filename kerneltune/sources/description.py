@@ -118,7 +118,7 @@ class Description:
     entry: str | None = None
     kind: str | None = None
     name: str | None = None
-    params: Mapping[str, Iterable[Any]] | None = None
+    params: Mapping[str, Iterable[object]] | None = None
     constraints: Sequence[Constraint] | Constraint | Path = ()
     sizes: Mapping[str, int] = field(default_factory=dict)
     arguments: Sequence[Any] = ()
@@ -128,13 +128,13 @@ class Description:
     registers: Number | None = None
     blocks_per_sm: Number | None = None
     defines: Mapping[str, str | int | float] = field(default_factory=dict)
-    constants: Mapping[str, Any] = field(default_factory=dict)
+    constants: Mapping[str, object] = field(default_factory=dict)
     options: Sequence[str] = ()
     includes: Sequence[str | Path] = ()
     flops: Number | None = None
     bytes: Number | None = None
     cycles: Number | None = None
-    timer: Callable[[Callable[[], Any]], float] | str | None = None
+    timer: Callable[[Callable[[], object]], float] | str | None = None
     cooperative: bool = False
     strict: bool = False
     takes: Sequence[str] | Callable[[Configuration], Sequence[str]] | None = None

@@ -81,8 +81,8 @@ class Kernel:
     symbols: tuple[str, ...] = ()
     model: Model | None = None
     make_source: Callable[[Configuration], str] | None = None
-    function: Callable[..., Any] | None = None
-    timer: Callable[[Callable[[], Any]], float] | None = None
+    function: Callable[..., object] | None = None
+    timer: Callable[[Callable[[], object]], float] | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
     strict: bool = False
     takes: tuple[int, ...] | Callable[[Configuration], tuple[int, ...]] | None = None
@@ -217,7 +217,7 @@ class Kernel:
 
     def identity(self) -> str:
         """A hash of all that results depend on, besides the configuration and the device."""
-        parts: list[Any] = [
+        parts: list[object] = [
             *(self.name, self.kind, self.source, self.entry, list(self.options)),
             *(sorted(self.sizes.items()), sorted((k, str(v)) for k, v in self.defines.items())),
             *([one.signature() for one in self.arguments], sorted(self.space.names)),

@@ -86,7 +86,7 @@ def _limits(names: set[str]) -> list[str]:
 
 
 def space_of_parameters(
-    params: Mapping[str, Iterable[Any]],
+    params: Mapping[str, Iterable[object]],
     constraints: Sequence[Constraint],
     constants: Mapping[str, int],
     numbers: Mapping[str, object],

@@ -28,11 +28,11 @@ class GivenCall:
         more: What else a launch has, such as shared memory.
     """
 
-    positional: tuple[Any, ...]
-    keywords: Mapping[str, Any] = field(default_factory=dict)
-    grid: Any = None
-    block: Any = None
-    more: Mapping[str, Any] = field(default_factory=dict)
+    positional: tuple[object, ...]
+    keywords: Mapping[str, object] = field(default_factory=dict)
+    grid: object = None
+    block: object = None
+    more: Mapping[str, object] = field(default_factory=dict)
 
 
 class Target(Protocol):
@@ -41,7 +41,7 @@ class Target(Protocol):
     name: str
     names: Sequence[str]
 
-    def call(self, given: GivenCall, configuration: Configuration) -> Any:
+    def call(self, given: GivenCall, configuration: Configuration) -> object:
         """Make the call."""
 
     def content(self) -> str:
@@ -87,7 +87,7 @@ class TritonTarget:
         self.name = str(getattr(plain, "__name__", "kernel"))
         self.names: Sequence[str] = list(function.arg_names)
 
-    def call(self, given: GivenCall, configuration: Configuration) -> Any:
+    def call(self, given: GivenCall, configuration: Configuration) -> object:
         """Launch it."""
         return self.function[given.grid](*given.positional, **given.keywords, **configuration)
 
@@ -107,9 +107,9 @@ class CupyTarget:
         self.kernel = kernel
         self.name = str(kernel.name)
         self.names: Sequence[str] = _arguments_in(str(kernel.code), self.name)
-        self._made: dict[tuple[Any, ...], Any] = {}
+        self._made: dict[tuple[object, ...], Callable[..., object]] = {}
 
-    def call(self, given: GivenCall, configuration: Configuration) -> Any:
+    def call(self, given: GivenCall, configuration: Configuration) -> object:
         """Launch the kernel that was compiled with these macros."""
         key = tuple(configuration.items())
         if key not in self._made:
@@ -128,12 +128,12 @@ class CupyTarget:
 class PlainTarget:
     """A function that takes the parameters by name, and launches what it likes."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., object]) -> None:
         self.function = function
         self.name = str(getattr(function, "__name__", type(function).__name__))
         self.names: Sequence[str] = list(inspect.signature(function).parameters)
 
-    def call(self, given: GivenCall, configuration: Configuration) -> Any:
+    def call(self, given: GivenCall, configuration: Configuration) -> object:
         """Make the call."""
         return self.function(*given.positional, **given.keywords, **configuration)
 

@@ -76,7 +76,7 @@ class Candidate:
         """Predicted microseconds of one step at the boost clock."""
         return self.cycles / self.boost_mhz / self.problem.modelled_steps
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """A JSON object; `from_json` is the inverse."""
         return {
             "strategy": self.strategy,

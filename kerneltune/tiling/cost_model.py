@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
-from constrint import ConstrintError, Model
+from constrint import BoolVar, ConstrintError, IntVar, Model
 from constrint.expr import IntExpr
 from kerneltune.errors import InputError
 from kerneltune.inputs.descriptions import Kernels
@@ -55,7 +54,7 @@ class Tiling:
 @dataclass(frozen=True)
 class _Formula:
     cycles: IntExpr
-    variables: Mapping[str, Any]
+    variables: Mapping[str, IntVar | BoolVar]
     costs: frozenset[str]
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 import torch
 
@@ -25,7 +24,7 @@ def check_states(data: torch.Tensor, states: Iterable[Named], *, casts: bool) ->
 
 
 def check_parameters(
-    data: torch.Tensor, parameters: Iterable[tuple[str, torch.Tensor, Any]], *, casts: bool
+    data: torch.Tensor, parameters: Iterable[tuple[str, torch.Tensor, Sequence[int]]], *, casts: bool
 ) -> None:
     """Raise `InputError` for parameters that do not fit the input; each comes with its right shape."""
     for name, tensor, shape in parameters:

@@ -6,7 +6,6 @@ Kernels have the gates of a unit side by side, torch has gate after gate.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 
@@ -47,7 +46,7 @@ class Layer:
     sums: tuple[tuple[int, int, bool], ...] = ()
 
     @property
-    def options(self) -> tuple[Any, ...]:
+    def options(self) -> tuple[str, float, float, bool, bool]:
         """As the operators have them."""
         return self.cell, 0.0, 0.0, False, self.tf32
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import torch
 from torch.autograd.function import FunctionCtx
@@ -138,7 +137,7 @@ class _Recurrence(torch.autograd.Function):  # type: ignore[misc] # torch has no
         backward: Problem,
         spec: CellSpec,
         runs_on: Launcher,
-        rest: tuple[Any, ...],
+        rest: tuple[object, ...],
         *tensors: torch.Tensor,
     ) -> tuple[torch.Tensor, torch.Tensor]:
         states, saved = launch_forward(problem, spec, runs_on, tensors)

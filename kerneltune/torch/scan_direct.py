@@ -7,7 +7,6 @@ kernel takes the GPU. Where none of these is at work, an autograd function launc
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 from torch.autograd.function import FunctionCtx
@@ -40,7 +39,9 @@ class _Direct(torch.autograd.Function):  # type: ignore[misc] # torch has no typ
     """A family's functions as one differentiable operation."""
 
     @staticmethod
-    def forward(ctx: FunctionCtx, family: Family, cell: str, plain: Plain, *tensors: Any) -> Results:
+    def forward(
+        ctx: FunctionCtx, family: Family, cell: str, plain: Plain, *tensors: torch.Tensor | None
+    ) -> Results:
         """H after each step, and the last states."""
         inputs, options = joined(plain, tensors)
         found = family.forward(cell, inputs, options)

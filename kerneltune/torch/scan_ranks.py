@@ -10,7 +10,6 @@ last bit, what it was, and the ranks exchange until all agree. Gradients go the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 from torch import distributed
@@ -51,7 +50,9 @@ class _AcrossRanks(torch.autograd.Function):  # type: ignore[misc] # torch has n
     """Both passes of a part, each settled with the other ranks."""
 
     @staticmethod
-    def forward(ctx: FunctionCtx, call: RankCall, *tensors: Any) -> tuple[torch.Tensor, torch.Tensor]:
+    def forward(
+        ctx: FunctionCtx, call: RankCall, *tensors: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
         """H after each step, and the states after the last one here."""
         inputs, options = joined(call.plain, tensors)
         ctx.call, ctx.order = call, _order(call.group, options.reverse)

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 
+from kerneltune.inputs.problem import Problem
 from kerneltune.torch.fused_layer import Layer
 from kerneltune.torch.fused_passes import Gradients
 from kerneltune.torch.fused_rows import Even
@@ -103,7 +103,7 @@ class Staggered:
         shape = (layers, self.steps * self.batch, width)
         return array.as_strided(shape, strides, array.storage_offset() + later * self.batch * row)
 
-    def problem(self, direction: str, dtype: torch.dtype) -> Any:
+    def problem(self, direction: str, dtype: torch.dtype) -> Problem:
         """The request for a chunk."""
         shape = (self.chunk, self.batch, self.layers * self.layer.heads, self.layer.dim)
         return problem_of(direction, shape, dtype, self.layer.options)

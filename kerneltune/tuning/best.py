@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from kerneltune.errors import KernelTuneError
 from kerneltune.inputs.hardware import load_profile
@@ -42,7 +41,7 @@ class KnownBest:
         how = "" if self.is_exact else " (the nearest that is known)"
         return f"{self.kernel} on {self.device}, {sizes}{how}: {self.time:.5g} ms"
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """A JSON object."""
         return dict(self.__dict__)
 

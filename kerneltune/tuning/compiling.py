@@ -48,7 +48,7 @@ class Compilation:
         """Whether it compiled and keeps its promises."""
         return self.failure is None and self.broken is None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """A JSON object."""
         return {
             "configuration": dict(self.configuration),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from kerneltune.inputs.request import Request
 from kerneltune.pipeline.tiling_trial import TilingTrial, ranked
@@ -33,7 +32,7 @@ class ProblemReport:
     best: TilingTrial | None
     choice: FirstChoice | None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """A JSON object."""
         return {
             "gpu": self.gpu,
@@ -65,7 +64,7 @@ class Report:
     worst_loss: float | None
     residual: float | None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """A JSON object."""
         return {
             "problems": [problem.to_json() for problem in self.problems],

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from kerneltune.errors import KernelTuneError
 from kerneltune.pipeline.run import Notice
@@ -53,7 +52,7 @@ class Retuned:
     found: TunedKernel | None = None
     reason: str | None = None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """A JSON object."""
         best = self.found.ranked[0] if self.found is not None and self.found.ranked else None
         return {

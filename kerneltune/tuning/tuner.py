@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from kerneltune.compiling.compile import Compiler
 from kerneltune.compiling.feedback import Tightening, settle
@@ -81,7 +80,7 @@ class Tuned:
         """Quality of the model's first choice; None if it was not timed."""
         return first_choice(self.trials)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """A JSON object."""
         choice = self.first_choice
         return {
@@ -108,7 +107,7 @@ class FirstChoice:
     of: int
     loss: float
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """A JSON object."""
         return {"rank": self.rank, "of": self.of, "loss": round(self.loss, 4)}
 

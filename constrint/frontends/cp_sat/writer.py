@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ortools.sat.python import cp_model
 
@@ -12,7 +12,7 @@ from constrint.errors import ModelError
 from constrint.frontends.cp_sat.rules import LARGEST_NUMBER, RULES
 from constrint.frontends.plain_form import ObjectWriter, PlainForm
 from constrint.modelling.declarations import Declarations
-from constrint.propagators.handlers import Handlers
+from constrint.propagators.handlers import Rules
 
 if TYPE_CHECKING:
     from ortools.sat.python.cp_model import CpModel, IntVar, LinearExpr
@@ -82,7 +82,7 @@ class _CpSatWriter(ObjectWriter):
         return total if any(v in self.variables for _, v in terms) else total + self.model.new_constant(0)
 
 
-_RULES: Handlers[Callable[[_CpSatWriter, Any], object]] = Handlers(
+_RULES: Rules[_CpSatWriter, object] = Rules(
     "CP-SAT's model",
     {
         **RULES,

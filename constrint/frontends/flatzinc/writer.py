@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 from constrint import propagators as c
 from constrint.frontends.flatzinc.solve_item import DIVISOR
 from constrint.frontends.plain_form import PlainForm
 from constrint.frontends.unique_names import each_once
 from constrint.modelling.declarations import Declarations
-from constrint.propagators.handlers import Handlers
+from constrint.propagators.handlers import Rules
 from constrint.support.deadline import watched
 
 _PREDICATE = "predicate fzn_all_different_int(array [int] of var int: x);"
@@ -209,7 +208,7 @@ class _FlatZincWriter:
         self.any_of(flags, node.literal)
 
 
-_RULES: Handlers[Callable[[_FlatZincWriter, Any], None]] = Handlers(
+_RULES: Rules[_FlatZincWriter, None] = Rules(
     "FlatZinc",
     {
         c.LinearLe: lambda w, n: w.post("int_lin_le", *w.sum(n.terms), str(n.bound)),

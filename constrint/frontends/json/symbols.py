@@ -45,7 +45,7 @@ class JsonSymbol:
 
     where: JsonPlace
     kind: str
-    values: tuple[Any, ...]
+    values: tuple[object, ...]
 
 
 def read_symbols(place: JsonPlace, document: Json) -> dict[str, JsonSymbol]:

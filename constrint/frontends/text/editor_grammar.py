@@ -9,11 +9,12 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
+from typing import Any
 
 from constrint.expr.written import KEYWORD_SCOPES
 
 
-def grammar() -> dict[str, object]:
+def grammar() -> dict[str, Any]:
     """The grammar as a JSON document."""
     keywords = [_rule(scope, rf"\b(?:{'|'.join(words)})\b") for scope, words in KEYWORD_SCOPES.items()]
     patterns = [

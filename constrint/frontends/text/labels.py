@@ -34,7 +34,7 @@ def check_numbers(reader: ConstantReader, place: Place, operands: Iterable[objec
 
 def check_alike(reader: ConstantReader, place: Place, *parts: object) -> None:
     """Refuse values of several enumerations that are compared, or stand in one list."""
-    known: tuple[Any, ...] | None = None
+    known: tuple[object, ...] | None = None
     for part in parts:
         labels = _labels(part)
         if labels is not None and known is not None and labels != known:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from enum import Enum
 from itertools import count
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from constrint.expr import (
     And,
@@ -32,7 +32,7 @@ from constrint.expr.walk import inner_first
 from constrint.expr.written import Writer, quote, write_set
 from constrint.modelling.declarations import Declarations
 
-Labels: TypeAlias = "tuple[Any, ...]"
+Labels: TypeAlias = "tuple[object, ...]"
 _CHOOSING = (Element, Selection, IfThenElse)
 _ANY_VALUES = (*_CHOOSING, Member, Table, And, Or, Not, Implies, Iff)
 """Expressions that take values of an enumeration whatever the others are."""

@@ -30,7 +30,7 @@ _TAG = "tag:yaml.org,2002:"
 class _Anchored(NamedTuple):
     """The value of an anchor, with its number of values and its depth."""
 
-    value: Any
+    value: object
     size: int
     height: int
 
@@ -79,9 +79,9 @@ class _YamlReader:
         self._resolver = yaml.resolver.Resolver()
         self._anchors: dict[str, _Anchored] = {}
         self._open: list[_Open] = []
-        self._documents: list[Any] = []
+        self._documents: list[object] = []
 
-    def document(self, events: Iterator[Event]) -> Any:
+    def document(self, events: Iterator[Event]) -> object:
         """The only document; None if there is none."""
         yaml = self._yaml
         for event in events:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from constrint import propagators as c
 from constrint.errors import ModelError
 from constrint.frontends.flatzinc.writer import identifiers
 from constrint.frontends.plain_form import PlainForm
 from constrint.modelling.declarations import Declarations
-from constrint.propagators.handlers import Handlers
+from constrint.propagators.handlers import Rules
 from constrint.support.deadline import watched
 
 
@@ -148,7 +147,7 @@ class _XcspWriter:
         )
 
 
-_RULES: Handlers[Callable[[_XcspWriter, Any], None]] = Handlers(
+_RULES: Rules[_XcspWriter, None] = Rules(
     "XCSP3",
     {
         c.LinearLe: lambda w, n: w.linear(n.terms, "le", n.bound),
