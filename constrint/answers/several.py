@@ -21,7 +21,6 @@ from constrint.support.record import public_names
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd  # type: ignore[import-untyped] # stubs are a package of their own
-    from numpy.typing import NDArray
 
     from constrint.modelling.declarations import Declarations
     from constrint.search.all_solutions import AllSolutions
@@ -54,7 +53,7 @@ class Solutions(Iterator[Result]):
     def _repr_html_(self) -> str:
         return f"<code>{escape(repr(self))}</code>"
 
-    def to_numpy(self) -> NDArray[np.void]:
+    def to_numpy(self) -> np.ndarray[Any, Any]:
         """The values of all variables as an array, a row for each remaining solution."""
         from constrint.modelling.export import to_numpy
 
@@ -129,7 +128,7 @@ class Front(Sequence["Result[Any]"]):
         """The values of all variables, a dictionary for each optimum."""
         return [result.to_dict() for result in self._results]
 
-    def to_numpy(self) -> NDArray[np.void]:
+    def to_numpy(self) -> np.ndarray[Any, Any]:
         """The values of all variables as an array, a row for each optimum."""
         from constrint.modelling.export import to_numpy
 

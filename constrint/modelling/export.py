@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from constrint.errors import ModelError, printable
 from constrint.modelling.result import Result
@@ -13,7 +13,6 @@ from constrint.support.optional import needed
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd  # type: ignore[import-untyped] # stubs are a package of their own
-    from numpy.typing import NDArray
 
 Solutions = Iterable[Result | Mapping[str, int]]
 """Results, as from `iter_solutions` and `pareto`, or dictionaries of values."""
@@ -25,7 +24,7 @@ def to_dicts(solutions: Solutions) -> list[dict[str, int]]:
     return [dict(row) for row in values if row]
 
 
-def to_numpy(solutions: Solutions, names: Sequence[str] | None = None) -> NDArray[np.void]:
+def to_numpy(solutions: Solutions, names: Sequence[str] | None = None) -> np.ndarray[Any, Any]:
     """An array with a row for each solution, a column for each variable and let.
 
     Args:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     import numpy as np
     import pandas as pd  # type: ignore[import-untyped] # stubs are a package of their own
-    from numpy.typing import NDArray
     from typing_extensions import TypeVar as TypeVarWithDefault
 
     from constrint.expr.array_operators import Axes, One, Two
@@ -361,7 +360,7 @@ class Result(WithOtherNames, Generic[Objective]):
         """The values by name; empty without a solution."""
         return dict(self.values)
 
-    def to_numpy(self) -> NDArray[np.void]:
+    def to_numpy(self) -> np.ndarray[Any, Any]:
         """The values as an array, in the order of `values`."""
         from constrint.modelling.export import to_numpy
 
