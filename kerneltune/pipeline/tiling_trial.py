@@ -55,7 +55,7 @@ class TilingTrial(Trial):
             return f"{'WRONG' if self.failure.startswith(WRONG) else 'lost'}: {self.failure}"
         return "verified" if self.time is None else f"{self.time:.5g} ms"
 
-    def reported(self) -> dict[str, object]:
+    def reported(self) -> dict[str, Any]:
         """A JSON object for reports: the candidate, its measurement, and why there is none."""
         return {
             "candidate": self.candidate.to_json(),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -69,8 +69,8 @@ class Calls:
     def __init__(self, names: tuple[str, ...] = ()) -> None:
         self.names = names
         self.replays = Replays()
-        self._plans: dict[Any, Plan] = {}
-        self._passes: dict[Any, Passes] = {}
+        self._plans: dict[Hashable, Plan] = {}
+        self._passes: dict[Hashable, Passes] = {}
 
     def plan(self, kind: Kind, sizes: Sizes, rows: BatchRows, dropout: float, given: int) -> Plan:
         """How a call runs; the same one for calls that are alike."""
@@ -354,9 +354,16 @@ def _placed(
 
 
 @lru_cache(maxsize=8)
-def _kept_places(key: tuple[bytes, bool], layer: Layer, *about: Any) -> BatchRows:
+def _kept_places(
+    key: tuple[bytes, bool],
+    layer: Layer,
+    dtype: torch.dtype,
+    device: torch.device,
+    training: bool,
+    stream: int,
+) -> BatchRows:
     """The same, kept for layers that get the same lengths on the same stream one after another."""
-    return _placed(Lengths.of_key(key), layer, *about[:-1])
+    return _placed(Lengths.of_key(key), layer, dtype, device, training)
 
 
 def cuts_of(lengths: Lengths, seconds: Callable[[int], float]) -> list[tuple[int, int]]:

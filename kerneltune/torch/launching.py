@@ -67,9 +67,9 @@ class TorchDevice:
         """The number of the GPU that this thread works on."""
         return int(torch._C._cuda_getDevice())
 
-    def on(self, index: int) -> AbstractContextManager[Any]:
+    def on(self, index: int) -> AbstractContextManager[object]:
         """Lets this thread work on that GPU."""
-        context: AbstractContextManager[Any] = torch.cuda.device(index)
+        context: AbstractContextManager[object] = torch.cuda.device(index)
         return context
 
     def stream(self, index: int) -> int:

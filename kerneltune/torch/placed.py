@@ -7,14 +7,18 @@ h, last = linear_recurrence(a, b)               # h as a and b are placed, last 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import torch
 from torch import distributed
 from torch.autograd.function import FunctionCtx
 
 from kerneltune.errors import InputError
+
+if TYPE_CHECKING:
+    from torch.distributed import DeviceMesh, ProcessGroup
+    from torch.distributed.tensor import DTensor, Placement
 
 _STATES = ("initial", "weights")  # what every rank has whole
 
@@ -25,7 +29,9 @@ def are_placed(tensors: Sequence[object]) -> bool:
     return module is not None and any(isinstance(one, module.DTensor) for one in tensors)
 
 
-def over_mesh(call: Callable[..., Any], inputs: Sequence[Any], options: dict[str, Any]) -> tuple[Any, ...]:
+def over_mesh(
+    call: Callable[..., tuple[torch.Tensor, ...]], inputs: Sequence[DTensor], options: Mapping[str, object]
+) -> tuple[DTensor, ...]:
     """The results of a call for DTensors, from those for each rank's part.
 
     Args:
@@ -55,7 +61,7 @@ def over_mesh(call: Callable[..., Any], inputs: Sequence[Any], options: dict[str
     return _of_parts(hidden, first), DTensor.from_local(last, mesh, whole, run_check=False), *others
 
 
-def mapped(module: torch.nn.Module, x: Any) -> Any:
+def mapped(module: torch.nn.Module, x: torch.Tensor) -> torch.Tensor:
     """The results of a module that takes each step by itself, for x `[B, T, …]`.
 
     Of a DTensor that is sharded along time each rank's part is mapped: torch's linear maps would join batch
@@ -69,7 +75,7 @@ def mapped(module: torch.nn.Module, x: Any) -> Any:
     return _of_parts(torch.func.functional_call(module, parameters, (x.to_local(),)), x)
 
 
-def _whole(mesh: Any, along: int) -> tuple[list[Any], list[Any]]:
+def _whole(mesh: DeviceMesh, along: int) -> tuple[list[Placement], list[Placement]]:
     """The placements of what every rank has whole, and of the gradients by it, which the ranks add up."""
     from torch.distributed.tensor import Partial, Replicate
 
@@ -77,7 +83,7 @@ def _whole(mesh: Any, along: int) -> tuple[list[Any], list[Any]]:
     return [Replicate()] * mesh.ndim, by_whole
 
 
-def _of_parts(part: torch.Tensor, like: Any) -> Any:
+def _of_parts(part: torch.Tensor, like: DTensor) -> DTensor:
     """The DTensor of which this is the rank's part, placed as another one with as many steps."""
     from torch.distributed.tensor import DTensor
 
@@ -87,7 +93,7 @@ def _of_parts(part: torch.Tensor, like: Any) -> Any:
     return DTensor.from_local(part, *placed, run_check=False, shape=shape, stride=stride)
 
 
-def _time_of(tensor: Any) -> int:
+def _time_of(tensor: DTensor) -> int:
     """The dimension of the mesh that divides time, if all parts have steps and nothing else is divided."""
     mesh, placements = tensor.device_mesh, tensor.placements
     along = [k for k, one in enumerate(placements) if one.is_shard(1)]
@@ -108,8 +114,12 @@ def _time_of(tensor: Any) -> int:
 
 
 def _part(
-    name: str, tensor: Any, mesh: Any, placements: Sequence[Any], by: Sequence[Any] | None = None
-) -> Any:
+    name: str,
+    tensor: DTensor,
+    mesh: DeviceMesh,
+    placements: Sequence[Placement],
+    by: Sequence[Placement] | None = None,
+) -> torch.Tensor:
     """This rank's part of a tensor that is placed like that."""
     if not are_placed([tensor]):
         raise InputError(f"{name} is a tensor beside DTensors: distribute it as {tuple(placements)}")
@@ -122,7 +132,7 @@ class _Final(torch.autograd.Function):  # type: ignore[misc] # torch has no type
     """The states after the last step, which one rank has, on all."""
 
     @staticmethod
-    def forward(ctx: FunctionCtx, last: torch.Tensor, group: Any, rank: int) -> torch.Tensor:
+    def forward(ctx: FunctionCtx, last: torch.Tensor, group: ProcessGroup, rank: int) -> torch.Tensor:
         """From the rank that computes the last steps."""
         ctx.is_mine = distributed.get_rank(group) == rank
         found = last.contiguous().clone()

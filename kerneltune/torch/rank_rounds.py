@@ -8,10 +8,13 @@ first step on until the states are, bit for bit, what they were; the ranks excha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 import torch
 from torch import distributed
+
+if TYPE_CHECKING:
+    from torch.distributed import ProcessGroup
 
 FIRST_STEPS = 512  # steps that are computed again at first; twice as many each time
 AT_ONCE = 1 << 26  # numbers of an input that are computed again at a time: what bounds their memory
@@ -20,7 +23,7 @@ FORGOTTEN = 2.0**-120  # a product's magnitude from which on no state of a usual
 USUAL = 2.0**20  # a state's magnitude; what is left of it is 2^-100 then, which no usual sum of states feels
 GROWTH = 8  # of the steps that are asked about: a question waits for the GPU, a step takes it nothing
 
-Group = Any  # torch.distributed's process group, or None for the default one
+Group: TypeAlias = "ProcessGroup | None"  # None for the default one
 
 
 class PartProduct(NamedTuple):

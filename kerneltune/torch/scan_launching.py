@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from math import gcd
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 
@@ -18,6 +18,7 @@ from kerneltune.inputs.hardware import HardwareProfile
 from kerneltune.inputs.scan_descriptions import discover_scans
 from kerneltune.inputs.scan_problem import WIDEST_VECTOR, ScanProblem
 from kerneltune.running import driver
+from kerneltune.running.launch import ExtendedKernel
 from kerneltune.running.scan_arrays import state_width, widths_of
 from kerneltune.tiling.candidate import Candidate
 from kerneltune.torch.loading import Stream, load
@@ -35,7 +36,7 @@ class _Loaded:
     """A kernel in the device's primary context, and the workspace that each stream keeps for it."""
 
     candidate: Candidate
-    kernel: Any
+    kernel: ExtendedKernel
     workspaces: dict[int, torch.Tensor] = field(default_factory=dict)
 
     def workspace(self, stream: int, device: torch.device) -> torch.Tensor:

@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch.autograd.function import FunctionCtx
 from torch.utils.weak import WeakTensorKeyDictionary
 
 from kerneltune.torch import fused
@@ -250,7 +251,7 @@ def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[Any, ...]) -> None:
 
 
 def _differentiated(
-    ctx: Any, by: torch.Tensor | None, by_last: list[torch.Tensor | None], _: Any
+    ctx: FunctionCtx, by: torch.Tensor | None, by_last: list[torch.Tensor | None], _: object
 ) -> tuple[object, ...]:
     ticket, data, *rest = ctx.saved_tensors
     given, parameters = rest[: ctx.counts[0]], rest[ctx.counts[0] :]
