@@ -110,8 +110,9 @@ def space_of_parameters(
         text = with_constants(one, constants, params) if isinstance(one, str) else None
         listed.append(one if text is None else text)
     for name, line in LIMITS.items() if profile is not None else ():
-        if isinstance(numbers.get(name), str) and _is_known(numbers[name], params, constants):
-            limit = line.replace(name, f"({numbers[name]})", 1)
+        number = numbers.get(name)
+        if isinstance(number, str) and _is_known(number, params, constants):
+            limit = line.replace(name, f"({number})", 1)
             text = with_constants(limit, constants, params)
             if text is not None:
                 listed.append(text)
