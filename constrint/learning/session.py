@@ -139,7 +139,7 @@ class LearningRun(Stoppable):
             self._hand_over()
 
     def _guide(self, root: Root, equalities: Sequence[int]) -> Guide:
-        """The guide: declared variables before functions of them, wide ones towards a better objective."""
+        """The guide: declared variables before functions of them, towards a better objective."""
         lo, hi = root.box.lo, root.box.hi
         branch = self.prepared.branch(root, self._options, self._goal)
         tier = [NARROW if hi[v] - lo[v] <= 1 else LAST for v in range(len(lo))]
@@ -152,8 +152,9 @@ class LearningRun(Stoppable):
                 phase[v] = hi[v]
             if tier[v] == LAST:
                 tier[v] = WIDE
-                if towards.get(v):
-                    rule[v] = decide.LEAST if towards[v] == sign else decide.GREATEST
+        for v, direction in towards.items():
+            if direction and tier[v] != LAST:
+                rule[v] = decide.LEAST if direction == sign else decide.GREATEST
         for v in equalities:
             phase[v] = 1
         for v, value in self.prepared.hinted(self._options).items():
