@@ -14,7 +14,7 @@ from kerneltune.cells.saving import Saved, choose_saved
 from kerneltune.cells.weights import WeightSum, weight_sums
 
 if TYPE_CHECKING:
-    from kerneltune.cells.linear import Coefficients
+    from kerneltune.cells.linear import Coefficients, Links
 
 
 @dataclass(frozen=True)
@@ -122,6 +122,16 @@ class Derivation:
         from kerneltune.cells.structure import Structure
 
         return coefficients(self.equations) if Structure(self.equations).scanned else None
+
+    @cached_property
+    def links(self) -> Links | None:
+        """How the states that are carried follow from each other, if look_back_states takes the cell."""
+        from kerneltune.cells.linear import links
+        from kerneltune.cells.structure import Structure
+
+        structure = Structure(self.equations)
+        numbers = tuple(map(self.equations.states.index, structure.carried))
+        return links(self.equations, numbers) if structure.is_linked else None
 
     @property
     def separate_gradients(self) -> bool:

@@ -1,11 +1,15 @@
-"""The coefficients of a linear cell, h' = a h + b, taken from its equations."""
+"""The coefficients of a linear cell, h' = a h + b, taken from its equations, of one state or of several."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from kerneltune.cells.equations import Equations
 from kerneltune.cells.graph import SPECIAL, Graph, Node, behind
+
+Kind = Literal["real", "complex", "diagonal", "square"]
 
 
 @dataclass(frozen=True)
@@ -38,46 +42,111 @@ class Coefficients:
         return frozenset(found)
 
 
+@dataclass(frozen=True)
+class Links:
+    """The step of what a cell carries, s' = A s + b, where that is linear with A and b of inputs and weights.
+
+    Attributes:
+        carried: The numbers of the states that a step reads.
+        rows: A, a row for each of them.
+        b: The rest, likewise.
+    """
+
+    carried: tuple[int, ...]
+    rows: tuple[tuple[Node, ...], ...]
+    b: tuple[Node, ...]
+
+    @property
+    def kind(self) -> Kind:
+        """A number, a complex number, numbers that do not see each other, or a matrix."""
+        if len(self.carried) == 1:
+            return "real"
+        places = range(len(self.carried))
+        if all(_is_zero(self.rows[i][j]) for i in places for j in places if i != j):
+            return "diagonal"
+        (first, second), *rest = self.rows if len(self.carried) == 2 else ((None, None),)
+        return "complex" if rest and rest[0][1] is first and _are_opposite(second, rest[0][0]) else "square"
+
+    @property
+    def factor(self) -> str:
+        """The struct of `kernels/scan/common/factors.cuh`."""
+        count = len(self.carried)
+        named = {"diagonal": f"DiagonalFactor<{count}>", "square": f"SquareFactor<{count}>"}
+        return named.get(self.kind, f"{self.kind.capitalize()}Factor")
+
+    @property
+    def numbers(self) -> tuple[Node, ...]:
+        """The numbers of A that the struct has."""
+        if self.kind == "complex":
+            return self.rows[0][0], self.rows[1][0]
+        if self.kind == "diagonal":
+            return tuple(row[place] for place, row in enumerate(self.rows))
+        return tuple(number for row in self.rows for number in row)
+
+
+def _is_zero(node: Node) -> bool:
+    return node.op == "constant" and node.value == 0.0
+
+
+def _are_opposite(a: Node | None, b: Node) -> bool:
+    return a is not None and ((a.op == "neg" and a.args[0] is b) or (b.op == "neg" and b.args[0] is a))
+
+
 def coefficients(equations: Equations) -> Coefficients:
     """The coefficients of a cell of one state that is linear in it (`Structure.kind`)."""
+    found = links(equations, (0,))
+    return Coefficients(found.rows[0][0], found.b[0])
+
+
+def links(equations: Equations, carried: Sequence[int]) -> Links:
+    """The step of some states that is linear in them, and reads no other one."""
     graph = equations.graph
-    (after,) = equations.after
     zero = graph.constant(0.0)
-    parts: dict[Node, tuple[Node, Node]] = {}
-    for node in behind([after]):
+    parts: dict[Node, tuple[Node, ...]] = {}  # the coefficient of each state, and the rest
+    for node in behind([equations.after[state] for state in carried]):
+        args = [parts[arg] for arg in node.args]
         if node.op == "before":
-            parts[node] = graph.constant(1.0), zero
-        elif all(parts[arg][0] is zero for arg in node.args):
-            parts[node] = zero, node
+            ones = (graph.constant(1.0) if state == int(node.value) else zero for state in carried)
+            parts[node] = (*ones, zero)
+        elif all(_is_free(arg) for arg in args):
+            parts[node] = (*(zero for _ in carried), node)
         else:
-            parts[node] = _of(graph, node, [parts[arg] for arg in node.args])
-    return Coefficients(*parts[after])
+            parts[node] = _of(graph, node, args)
+    found = [parts[equations.after[state]] for state in carried]
+    return Links(tuple(carried), tuple(one[:-1] for one in found), tuple(one[-1] for one in found))
 
 
-def _of(graph: Graph, node: Node, args: list[tuple[Node, Node]]) -> tuple[Node, Node]:
-    """A value as (a, b), from its operands, of which one has a state."""
-    zero = graph.constant(0.0)
-    if node.op == "add":
-        return _sum(graph, args[0][0], args[1][0]), _sum(graph, args[0][1], args[1][1])
-    if node.op == "sub":
-        return _difference(graph, args[0][0], args[1][0]), _difference(graph, args[0][1], args[1][1])
+def _is_free(parts: tuple[Node, ...]) -> bool:
+    """Whether a value has no state in it."""
+    return all(map(_is_zero, parts[:-1]))
+
+
+def _of(graph: Graph, node: Node, args: list[tuple[Node, ...]]) -> tuple[Node, ...]:
+    """A value's parts, from those of its operands, of which one or two have states."""
+    if node.op in ("add", "sub"):
+        joined = _sum if node.op == "add" else _difference
+        return tuple(joined(graph, x, y) for x, y in zip(*args, strict=True))
     if node.op == "neg":
-        return graph.neg(args[0][0]), _difference(graph, zero, args[0][1])
+        return tuple(_difference(graph, graph.constant(0.0), one) for one in args[0])
     if node.op == "mul":
-        (a, b), (_, factor) = args if args[0][0] is not zero else reversed(args)
-        return graph.mul(a, factor), zero if b is zero else graph.mul(b, factor)
+        parts, (*_, factor) = args if not _is_free(args[0]) else reversed(args)
+        return tuple(one if _is_zero(one) else graph.mul(one, factor) for one in parts)
     if node.op == "div":
-        (a, b), (_, divisor) = args
-        return graph.div(a, divisor), zero if b is zero else graph.div(b, divisor)
+        parts, (*_, divisor) = args
+        return tuple(one if _is_zero(one) else graph.div(one, divisor) for one in parts)
     if node.op == "select":
-        (_, met), *branches = args
-        first, second = zip(*branches, strict=True)
-        return graph.apply("select", met, *first), graph.apply("select", met, *second)
+        (*_, met), *branches = args
+        return tuple(
+            one if one is other else graph.apply("select", met, one, other)
+            for one, other in zip(*branches, strict=True)
+        )
     raise AssertionError(f"{node} is not linear in a state")
 
 
 def _sum(graph: Graph, x: Node, y: Node) -> Node:
     """The sum; x - y where y is the negative of a value."""
+    if _is_zero(x) or _is_zero(y):
+        return y if _is_zero(x) else x
     if y.op == "neg":
         return graph.sub(x, y.args[0])
     return graph.sub(y, x.args[0]) if x.op == "neg" else graph.add(x, y)
@@ -85,6 +154,6 @@ def _sum(graph: Graph, x: Node, y: Node) -> Node:
 
 def _difference(graph: Graph, x: Node, y: Node) -> Node:
     """The difference; the negative of y where x is zero."""
-    if x.op == "constant" and x.value == 0:
-        return y if y.op == "constant" and y.value == 0 else graph.neg(y)
+    if _is_zero(x) or _is_zero(y):
+        return graph.neg(y) if _is_zero(x) and not _is_zero(y) else x
     return _sum(graph, x, graph.neg(y)) if y.op == "neg" else graph.sub(x, y)

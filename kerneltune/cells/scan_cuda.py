@@ -12,7 +12,7 @@ from kerneltune.cells.cuda import STRUCT, function_of, sized
 from kerneltune.cells.cuda_terms import Terms
 from kerneltune.cells.derivation import Derivation
 from kerneltune.cells.graph import SPECIAL, Node, behind
-from kerneltune.cells.linear import Coefficients
+from kerneltune.cells.linear import Coefficients, Links
 
 
 def scan_struct_of(derivation: Derivation) -> str:
@@ -20,11 +20,14 @@ def scan_struct_of(derivation: Derivation) -> str:
     if derivation.coefficients:
         body = _scanned(derivation, derivation.coefficients)
     else:
-        body = [*_constants(derivation), *_step(derivation), *_backward(derivation)[:-1]]
+        linked = _linked(derivation, derivation.links) if derivation.links else []
+        body = [*_constants(derivation), *linked, *_step(derivation), *_backward(derivation)[:-1]]
     inside = "\n".join(f"  {line}" if line else "" for line in body)
+    factors = '#include "scan/common/factors.cuh"\n' if derivation.links else ""
     return (
-        '#include "common/numeric/activations.cuh"\n#include "common/numeric/choices.cuh"\n\n'
-        f"namespace kerneltune {{\n\nstruct {STRUCT} {{\n{inside}\n}};\n\n}}  // namespace kerneltune"
+        '#include "common/numeric/activations.cuh"\n#include "common/numeric/choices.cuh"\n'
+        f"{factors}\nnamespace kerneltune {{\n\n"
+        f"struct {STRUCT} {{\n{inside}\n}};\n\n}}  // namespace kerneltune"
     )
 
 
@@ -60,6 +63,29 @@ def _coefficients(derivation: Derivation, coefficients: Coefficients) -> list[st
     return function_of(
         "coefficients", ["const float (&input)[inputs]", "float& a", "float& b"], lines, "class Math"
     )
+
+
+def _linked(derivation: Derivation, links: Links) -> list[str]:
+    """The links of the steps, for states_segment.cuh."""
+    *others, last = links.carried
+    parameter = "int number" if others else "int"
+    place = "".join(f"number == {n} ? {state} : " for n, state in enumerate(others)) + f"{last}"
+    head = [
+        f"using Linked = {links.factor};",
+        "// Of a number that is carried, the state that it is.",
+        f"static constexpr __host__ __device__ int place({parameter}) {{ return {place}; }}",
+        "",
+    ]
+    terms = Terms(
+        [*links.numbers, *links.b],
+        _leaves(derivation.equations.graph.nodes, "state"),
+        derivation.equations.labels,
+    )
+    lines = list(terms.lines)
+    for name, nodes in (("a", links.numbers), ("b", links.b)):
+        lines += [f"{name}[{number}] = {terms.of(node)};" for number, node in enumerate(nodes)]
+    written = ["float (&a)[Linked::numbers]", "float (&b)[Linked::states]"]
+    return [*head, *function_of("coefficients", [*_read(derivation), *written], lines, "class Math")]
 
 
 def _gradients(derivation: Derivation) -> list[str]:

@@ -14,9 +14,11 @@ from kerneltune.cells.slopes import DIFFERENTIATED, slopes
 
 Kind = Literal["linear", "diagonal", "recurrent"]
 RECURRENT = ("block", "cluster", "grid", "warpgroup", "streamed", "product")
-SCANS = ("look_back", "sequential", "overlap")
+SCANS = ("look_back", "look_back_states", "sequential", "overlap")
 SCAN_GATES = 4
 """The most arrays that a scan's kernels read (`kernels/scan/common/arguments.cuh`)."""
+MOST_CARRIED = 3
+"""The most states that look_back_states carries: a matrix of 3 rows is published as 12 numbers."""
 WARPGROUP_GATES = (1, 3, 4)
 """The numbers of gates that the strategy "warpgroup" is written for (`rows_fit` in its constraints)."""
 _ADDITIVE = ("add", "sub", "neg")
@@ -85,15 +87,27 @@ class Structure:
         return self.kind == "linear" and not self._not_scanned
 
     @property
+    def is_linked(self) -> bool:
+        """Whether look_back_states takes the step: one of several states, with weights, or with an output."""
+        return self.kind == "linear" and not self.scanned and not self._not_linked
+
+    @property
     def _not_scanned(self) -> str:
         """The reason why look_back does not take a linear cell."""
         equations = self.equations
         if equations.weights:
             return f"it sums no gradients by weights of units, such as {equations.weights[0]}"
         if len(equations.states) > 1:
-            return "of equations it carries one number a unit, which is the output, not " + " and ".join(
-                equations.states
-            )
+            return "it carries one number a unit, which is the output, not " + " and ".join(equations.states)
+        return ""
+
+    @property
+    def _not_linked(self) -> str:
+        """The reason why look_back_states does not take a linear cell that look_back does not take."""
+        if not self.carried:
+            return "no step reads a state, so that there is nothing to look back at"
+        if len(self.carried) > MOST_CARRIED:
+            return f"it carries at most {MOST_CARRIED} states, not {len(self.carried)}"
         return ""
 
     @property
@@ -112,11 +126,15 @@ class Structure:
             reason = f"scans read at most {SCAN_GATES} gates, not {len(self.equations.gates)}"
             return found | dict.fromkeys(SCANS, reason)
         if kind == "diagonal":
-            found["look_back"] = "; ".join(f"{state}' {reason}" for state, reason in self.nonlinear.items())
-        elif self._not_scanned:
-            found["look_back"] = self._not_scanned
-        else:
+            reason = "; ".join(f"{state}' {reason}" for state, reason in self.nonlinear.items())
+            return found | dict.fromkeys(("look_back", "look_back_states"), reason)
+        if self.scanned:
+            found["look_back_states"] = "look_back has it, for one state without weights"
             found["overlap"] = "the cell is linear in its states, for which look_back reads every array once"
+        else:
+            found["look_back"] = self._not_scanned
+        if self._not_linked and not self.scanned:
+            found["look_back_states"] = self._not_linked
         return found
 
     @property

@@ -75,7 +75,15 @@ class ScanCell(Cell):
             "forward_reads": sum(widths),
             "backward_reads": sum(widths[:backward_reads]) + 2 * state,
             "backward_writes": sum(widths),
+            "special_functions": int(self.spec.computes) * len(widths),
+            "linked": 0,
+            "carried": len(self.spec.states),
         }
+
+    @property
+    def carried(self) -> tuple[int, ...]:
+        """The numbers of the states that a step reads: of the others, what is kept of them does not count."""
+        return tuple(range(len(self.spec.states)))
 
     @property
     def nonlinear(self) -> bool:

@@ -51,6 +51,28 @@ class ScanEquationCell(EquationCell, ScanCell):
         """Whether the cell has a step of its own, and is not h' = a h + b."""
         return self.derivation.coefficients is None
 
+    def constants(self) -> dict[str, int]:
+        """The constants of the cell in a constraint file."""
+        from kerneltune.cells.graph import SPECIAL, behind
+
+        links, after = self.derivation.links, self.derivation.equations.after
+        found = {
+            **super().constants(),
+            "special_functions": sum(node.op in SPECIAL for node in behind(after)),
+        }
+        if links is None:
+            return found
+        numbers = len(links.numbers) + len(links.carried)
+        return {**found, "linked": 1, "link_numbers": numbers, "carried": len(links.carried)}
+
+    @property
+    def carried(self) -> tuple[int, ...]:
+        """The numbers of the states that a step reads."""
+        from kerneltune.cells.structure import Structure
+
+        equations = self.derivation.equations
+        return tuple(map(equations.states.index, Structure(equations).carried))
+
     def declaration(self, root: Path) -> str:
         """The CUDA struct."""
         from kerneltune.cells.scan_cuda import scan_struct_of

@@ -111,7 +111,7 @@ def inputs_of(problem: ScanProblem, arrays: Arrays, rows: slice, channels: slice
 
 
 def state_pairs(
-    problem: ScanProblem, results: Arrays, expected: Arrays, part: ComparedPart = COMPARED
+    problem: ScanProblem, cell: ScanCell, results: Arrays, expected: Arrays, part: ComparedPart = COMPARED
 ) -> Iterator[Pair]:
     """States, and gradients by weights, beside what was expected; each state on its own."""
     rows, channels = sample(problem, part)
@@ -119,7 +119,7 @@ def state_pairs(
     for found, wanted in zip(results["final_state"], expected[last], strict=True):
         yield [(found[rows, channels].astype(np.float64), wanted)]
     if problem.direction == "training":
-        for state in range(expected["kept"].shape[1]):
+        for state in cell.carried:
             found = results["checkpoints"][:, state, rows, channels].astype(np.float64)
             yield [(found, expected["kept"][:, state])]
     if problem.direction == "backward":

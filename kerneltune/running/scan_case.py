@@ -10,7 +10,7 @@ import numpy as np
 from kerneltune.compiling.halffloat import decode
 from kerneltune.compiling.scan_arguments import ARRAYS, OUTPUTS
 from kerneltune.inputs.descriptions import Cell
-from kerneltune.inputs.scan_descriptions import is_nonlinear
+from kerneltune.inputs.scan_descriptions import ScanCell, is_nonlinear
 from kerneltune.inputs.scan_problem import ScanProblem
 from kerneltune.running import diagonal_arrays
 from kerneltune.running.case import Output
@@ -99,7 +99,8 @@ class ScanCase:
                 found = chosen(self.problem, results[output], rows, channels)
                 yield [(wide(found, self.problem.dtype), expected)]
         if self._nonlinear:
-            yield from diagonal_arrays.state_pairs(self.problem, results, self.expected, self.part)
+            assert isinstance(self.cell, ScanCell)
+            yield from diagonal_arrays.state_pairs(self.problem, self.cell, results, self.expected, self.part)
             return
         found = chosen(self.problem, results["final_state"], rows, channels)
         yield [(found.astype(np.float64), self.expected[last])]

@@ -35,7 +35,7 @@ from kerneltune.torch.scan_launching import named, run_kernel
 from kerneltune.torch.scan_native import native_diagonal
 from kerneltune.torch.scan_options import Family, Options, Results, converted, gradients, remember
 
-PARALLEL = ("sequential", "overlap", "newton")  # besides the solver's choice
+PARALLEL = ("sequential", "overlap", "look_back_states", "newton")  # besides the solver's choice
 _Results: TypeAlias = tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]
 
 
@@ -228,8 +228,9 @@ def diagonal(
         resets: `[B, T]`: true where the states before the step are dropped.
         reverse: Whether the first step is the last that counts.
         group: As for `scan`; the second integer of the report is then the rounds of exchanges.
-        parallel: `sequential` or `overlap` instead of what the solver chooses, both exact; or `newton`,
-            iterations on all steps at once, which warns where they have not converged.
+        parallel: `sequential`, `overlap` or, of a cell that is linear in its states, `look_back_states`
+            instead of what the solver chooses, all exact; or `newton`, iterations on all steps at once, which
+            warns where they have not converged.
         report: Whether to return what was repaired, too.
 
     Returns:

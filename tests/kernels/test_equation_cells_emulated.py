@@ -14,7 +14,7 @@ from emulator.build import Emulator
 from emulator.crossed import more, one_each
 from emulator.passes import check_case
 from test_diagonal_emulated import drawn_candidate
-from test_scans_emulated import check
+from test_scans_emulated import DRAWN, check
 
 from kerneltune.cells.structure import Structure
 from kerneltune.inputs.descriptions import Kernels, discover
@@ -192,6 +192,65 @@ def test_linear_cells(emulator: Emulator, tmp_path: Path, name: str, strategy: s
     draw = random.Random(f"{name} {strategy} {direction}")
     gpu = draw.choice(["h100_sxm", "t4"])
     check(emulator, drawn_candidate(draw, str(path), strategy, direction, gpu), 3, gpu)
+
+
+LINKED = {
+    "lru": (
+        "complex",
+        "gates x y\nstates h g\nweights a b\ngain 0.2\nh' = a*h - b*g + W.x\ng' = b*h + a*g + W.y",
+    ),
+    "turned": (
+        "complex",
+        "gates p q x\nstates h g\ngain 0.5\nc = sigmoid(W.p)\nd = 0.5 * tanh(W.q)\n"
+        "h' = c * h + d * g + W.x\ng' = c * g - d * h",
+    ),
+    "rg_lru": (
+        "real",
+        "gates r i x\nstates h\nweights l\na = exp(-8 * softplus(-l) * sigmoid(W.r))\n"
+        "h' = a * h + sqrt(1.001 - a**2) * sigmoid(W.i) * W.x",
+    ),
+    "pooled": (
+        "real",
+        "gates f z o\nstates h c\nf = sigmoid(W.f)\nc' = f*c + (1-f)*tanh(W.z)\nh' = sigmoid(W.o)*c'",
+    ),
+    "read_before": (
+        "real",
+        "gates f z\nstates c h\nweights u\nc' = sigmoid(W.f + u) * c + tanh(W.z)\nh' = tanh(c) * W.f",
+    ),
+    "block": (
+        "square",
+        "gates x y p q\nstates h g\nweights a b\ngain 0.2\nh' = tanh(W.p)/2 * h + a * g + W.x\n"
+        "g' = b * h + tanh(W.q)/2 * g + W.y",
+    ),
+    "triple": (
+        "square",
+        "gates x p\nstates h g k\nweights a b\ngain 0.2\nh' = a * h + 0.5 * g + W.x\n"
+        "g' = b * h + sigmoid(W.p)/2 * k\nk' = 0.3 * (h - g) + 0.4 * k",
+    ),
+    "side_by_side": (
+        "diagonal",
+        "gates f z o\nstates h c n\nweights v\nf = sigmoid(W.f)\nc' = f * c + (1 - f) * W.z\n"
+        "n' = 0.9 * n + 0.1 * v * W.z\nh' = sigmoid(W.o) * tanh(c' + n')",
+    ),
+}
+
+
+@pytest.mark.parametrize("direction", PASSES)
+@pytest.mark.parametrize("name", LINKED)
+def test_cells_of_several_states_weights_and_outputs(
+    emulator: Emulator, tmp_path: Path, name: str, direction: str
+) -> None:
+    """In tiles that look back: matrices of all kinds, gradients by weights, outputs that no step reads."""
+    path, draw = tmp_path / f"{name}.cell", random.Random(f"{name} {direction}")
+    kind, text = LINKED[name]
+    path.write_text(text, encoding="utf-8")
+    links = EquationCell.of_file(path).derivation.links
+    assert links is not None
+    assert links.kind == kind
+    for number in range(DRAWN):
+        gpu = draw.choice(["h100_sxm", "t4"])
+        candidate = drawn_candidate(draw, str(path), "look_back_states", direction, gpu)
+        check(emulator, candidate, 3 + number, gpu, row_gap=draw.choice([0, 8]))
 
 
 WITHOUT_WEIGHTS = {

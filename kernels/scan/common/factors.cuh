@@ -1,5 +1,5 @@
-// What a of h' = a h + b may be: a number, a complex number, a matrix of two rows and columns. Numbers of a
-// channel lie side by side.
+// What a of h' = a h + b may be: a number, a complex number, a matrix, or a number for each of several states.
+// Numbers of a channel lie side by side.
 //
 //   multiply: the product of a later and an earlier a, in this order; apply: a x + b, in place of x;
 //   transposed: what carries gradients back; outer: the gradient by a, from that by a x + b and from x.
@@ -53,33 +53,72 @@ struct ComplexFactor {
   }
 };
 
-// Rows one after the other.
-struct MatrixFactor {
-  static constexpr int numbers = 4;
-  static constexpr int states = 2;
+// A matrix of N rows and columns, rows one after the other.
+template <int N>
+struct SquareFactor {
+  static constexpr int numbers = N * N;
+  static constexpr int states = N;
 
-  static __device__ __forceinline__ void identity(float (&a)[4]) { a[0] = a[3] = 1.0f, a[1] = a[2] = 0.0f; }
-  static __device__ __forceinline__ void multiply(const float (&later)[4], const float (&earlier)[4],
-                                                  float (&product)[4]) {
-    float found[4];
+  static __device__ __forceinline__ void identity(float (&a)[N * N]) {
 #pragma unroll
-    for (int i = 0; i < 4; i++)
-      found[i] = later[i / 2 * 2] * earlier[i % 2] + later[i / 2 * 2 + 1] * earlier[2 + i % 2];
+    for (int i = 0; i < N * N; i++) a[i] = i / N == i % N ? 1.0f : 0.0f;
+  }
+  static __device__ __forceinline__ void multiply(const float (&later)[N * N], const float (&earlier)[N * N],
+                                                  float (&product)[N * N]) {
+    float found[N * N];
 #pragma unroll
-    for (int i = 0; i < 4; i++) product[i] = found[i];
-  }
-  static __device__ __forceinline__ void apply(const float (&a)[4], const float (&b)[2], float (&x)[2]) {
-    const float first = fmaf(a[0], x[0], fmaf(a[1], x[1], b[0])),
-                second = fmaf(a[2], x[0], fmaf(a[3], x[1], b[1]));
-    x[0] = first, x[1] = second;
-  }
-  static __device__ __forceinline__ void transposed(const float (&a)[4], float (&t)[4]) {
-    t[0] = a[0], t[1] = a[2], t[2] = a[1], t[3] = a[3];
-  }
-  static __device__ __forceinline__ void outer(const float (&gradient)[2], const float (&x)[2],
-                                               float (&by_a)[4]) {
+    for (int i = 0; i < N * N; i++) {
+      found[i] = later[i / N * N + N - 1] * earlier[(N - 1) * N + i % N];
 #pragma unroll
-    for (int i = 0; i < 4; i++) by_a[i] = gradient[i / 2] * x[i % 2];
+      for (int k = N - 2; k >= 0; k--) found[i] = later[i / N * N + k] * earlier[k * N + i % N] + found[i];
+    }
+#pragma unroll
+    for (int i = 0; i < N * N; i++) product[i] = found[i];
+  }
+  static __device__ __forceinline__ void apply(const float (&a)[N * N], const float (&b)[N], float (&x)[N]) {
+    float found[N];
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+      found[i] = b[i];
+#pragma unroll
+      for (int k = N - 1; k >= 0; k--) found[i] = fmaf(a[i * N + k], x[k], found[i]);
+    }
+#pragma unroll
+    for (int i = 0; i < N; i++) x[i] = found[i];
+  }
+  static __device__ __forceinline__ void transposed(const float (&a)[N * N], float (&t)[N * N]) {
+#pragma unroll
+    for (int i = 0; i < N * N; i++) t[i] = a[i % N * N + i / N];
+  }
+  static __device__ __forceinline__ void outer(const float (&gradient)[N], const float (&x)[N],
+                                               float (&by_a)[N * N]) {
+#pragma unroll
+    for (int i = 0; i < N * N; i++) by_a[i] = gradient[i / N] * x[i % N];
+  }
+};
+
+// Numbers that do not see each other.
+template <int N>
+struct DiagonalFactor {
+  static constexpr int numbers = N;
+  static constexpr int states = N;
+
+  static __device__ __forceinline__ void identity(float (&a)[N]) {
+#pragma unroll
+    for (int i = 0; i < N; i++) a[i] = 1.0f;
+  }
+  static __device__ __forceinline__ void multiply(const float (&later)[N], const float (&earlier)[N],
+                                                  float (&product)[N]) {
+#pragma unroll
+    for (int i = 0; i < N; i++) product[i] = later[i] * earlier[i];
+  }
+  static __device__ __forceinline__ void apply(const float (&a)[N], const float (&b)[N], float (&x)[N]) {
+#pragma unroll
+    for (int i = 0; i < N; i++) x[i] = fmaf(a[i], x[i], b[i]);
+  }
+  static __device__ __forceinline__ void transposed(const float (&a)[N], float (&t)[N]) {
+#pragma unroll
+    for (int i = 0; i < N; i++) t[i] = a[i];
   }
 };
 

@@ -12,6 +12,8 @@
 
 namespace kerneltune {
 
+constexpr int checkpoint_steps = 16;  // from one kept state to the next
+
 template <class Cell, class Tiling_>
 struct ScanShape {
   using Tiling = Tiling_;
@@ -28,6 +30,18 @@ struct ScanShape {
   static constexpr int segment_steps = Tiling::segment_steps;
   static constexpr int tile_steps = segments * segment_steps;
   static_assert(vector >= 1 && 32 % columns == 0, "a warp has whole rows");
+  // Whether states are computed again from those that were kept before every 16th step: then segments begin at
+  // such steps, counted from the first one of the forward pass.
+  static constexpr bool recomputes = Pass::hidden == -2;
+
+  // Steps of all tiles, and those of them before the first one that is there.
+  static __device__ __forceinline__ int duration(const ScanArguments& arguments) {
+    return recomputes ? (arguments.steps + checkpoint_steps - 1) / checkpoint_steps * checkpoint_steps
+                      : arguments.steps;
+  }
+  static __device__ __forceinline__ int absent(const ScanArguments& arguments) {
+    return duration(arguments) - arguments.steps;
+  }
 };
 
 // Where a tile lies.
@@ -44,7 +58,7 @@ struct Part {
   using Tiling = typename Shape::Tiling;
   int row;       // of the batch
   int channel;   // the first of the vector
-  int first;     // step
+  int first;     // step; below 0 where the segment begins ahead of the first one
   int low;       // of the segment's steps those from here …
   int high;      // … to here count; none if the channels are not there
   int existing;  // and so many are in the arrays
@@ -54,8 +68,9 @@ struct Part {
       : row(place.row),
         channel(place.tile_channel + threadIdx.x % Shape::columns * Shape::vector),
         first(place.tile_first + threadIdx.x / Shape::columns * Shape::segment_steps) {
+    if constexpr (Shape::recomputes) first -= Shape::absent(arguments);
     existing = channel < arguments.channels ? clamped(arguments.steps - first) : 0;
-    low = 0, high = existing, end = arguments.steps;
+    low = Shape::recomputes ? clamped(-first) : 0, high = existing, end = arguments.steps;
     if constexpr (Tiling::lengths != 0) {
       const int length = arguments.lengths[row];
       if constexpr (Tiling::reverse != 0) {

@@ -44,9 +44,18 @@ class Segment {
 
  public:
   using Chain = Link<Factor, Tiling::resets != 0 || Tiling::sequences != 0>;
+  static constexpr bool divided = Tiling::sequences != 0;  // into sequences, which have states of their own
+  static constexpr int shared_bytes = 0;                   // that a block's segments need besides the ring
+  static constexpr int counters = 0;                       // of the exchange's words
+
+  // Where a number of a channel's state lies.
+  static __device__ __forceinline__ Stride state_at(const ScanArguments& arguments, int row, int channel,
+                                                    int number) {
+    return (static_cast<Stride>(row) * arguments.channels + channel) * states + number;
+  }
 
   __device__ __forceinline__ Segment(const ScanArguments& arguments, const Ring<Shape>& ring,
-                                     const Part<Shape>& part, int stage)
+                                     const Part<Shape>& part, int stage, void*)
       : arguments(arguments), ring(ring), part(part), stage(stage), marks(arguments, part) {
     if constexpr (Tiling::resets != 0) {
 #pragma unroll at_once
@@ -103,6 +112,12 @@ class Segment {
         if (step < part.existing) to.write(result);
       }
     }
+  }
+
+  // By all threads, behind a tile and behind all tiles; `workspace` is what the exchange has not taken.
+  __device__ __forceinline__ void end_tile(int, int, int, void*) const {}
+  static __device__ __forceinline__ void end(const ScanArguments& arguments, int, int, void*, unsigned*) {
+    if constexpr (divided) pass_empty_sequences(arguments, states);
   }
 
  private:

@@ -7,7 +7,7 @@
 // leave puts the count up. The workspace is zeros before the first launch, and belongs to one kernel and one
 // stream.
 //
-// Workspace: [0] launches so far, [1] blocks that have left; from byte 128 on the states at the beginning of
+// Workspace: [0] launches so far, [1] blocks that have left, [2] a counter; from byte 128 on the states at the beginning of
 // windows but the first,
 // [windows][groups][tile_channels] times the words of a state; the tiles [times][groups][tile_channels] times
 // the words of a link, in pairs.
@@ -25,7 +25,7 @@ class TileExchange {
   static constexpr int most = 16 / numbers;                   // tiles that a lane asks for together
   static constexpr int share = (window + lanes - 1) / lanes;  // of the tiles of a window that are a lane's
   static constexpr int at_once = share < most ? share : most;
-  static_assert(numbers % 2 == 0 && (states == 1 || states == 2), "words alone or in pairs");
+  static_assert(numbers % 2 == 0, "words in pairs");
   static_assert(32 % lanes == 0 && lanes * Shape::tile_channels <= Shape::threads,
                 "lanes of one warp for each channel");
   using Word = unsigned long long;
@@ -115,12 +115,21 @@ class TileExchange {
       if constexpr (states == 2)
         store(to, word(behind[0]), word(behind[1]));
       else
-        store(to, word(behind[0]));
+#pragma unroll
+        for (int i = 0; i < states; i++) store(to + i, word(behind[i]));
     }
   }
 
+  // The workspace behind what is published.
+  __device__ __forceinline__ void* behind() const {
+    return tiles + static_cast<Stride>(times) * groups * Shape::tile_channels * numbers;
+  }
+
+  // A word that is zero before each launch, if `leave` is told so.
+  __device__ __forceinline__ unsigned* counter() const { return head + 2; }
+
   // By all threads when the block has done its last tile.
-  __device__ __forceinline__ void leave() const {
+  __device__ __forceinline__ void leave(int counters) const {
     __syncthreads();
     if (threadIdx.x != 0) return;
     unsigned left;
@@ -130,6 +139,7 @@ class TileExchange {
                  : "memory");
     if (left != gridDim.x - 1) return;
     head[1] = 0;
+    if (counters > 0) head[2] = 0;
     head[0] = mark;
   }
 
@@ -150,7 +160,8 @@ class TileExchange {
     if constexpr (states == 2)
       load(from, entering[0], entering[1]);
     else
-      entering[0] = load(from);
+#pragma unroll
+      for (int i = 0; i < states; i++) entering[i] = load(from + i);
   }
   __device__ __forceinline__ void ask_tile(int i, int time, int group) {
     const Word* const from = tile_at(time, group);

@@ -123,4 +123,22 @@ struct TilePass<Cell, true, decltype(static_cast<void>(sizeof(typename Cell::Fac
   }
 };
 
+// A cell that names what links its steps: several states, weights, an output beside the states (states_segment.cuh).
+template <class Cell_, bool BACKWARD>
+struct TilePass<Cell_, BACKWARD, decltype(static_cast<void>(sizeof(typename Cell_::Linked)))> {
+  using Cell = Cell_;
+  using Factor = typename Cell::Linked;
+  static constexpr int loads = Cell::inputs + BACKWARD;
+  static constexpr int outputs = BACKWARD ? Cell::inputs : 1;
+  static constexpr int hidden = BACKWARD ? -2 : -1;
+  static constexpr int gradient = Cell::inputs;
+  static constexpr bool computes = true;
+  static constexpr int read_numbers = loads;
+  static constexpr int result_numbers = outputs;
+  static constexpr int widest = 1;
+
+  static constexpr __device__ __forceinline__ int width(int) { return 1; }
+  static constexpr __device__ __forceinline__ int first_number(int array) { return array; }
+};
+
 }  // namespace kerneltune

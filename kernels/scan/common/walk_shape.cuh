@@ -10,8 +10,6 @@
 
 namespace kerneltune {
 
-constexpr int checkpoint_steps = 16;  // from one kept state to the next
-
 template <class Cell_, class Tiling_>
 struct WalkShape {
   using Cell = Cell_;

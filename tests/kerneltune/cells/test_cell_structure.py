@@ -11,7 +11,7 @@ from drawn_cells import DrawnCell
 
 from kerneltune.cells.equations import Equations, read_equations
 from kerneltune.cells.graph import Node, behind
-from kerneltune.cells.linear import coefficients
+from kerneltune.cells.linear import coefficients, links
 from kerneltune.cells.numbers import computed
 from kerneltune.cells.structure import RECURRENT, SCANS, Structure
 from kerneltune.cells.syntax import Source
@@ -116,12 +116,19 @@ def test_reasons() -> None:
     assert "passes through R (n)" in recurrent.refusals["overlap"]
     assert structure_of(CELLS["mingru"][1]).strategies == ["look_back", "sequential"]
     weighted = structure_of(CELLS["weighted"][1])
-    assert weighted.strategies == ["sequential", "overlap"]
+    assert weighted.strategies == ["look_back_states", "sequential", "overlap"]
     assert weighted.refusals["look_back"] == "it sums no gradients by weights of units, such as p"
     assert (
         "one number a unit, which is the output, not h and g"
         in structure_of(CELLS["complex"][1]).refusals["look_back"]
     )
+    assert "look_back_states" in structure_of(CELLS["complex"][1]).strategies
+    four = structure_of(
+        "gates a\nstates h b c d\n" + "\n".join(f"{s}' = h + b + c + d + W.a" for s in "hbcd")
+    )
+    assert four.refusals["look_back_states"] == "it carries at most 3 states, not 4"
+    unread = structure_of("gates a\nstates h\nweights u\nh' = u * W.a")
+    assert unread.refusals["look_back_states"].startswith("no step reads a state")
     many = structure_of("gates a b c d e\nstates h\nh' = h + W.a * W.b * W.c * W.d * W.e")
     assert many.strategies == []
     assert many.refusals["sequential"] == "scans read at most 4 gates, not 5"
@@ -145,6 +152,31 @@ def test_coefficients(equation: str) -> None:
     values = computed([*equations.after, found.a, found.b], known)
     np.testing.assert_allclose(values[found.a] * h + values[found.b], values[equations.after[0]], rtol=1e-12)
     assert not any(node.op == "before" for node in behind([found.a, found.b]))
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("complex", "gates p q x\nstates h g\nh' = W.p * h - W.q * g + W.x\ng' = (W.q * h + W.p * g) / 1"),
+        ("square", "gates p q x\nstates h g\nh' = W.p * h + W.q * g + W.x\ng' = W.q * h + W.p * g - W.x"),
+        ("diagonal", "gates p x\nstates h g\nh' = W.x - W.p * h\ng' = where(W.p > 0, g, -g / 2) - 1"),
+        ("real", "gates p x\nstates y h\nh' = h + W.p * (W.x - h)\ny' = tanh(h' * W.p)"),
+        ("square", "gates p x\nstates a b c\na' = b + W.x\nb' = c - a\nc' = W.p * (a - 2 * (b + c))"),
+    ],
+)
+def test_links_of_several_states(kind: str, text: str) -> None:
+    """A s + b is the step of what is carried."""
+    equations = structure_of(text).equations
+    carried = [equations.states.index(name) for name in structure_of(text).carried]
+    found = links(equations, carried)
+    assert found.kind == kind
+    known = leaves(equations, 1)
+    before = {int(node.value): value for node, value in known.items() if node.op == "before"}
+    flat = [node for row in found.rows for node in row]
+    values = computed([*equations.after, *flat, *found.b], known)
+    for state, row, rest in zip(carried, found.rows, found.b, strict=True):
+        parts = [values[one] * before[number] for number, one in zip(carried, row, strict=True)]
+        np.testing.assert_allclose(sum(parts) + values[rest], values[equations.after[state]], rtol=1e-12)
 
 
 def test_inputs_that_are_factors() -> None:

@@ -126,3 +126,18 @@ def both_of_scan(
         found.append([output, last, read.grad, *(one.grad.clone() for one in mine.parameters())])
         mine.to("cpu", torch.float32)
     return found
+
+
+@pytest.mark.parametrize("dtype", sorted(LIMIT))
+@pytest.mark.parametrize("name", ["lru", "rg_lru", "qrnn"])
+def test_several_states_weights_and_outputs_look_back(name: str, dtype: str) -> None:
+    import torch
+
+    from kerneltune.torch import ScanLayer
+
+    torch.manual_seed(0)
+    layer = ScanLayer(str(EXAMPLES / f"{name}.cell"), 24, 48, parallel="look_back_states")
+    if layer.recurrent is not None:
+        layer.recurrent.data.mul_(0.5)
+    x = torch.randn(3, 1000, 24).to(getattr(torch, dtype))
+    check(both_of_scan(layer, dtype, x, {"lengths": torch.tensor([1000, 517, 0])}, reverse=False), dtype)

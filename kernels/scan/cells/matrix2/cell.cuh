@@ -5,7 +5,7 @@
 namespace kerneltune {
 
 struct Matrix2Cell {
-  using Factor = MatrixFactor;
+  using Factor = SquareFactor<2>;
 };
 
 }  // namespace kerneltune
