@@ -36,11 +36,19 @@ class Terms:
         results: The results.
         known: Expressions of values that are given.
         labels: Names of values.
+        gates: Whether a sigmoid of a sum with a product is a Gate (kernels/scan/common/gate.cuh): for steps
+            that wait for the one before.
     """
 
     def __init__(
-        self, results: Sequence[Node], known: Mapping[Node, str], labels: Mapping[Node, str]
+        self,
+        results: Sequence[Node],
+        known: Mapping[Node, str],
+        labels: Mapping[Node, str],
+        *,
+        gates: bool = False,
     ) -> None:
+        self._gates = gates
         self._names = dict(known)
         self._labels = labels
         self._uses = uses(results, list(known))
@@ -96,11 +104,26 @@ class Terms:
         if node.op in ("at_least", "greater"):
             sign = " >= " if node.op == "at_least" else " > "
             return sign.join(map(self._inside, node.args))
+        if gate := self._gate(node):
+            return f"Gate<Math>::of({', '.join(gate)})"
         return f"{CALLS[node.op]}({', '.join(map(self.of, node.args))})"
+
+    def _gate(self, node: Node) -> list[str] | None:
+        """The factors and the rest of sigmoid(u h + x), if it is one."""
+        if not self._gates or node.op != "sigmoid" or node.args[0].op != "add":
+            return None
+        for product, rest in (node.args[0].args[::-1], node.args[0].args):
+            if node.args[0] not in self._names and self._fuses(product):
+                return [*map(self.of, product.args), self.of(rest)]
+        return None
 
     def _sum(self, node: Node) -> str:
         a, b = node.args
         negated = node.op == "sub"
+        for product, rest in ((b, a), (a, b)) if not negated else ():
+            for gate, factor in (product.args[::-1], product.args) if self._fuses(product) else ():
+                if gate not in self._names and self._uses[gate] == 1 and (parts := self._gate(gate)):
+                    return f"Gate<Math>::times({', '.join([*parts, self.of(factor), self.of(rest)])})"
         if self._fuses(a):
             x, y = a.args
             return f"fmaf({self.of(x)}, {self.of(y)}, {'-' + self._inside(b) if negated else self.of(b)})"

@@ -1,7 +1,7 @@
 """The CUDA struct of a cell without R.
 
-Its interface is that of kernels/scan/cells/linear/cell.cuh if the cell is h' = a h + b, and else that of
-kernels/scan/cells/diag_gru/cell.cuh.
+Its interface is that of kernels/scan/cells/mingru/cell.cuh if the cell is h' = a h + b, and else `step` and
+`backward` as kernels/scan/common/steps.cuh has them.
 """
 
 from __future__ import annotations
@@ -23,10 +23,12 @@ def scan_struct_of(derivation: Derivation) -> str:
         linked = _linked(derivation, derivation.links) if derivation.links else []
         body = [*_constants(derivation), *linked, *_step(derivation), *_backward(derivation)[:-1]]
     inside = "\n".join(f"  {line}" if line else "" for line in body)
-    factors = '#include "scan/common/factors.cuh"\n' if derivation.links else ""
+    headers = ["common/numeric/activations.cuh", "common/numeric/choices.cuh"]
+    headers += ["scan/common/factors.cuh"] if derivation.links else []
+    headers += [] if derivation.coefficients else ["scan/common/gate.cuh"]
+    included = "".join(f'#include "{name}"\n' for name in headers)
     return (
-        '#include "common/numeric/activations.cuh"\n#include "common/numeric/choices.cuh"\n'
-        f"{factors}\nnamespace kerneltune {{\n\n"
+        f"{included}\nnamespace kerneltune {{\n\n"
         f"struct {STRUCT} {{\n{inside}\n}};\n\n}}  // namespace kerneltune"
     )
 
@@ -104,15 +106,20 @@ def _gradients(derivation: Derivation) -> list[str]:
 
 
 def chain(derivation: Derivation) -> int:
-    """The most special functions one after the other from a state before a step to one after it."""
-    found: dict[Node, int | None] = {}  # None: does not depend on a state
+    """The time from a state before a step to one after it, in special functions.
+
+    Eight other operations take as long as one; softplus is two, and four operations.
+    """
+    found: dict[Node, int | None] = {}  # in eighths; None: does not depend on a state
     for node in behind(derivation.equations.after):
-        lengths = [length for arg in node.args if (length := found[arg]) is not None]
+        times = [time for arg in node.args if (time := found[arg]) is not None]
         if node.op == "before":
             found[node] = 0
         else:
-            found[node] = max(lengths) + (node.op in SPECIAL) if lengths else None
-    return max((length for n in derivation.equations.after if (length := found[n]) is not None), default=0)
+            own = 20 if node.op == "softplus" else 8 if node.op in SPECIAL else 1
+            found[node] = max(times) + own if times else None
+    longest = max((time for n in derivation.equations.after if (time := found[n]) is not None), default=0)
+    return longest // 8
 
 
 def _leaves(nodes: Sequence[Node], state: str) -> dict[Node, str]:
@@ -128,7 +135,7 @@ def _read(derivation: Derivation) -> list[str]:
 
 def _step(derivation: Derivation) -> list[str]:
     equations = derivation.equations
-    terms = Terms(equations.after, _leaves(equations.graph.nodes, "state"), equations.labels)
+    terms = Terms(equations.after, _leaves(equations.graph.nodes, "state"), equations.labels, gates=True)
     lines = [*terms.lines]
     # All are computed before the first is written over.
     lines += [f"const float after_{n} = {terms.of(node)};" for n, node in enumerate(equations.after)]

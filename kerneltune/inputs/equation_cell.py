@@ -28,7 +28,7 @@ MOST_BYTES = 100_000
 
 
 DERIVED = "derived.json"
-"""The file of what is derived of the shipped cells, below `kernels/cells`."""
+"""The file of what is derived of the shipped cells, recurrent and scans, below `kernels/cells`."""
 
 
 @cache

@@ -13,6 +13,7 @@ from msgspec import Meta
 from kerneltune.errors import nearest
 from kerneltune.inputs.descriptions import (
     DESCRIPTIONS,
+    ENDING,
     Cell,
     CellSpec,
     Kernels,
@@ -93,13 +94,21 @@ class ScanCell(Cell):
 
 @cache
 def discover_scans(root: Path | None = None) -> Kernels:
-    """Read the descriptions of all strategies and cells below ``scan``."""
+    """Read the descriptions of all strategies and cells below ``scan``.
+
+    A cell is a file ``cells/<cell>.cell`` or a folder ``cells/<cell>/``. If it has both, the folder counts.
+    """
     root = root or data_folder("kernels")
     forward, backward = (read_strategies(root / FAMILY, *names) for names in DESCRIPTIONS.items())
     cells: dict[str, Cell] = {
         spec.name: ScanCell(spec, folder) for spec, folder in read_cells(root / FAMILY, ScanCellSpec)
     }
-    return Kernels(root, forward, cells, backward)
+    for path in sorted((root / FAMILY).glob(f"cells/*{ENDING}")):
+        if path.stem not in cells:
+            from kerneltune.inputs.scan_equation_cell import scan_in
+
+            cells[path.stem] = scan_in(path)
+    return Kernels(root, forward, dict(sorted(cells.items())), backward)
 
 
 def linear_cells(root: Path | None = None) -> dict[str, Cell]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from functools import cache, cached_property
 from pathlib import Path
 from types import ModuleType
-from typing import cast
+from typing import Any, cast
+
+import msgspec
 
 from kerneltune.errors import InputError
-from kerneltune.inputs.equation_cell import KNOWN, EquationCell
+from kerneltune.inputs.equation_cell import KNOWN, EquationCell, shipped
 from kerneltune.inputs.scan_descriptions import ScanCell, ScanCellSpec
 
 
@@ -16,8 +18,26 @@ class ScanEquationCell(EquationCell, ScanCell):
     """A cell of equations in which a unit sees its own states only."""
 
     @cached_property
+    def _known(self) -> dict[str, Any]:
+        """The description: of a shipped cell as its file has it, of any other one derived."""
+        found: dict[str, Any] | None = shipped().get(self.key)
+        return self.described_scan() if found is None else found
+
+    def described_scan(self) -> dict[str, Any]:
+        """The description, as the file of shipped cells has it."""
+        return {
+            "spec": msgspec.to_builtins(self._derived_spec()),
+            "nonlinear": self.derivation.coefficients is None,
+            "constants": self._derived_constants(),
+            "carried": self._derived_carried(),
+        }
+
+    @cached_property
     def spec(self) -> ScanCellSpec:
         """The description that other cells have in `cell.yaml`."""
+        return msgspec.convert(self._known["spec"], ScanCellSpec)
+
+    def _derived_spec(self) -> ScanCellSpec:
         from kerneltune.cells.cuda import STRUCT
         from kerneltune.cells.scan_cuda import chain, gradient_inputs
         from kerneltune.cells.structure import SCAN_GATES
@@ -49,17 +69,18 @@ class ScanEquationCell(EquationCell, ScanCell):
     @property
     def nonlinear(self) -> bool:
         """Whether the cell has a step of its own, and is not h' = a h + b."""
-        return self.derivation.coefficients is None
+        return bool(self._known["nonlinear"])
 
     def constants(self) -> dict[str, int]:
         """The constants of the cell in a constraint file."""
+        return {**super().constants(), **self._known["constants"]}
+
+    def _derived_constants(self) -> dict[str, int]:
+        """Those that no other scan has, or not so."""
         from kerneltune.cells.graph import SPECIAL, behind
 
         links, after = self.derivation.links, self.derivation.equations.after
-        found = {
-            **super().constants(),
-            "special_functions": sum(node.op in SPECIAL for node in behind(after)),
-        }
+        found = {"special_functions": sum(node.op in SPECIAL for node in behind(after))}
         if links is None:
             return found
         numbers = len(links.numbers) + len(links.carried)
@@ -68,6 +89,9 @@ class ScanEquationCell(EquationCell, ScanCell):
     @property
     def carried(self) -> tuple[int, ...]:
         """The numbers of the states that a step reads."""
+        return tuple(self._known["carried"])
+
+    def _derived_carried(self) -> tuple[int, ...]:
         from kerneltune.cells.structure import Structure
 
         equations = self.derivation.equations
@@ -90,3 +114,8 @@ class ScanEquationCell(EquationCell, ScanCell):
 def scan_of(key: str) -> ScanEquationCell:
     """The cell of this key as a scan."""
     return ScanEquationCell.like(KNOWN[key])
+
+
+def scan_in(path: Path) -> ScanEquationCell:
+    """The cell in a file; nothing of it is derived."""
+    return scan_of(EquationCell.of_file(path).key)

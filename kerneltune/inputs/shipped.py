@@ -16,16 +16,21 @@ from kerneltune.inputs.descriptions import ENDING
 from kerneltune.inputs.equation_cell import DERIVED, EquationCell
 from kerneltune.inputs.files import text_of
 from kerneltune.inputs.folders import data_folder
+from kerneltune.inputs.scan_descriptions import FAMILY
+from kerneltune.inputs.scan_equation_cell import ScanEquationCell
 
 
-def derived(folder: Path) -> dict[str, object]:
-    """The contents of the file for a folder of cells, by the key of each cell, computed anew."""
-    return dict(_of(path) for path in sorted(folder.glob(f"*{ENDING}")))
+def derived(root: Path) -> dict[str, object]:
+    """The contents of the file for the cells below a folder, by the key of each cell, computed anew."""
+    folders = root / "cells", root / FAMILY / "cells"
+    return dict(_of(path) for folder in folders for path in sorted(folder.glob(f"*{ENDING}")))
 
 
 def _of(path: Path) -> tuple[str, dict[str, object]]:
     cell = EquationCell.of_text(path.stem, text_of(path), str(path))
     made = Derivation(read_equations(cell.name, cell.text_source))
+    if not made.equations.recurs:
+        return cell.key, ScanEquationCell.like(cell).described_scan()
     saved = made.saved.to_json(made.equations.graph.nodes)
     cell.__dict__["derivation"] = made  # which does not come from the file
     return cell.key, {"spec": msgspec.to_builtins(cell.described()), "saved": saved}
@@ -33,8 +38,9 @@ def _of(path: Path) -> tuple[str, dict[str, object]]:
 
 def main() -> None:
     """Write the file."""
-    folder = data_folder("kernels") / "cells"
-    (folder / DERIVED).write_text(json.dumps(derived(folder), indent=1) + "\n", encoding="utf-8")
+    root = data_folder("kernels")
+    text = json.dumps(derived(root), indent=1) + "\n"
+    (root / "cells" / DERIVED).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -10,6 +10,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from kerneltune.cells.scan_reference import DerivedScanReference
+from kerneltune.errors import InputError
 from kerneltune.inputs.equation_cell import EquationCell
 from kerneltune.inputs.scan_descriptions import discover_scans
 from kerneltune.jax.equation_steps import scan_functions
@@ -156,14 +158,9 @@ def _flat(numbers: jax.Array, shape: tuple[int, ...]) -> jax.Array:
 
 
 @cache
-def _functions(cell: str) -> Any:
-    """The cell's reference with JAX's functions in it."""
+def _functions(cell: str) -> DerivedScanReference:
+    """The functions of a cell of equations, for JAX's arrays."""
     found = discover_scans().cell(cell)
-    if isinstance(found, EquationCell):
-        return scan_functions(found.derivation)
-    module = found.reference_module()
-    functions = {"sigmoid": jax.nn.sigmoid, "tanh": jnp.tanh, "log_sigmoid": jax.nn.log_sigmoid}
-    for name, function in functions.items():
-        if hasattr(module, name):
-            setattr(module, name, function)
-    return module
+    if not isinstance(found, EquationCell):
+        raise InputError(f"{cell} is written in CUDA: JAX's own operations need its equations")
+    return scan_functions(found.derivation)

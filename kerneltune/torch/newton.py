@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import warnings
 from functools import cache
-from types import ModuleType
-from typing import NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 
+from kerneltune.errors import InputError
 from kerneltune.inputs.equation_cell import EquationCell
 from kerneltune.inputs.scan_descriptions import discover_scans
 from kerneltune.running.diagonal_reference import CHECKPOINT_STEPS
 from kerneltune.torch.equations import scan_functions
+
+if TYPE_CHECKING:
+    from kerneltune.cells.scan_reference import DerivedScanReference
 
 TOLERANCE = 1e-5  # largest change of a state by the last iteration
 
@@ -94,25 +97,16 @@ def newton(
 
 
 @cache
-def functions_of(cell: str) -> tuple[ModuleType, int]:
-    """The cell's reference with torch's functions in it, and how many states it has."""
+def functions_of(cell: str) -> tuple[DerivedScanReference, int]:
+    """The cell's functions for tensors, and how many states it has."""
     known = discover_scans().cell(cell)
-    if isinstance(known, EquationCell):
-        return cast("ModuleType", scan_functions(known.derivation)), len(known.spec.states)
-    module = known.reference_module()
-    torch_functions = {
-        "sigmoid": torch.sigmoid,
-        "tanh": torch.tanh,
-        "log_sigmoid": torch.nn.functional.logsigmoid,
-    }
-    for name, function in torch_functions.items():
-        if hasattr(module, name):
-            setattr(module, name, function)
-    return module, len(known.spec.states)
+    if not isinstance(known, EquationCell):
+        raise InputError(f"{cell} is written in CUDA: torch's own operations need its equations")
+    return scan_functions(known.derivation), len(known.spec.states)
 
 
 def _jacobian(
-    module: ModuleType,
+    module: DerivedScanReference,
     read: tuple[torch.Tensor, ...],
     weights: tuple[torch.Tensor, ...],
     before: tuple[torch.Tensor, ...],

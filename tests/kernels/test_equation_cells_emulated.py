@@ -8,21 +8,24 @@ import textwrap
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from drawn_cells import DrawnCell
 from emulator.build import Emulator
 from emulator.crossed import more, one_each
-from emulator.passes import check_case
+from emulator.passes import check_case, run_case
 from test_diagonal_emulated import drawn_candidate
 from test_scans_emulated import DRAWN, check
 
 from kerneltune.cells.structure import Structure
+from kerneltune.compiling.halffloat import decode
 from kerneltune.inputs.descriptions import Kernels, discover
 from kerneltune.inputs.equation_cell import EquationCell
 from kerneltune.inputs.hardware import load_profile
 from kerneltune.inputs.problem import Problem
 from kerneltune.measuring.measure import tiling_plan
 from kerneltune.pipeline.tilings import CompiledTiling, run_tilings
+from kerneltune.running.case import random_case
 from kerneltune.tiling.space import TilingSpace
 
 pytestmark = pytest.mark.emulated
@@ -279,3 +282,32 @@ def test_cells_without_r_and_weights(
     draw = random.Random(f"{name} {strategy} {direction}")
     gpu = draw.choice(["h100_sxm", "t4"])
     check(emulator, drawn_candidate(draw, str(path), strategy, direction, gpu), 3, gpu)
+
+
+OVERRIDDEN = sorted(path for path in (KERNELS.root / "cells").glob("*.cell") if path.with_suffix("").is_dir())
+
+
+@pytest.mark.parametrize("direction", PASSES)
+@pytest.mark.parametrize("path", OVERRIDDEN, ids=lambda path: path.stem)
+def test_what_is_written_by_hand_is_what_is_generated(emulator: Emulator, path: Path, direction: str) -> None:
+    """A folder beside a cell's equations counts, so it must be the same cell: in float64 and as kernels."""
+    assert not isinstance(KERNELS.cell(path.stem), EquationCell)
+    found, outputs = [], ("states", "input_gradient", "initial_gradient")
+    for name in (path.stem, str(path)):
+        problem = Problem(name, 2, 16, 5, "fp32", 6, direction)
+        candidate = TilingSpace(problem, GPU, KERNELS, "block").best()
+        case = random_case(problem, KERNELS.cell(name), 7)
+        results = run_case(emulator, KERNELS, GPU, candidate, case, 1)
+        assert case.judge(results).right
+        arrays = {
+            one: decode(results[one], "fp32") if results[one].dtype.kind == "u" else results[one]
+            for one in outputs
+            if one in results
+        }
+        found.append((arrays, {one: case.expected[one] for one in outputs if one in case.expected}))
+    (hand, hand_expected), (generated, expected) = found
+    assert hand.keys() == generated.keys() != set()
+    for name, array in hand.items():
+        np.testing.assert_allclose(array, generated[name], rtol=1e-4, atol=1e-5, err_msg=name)
+    for name, array in hand_expected.items():
+        np.testing.assert_allclose(array, expected[name], rtol=1e-9, atol=1e-11, err_msg=name)

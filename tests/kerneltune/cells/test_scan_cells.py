@@ -1,40 +1,22 @@
-"""Cells of equations without R beside the diagonal cells in CUDA: references, descriptions, requests."""
+"""Cells of equations without R: references, descriptions, requests; the shipped ones in plain floats."""
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from kerneltune.cells.scan_reference import DerivedScanReference
 from kerneltune.compiling.source import translation_unit
 from kerneltune.errors import InputError
 from kerneltune.inputs.descriptions import discover
+from kerneltune.inputs.equation_cell import EquationCell
 from kerneltune.inputs.hardware import load_profile
 from kerneltune.inputs.scan_descriptions import ScanCell, discover_scans, is_nonlinear
 from kerneltune.inputs.scan_problem import ScanProblem
 from kerneltune.tiling.space import TilingSpace
-
-EQUATIONS = {
-    "diag_gru": """
-gates z r n
-states h
-weights u_z u_r u_n
-z = sigmoid(W.z + u_z * h)
-r = sigmoid(W.r + u_r * h)
-n = tanh(W.n + u_n * r * h)
-h' = (1 - z) * h + z * n
-""",
-    "diag_lstm": """
-gates f z o
-states h c
-weights u_f u_z u_o p_f p_o
-f = sigmoid(W.f + u_f * h + p_f * c)
-z = tanh(W.z + u_z * h)
-c' = f * c + (1 - f) * z
-h' = sigmoid(W.o + u_o * h + p_o * c') * tanh(c')
-""",
-}
 
 
 def cell_of(tmp_path: Path, name: str, text: str) -> ScanCell:
@@ -45,32 +27,12 @@ def cell_of(tmp_path: Path, name: str, text: str) -> ScanCell:
     return cell
 
 
-@pytest.mark.parametrize("name", EQUATIONS)
-def test_references_are_those_of_the_cells_in_cuda(tmp_path: Path, name: str) -> None:
-    mine, theirs = cell_of(tmp_path, name, EQUATIONS[name]), discover_scans().cell(name)
-    assert is_nonlinear(mine)
-    ours, others = mine.constants(), theirs.constants()
-    for name in ("chain", "special_functions"):  # of the cost model alone
-        ours.pop(name), others.pop(name)
-    assert ours == others
-    random = np.random.default_rng(1)
-    spec = mine.spec
-    x, u, before, gradient = (
-        tuple(random.standard_normal((3, 5)) for _ in names)
-        for names in (spec.gates, spec.weights, spec.states, spec.states)
-    )
-    modules = mine.reference_module(), theirs.reference_module()
-    for found, expected in zip(*(module.step(x, u, before) for module in modules), strict=True):
-        np.testing.assert_allclose(found, expected, rtol=1e-12)
-    results = (m.backward(x, u, before, gradient) for m in modules)
-    for one, other in zip(*results, strict=True):
-        for found, expected in zip(one, other, strict=True):
-            np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-14)
+SHIPPED = discover_scans().root / "scan" / "cells"
 
 
 @pytest.mark.parametrize("direction", ["forward", "training", "backward"])
 def test_a_file_is_tiled_as_a_scan(tmp_path: Path, direction: str) -> None:
-    cell_of(tmp_path, "mine", EQUATIONS["diag_gru"])
+    cell_of(tmp_path, "mine", (SHIPPED / "diag_gru.cell").read_text(encoding="utf-8"))
     problem = ScanProblem(str(tmp_path / "mine.cell"), 4, 4096, 256, "bf16", direction)
     kernels, profile = discover_scans(), load_profile("h100_sxm")
     space = TilingSpace(problem, profile, kernels)
@@ -102,9 +64,10 @@ def test_kinds_are_told_apart(tmp_path: Path) -> None:
     assert cell.spec.chain == 1
 
 
-def test_a_linear_cell_is_the_one_in_cuda(tmp_path: Path) -> None:
+def test_a_linear_cell(tmp_path: Path) -> None:
     mine = cell_of(tmp_path, "mine", "gates a b\nstates h\nh' = W.a * h + W.b\n")
-    assert mine.constants() == discover_scans().cell("linear").constants()
+    assert mine.constants()["gradient_inputs"] == 1
+    assert mine.constants()["computes"] == 0
     assert mine.spec.coefficients == ("a",)
     assert not is_nonlinear(mine)
     space = TilingSpace(
@@ -113,3 +76,64 @@ def test_a_linear_cell_is_the_one_in_cuda(tmp_path: Path) -> None:
         discover_scans(),
     )
     assert space.best().strategy == "look_back"
+
+
+def sigmoid(x: float) -> float:
+    return 1.0 / (1.0 + math.exp(-x))
+
+
+def diag_gru(x: list[float], u: list[float], state: list[float]) -> list[float]:
+    (h,) = state
+    z, r = sigmoid(x[0] + u[0] * h), sigmoid(x[1] + u[1] * h)
+    return [(1 - z) * h + z * math.tanh(x[2] + u[2] * r * h)]
+
+
+def diag_lstm(x: list[float], u: list[float], state: list[float]) -> list[float]:
+    h, c = state
+    f = sigmoid(x[0] + u[0] * h + u[3] * c)
+    new = f * c + (1 - f) * math.tanh(x[1] + u[1] * h)
+    return [sigmoid(x[2] + u[2] * h + u[4] * new) * math.tanh(new), new]
+
+
+def diag_slstm(x: list[float], u: list[float], state: list[float]) -> list[float]:
+    """By c and n themselves: c' = sigmoid(f) c + exp(i) z, n' = sigmoid(f) n + exp(i)."""
+    h, v, log_n = state
+    i, f = x[0] + u[0] * h, x[1] + u[1] * h
+    n = sigmoid(f) * math.exp(log_n) + math.exp(i)
+    c = sigmoid(f) * v * math.exp(log_n) + math.exp(i) * math.tanh(x[2] + u[2] * h)
+    return [sigmoid(x[3] + u[3] * h) * c / n, c / n, math.log(n)]
+
+
+def linear(x: list[float], u: list[float], state: list[float]) -> list[float]:
+    return [x[0] * state[0] + x[1]]
+
+
+STEPS = {one.__name__: one for one in (diag_gru, diag_lstm, diag_slstm, linear)}
+
+
+def test_every_shipped_scan_has_its_equations_here() -> None:
+    assert sorted(STEPS) == sorted(path.stem for path in SHIPPED.glob("*.cell"))
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_shipped_scans_are_their_equations(name: str) -> None:
+    """In Python's floats, and their gradients by differences."""
+    cell, draw = discover_scans().cell(name), np.random.default_rng(3)
+    spec = cell.spec
+    x, u, state, gradient = (
+        list(draw.normal(size=len(names))) for names in (spec.gates, spec.weights, spec.states, spec.states)
+    )
+    module = DerivedScanReference(EquationCell.of_file(SHIPPED / f"{name}.cell").derivation)
+    whole = [np.array([value]) for value in state]
+    after = module.step([np.array([value]) for value in x], u, whole)
+    np.testing.assert_allclose(np.ravel(after), STEPS[name](x, u, state), rtol=1e-12)
+    found = module.backward(x, u, whole, gradient)
+    for which, values in enumerate((state, x, u)):
+        for number in range(len(values)):
+            ends = []
+            for step in (1e-6, -1e-6):
+                moved = [list(state), list(x), list(u)]
+                moved[which][number] += step
+                ends.append(np.dot(gradient, STEPS[name](moved[1], moved[2], moved[0])))
+            slope = (ends[0] - ends[1]) / 2e-6
+            np.testing.assert_allclose(found[which][number], slope, rtol=1e-6, atol=1e-8)

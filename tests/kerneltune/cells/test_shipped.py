@@ -6,10 +6,14 @@ import json
 import subprocess
 import sys
 
+import msgspec
+
 from kerneltune.cells.derivation import Derivation
 from kerneltune.cells.equations import read_equations
 from kerneltune.inputs.descriptions import discover
 from kerneltune.inputs.equation_cell import EquationCell, shipped
+from kerneltune.inputs.scan_descriptions import discover_scans
+from kerneltune.inputs.scan_equation_cell import ScanEquationCell
 from kerneltune.inputs.shipped import derived
 
 
@@ -19,10 +23,17 @@ def made_of(cell: EquationCell) -> Derivation:
 
 def test_the_file_has_what_is_derived() -> None:
     """`python -m kerneltune.inputs.shipped` writes it."""
-    made = json.loads(json.dumps(derived(discover().root / "cells")))
+    made = json.loads(json.dumps(derived(discover().root)))
     assert shipped() == made
     for key, about in made.items():
-        cell = discover().cell(key.partition("@")[0])
+        name = key.partition("@")[0]
+        if "nonlinear" in about:
+            scan = discover_scans().cell(name)
+            assert isinstance(scan, ScanEquationCell)
+            assert scan.key == key
+            assert msgspec.to_builtins(scan.spec) == about["spec"]
+            continue
+        cell = discover().cell(name)
         if isinstance(cell, EquationCell):
             known = made_of(cell).saved
             assert cell.derivation.choice == about["saved"]

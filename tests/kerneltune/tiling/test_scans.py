@@ -173,16 +173,18 @@ def test_scans_on_the_command_line(
         assert candidate["problem"]["family"] == "scan"
 
 
-@pytest.mark.parametrize(("cell", "mine"), [("mingru", "my_minimal"), ("diag_gru", "my_diagonal")])
+@pytest.mark.parametrize(("cell", "mine"), [("mingru", "my_minimal"), ("diag_gru.cell", "my_diagonal.cell")])
 def test_a_cell_of_ones_own_is_a_folder(
     cell: str, mine: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Its tiling is solved for and its kernel compiles, from another kernels folder."""
+    """Or a file of equations: its tiling is solved for and it compiles, from another kernels folder."""
     cells = tmp_path / "kernels" / "scan" / "cells"
     shutil.copytree(SCANS.root, tmp_path / "kernels", ignore=shutil.ignore_patterns("__pycache__"))
     (cells / cell).rename(cells / mine)
     about = cells / mine / "cell.yaml"
-    about.write_text(about.read_text().replace(f"name: {cell}", f"name: {mine}"))
+    if about.exists():
+        about.write_text(about.read_text().replace(f"name: {cell}", f"name: {mine}"))
+    mine = mine.partition(".")[0]
     where = ["--kernels", str(tmp_path / "kernels"), "--gpu", "h100_sxm"]
     size = ["--batch", "2", "--steps", "4096", "--channels", "64"]
     for command in ("tile", "compile"):
