@@ -25,8 +25,7 @@ MOST_PARAMETERS = 10
 VARIADIC = {"with_parts", "changed_by", "_table", "add_row"}
 """Functions of any number of like things: classes, names, columns, cells."""
 FLAT_CALLS = {
-    "kerneltune/running/diagonal_cpu.py back",  # machine code takes arrays and numbers, no records
-    "kerneltune/running/scan_cpu.py _numbers()",  # likewise
+    "kerneltune/running/scan_cpu.py _numbers()",  # machine code takes arrays and numbers, no records
 }
 FLAT_FUNCTIONS = {
     "constrint/model.py solve",  # public: a keyword for each option

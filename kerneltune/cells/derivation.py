@@ -61,6 +61,7 @@ class Derivation:
         """The gradients."""
         equations = self.equations
         graph = equations.graph
+        graph.factors_first = not equations.recurs
         found = gradients(graph, equations.after)
         by_input, by_product = by_gate(found, graph, len(equations.gates))
 

@@ -54,7 +54,10 @@ def gradients(graph: Graph, after: Sequence[Node]) -> dict[Node, Gradient]:
 
 def value_of(graph: Graph, gradient: Gradient) -> Node:
     """A gradient as a value."""
-    return applied(graph, gradient.seed, gradient.factors)
+    factors = gradient.factors
+    if graph.factors_first and all(factor.kind in ("times", "negated") for factor in factors):
+        return graph.mul(gradient.seed, applied(graph, graph.constant(1.0), factors))
+    return applied(graph, gradient.seed, factors)
 
 
 def applied(graph: Graph, value: Node, factors: Factors) -> Node:

@@ -38,9 +38,15 @@ class Node:
 
 
 class Graph:
-    """Nodes in an order in which they can be computed."""
+    """Nodes in an order in which they can be computed.
+
+    Attributes:
+        factors_first: Whether factors are multiplied with each other before the known gradient is, as
+            in scans, where they are computed while it is waited for.
+    """
 
     def __init__(self) -> None:
+        self.factors_first = False
         self.nodes: list[Node] = []
         self._known: dict[tuple[object, ...], Node] = {}
 

@@ -12,7 +12,7 @@ from kerneltune.cells.derivation import Derivation
 from kerneltune.cells.equations import read_equations
 from kerneltune.inputs.descriptions import discover
 from kerneltune.inputs.equation_cell import EquationCell, shipped
-from kerneltune.inputs.scan_descriptions import discover_scans
+from kerneltune.inputs.scan_descriptions import ScanCellSpec, discover_scans
 from kerneltune.inputs.scan_equation_cell import ScanEquationCell
 from kerneltune.inputs.shipped import derived
 
@@ -31,7 +31,7 @@ def test_the_file_has_what_is_derived() -> None:
             scan = discover_scans().cell(name)
             assert isinstance(scan, ScanEquationCell)
             assert scan.key == key
-            assert msgspec.to_builtins(scan.spec) == about["spec"]
+            assert scan.spec == msgspec.convert(about["spec"], ScanCellSpec)
             continue
         cell = discover().cell(name)
         if isinstance(cell, EquationCell):
