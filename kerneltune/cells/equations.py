@@ -13,7 +13,19 @@ from kerneltune.cells.graph import Graph, Node, behind
 from kerneltune.cells.syntax import Source, parsed
 from kerneltune.errors import InputError, nearest
 
-RESERVED = (*FUNCTIONS, "W", "R", "slope", "option", "gain", "gates", "states", "weights", "positive")
+RESERVED = (
+    *FUNCTIONS,
+    "W",
+    "R",
+    "slope",
+    "option",
+    "learnable",
+    "gain",
+    "gates",
+    "states",
+    "weights",
+    "positive",
+)
 MOST_NAMES = 64
 """The most names of a list: more gates than any kernel has registers for."""
 
@@ -30,6 +42,8 @@ class Equations:
         weights: Names of the weights that each unit has.
         positive: States that must start above zero.
         options: Numbers that may be given another value.
+        learnable: Those of them that are learnt. In a recurrent cell each is a gate behind the others, whose
+            W x is the number; else a weight of units behind the others. `gates` and `weights` have them.
         gain: Scale of the random R that verification draws.
         graph: The values.
         after: The states after a step.
@@ -43,6 +57,7 @@ class Equations:
     weights: tuple[str, ...]
     positive: tuple[str, ...]
     options: Mapping[str, float]
+    learnable: tuple[str, ...]
     gain: float
     graph: Graph
     after: tuple[Node, ...]
@@ -74,7 +89,10 @@ def read_equations(name: str, source: Source, options: Mapping[str, float] | Non
     Raises:
         InputError: The text is wrong; the message has line and column.
     """
-    return _EquationsReader(name, source, dict(options or {})).read()
+    found = _EquationsReader(name, source, dict(options or {})).read()
+    if found.learnable and found.recurs:
+        return _EquationsReader(name, source, dict(options or {}), learned_as="input").read()
+    return found
 
 
 @dataclass
@@ -82,6 +100,8 @@ class _EquationsReader:
     name: str
     source: Source
     given: dict[str, float]
+    learned_as: str = "weight"
+    learnable: list[str] = field(default_factory=list)
     lists: dict[str, tuple[str, ...]] = field(default_factory=dict)
     options: dict[str, float] = field(default_factory=dict)
     places: dict[str, object] = field(default_factory=dict)  # of declared names
@@ -106,11 +126,14 @@ class _EquationsReader:
             expressions.assign(equation)
         expressions.check_all_used()
         after = tuple(expressions.new[state] for state in self.lists["states"])
+        lists = {kind: self.lists.get(kind, ()) for kind in ("gates", "states", "weights", "positive")}
+        lists["gates" if self.learned_as == "input" else "weights"] += tuple(self.learnable)
         return Equations(
             self.name,
             _summary(self.source.text),
-            **{kind: self.lists.get(kind, ()) for kind in ("gates", "states", "weights", "positive")},
+            **lists,
             options=self.options,
+            learnable=tuple(self.learnable),
             gain=self.gain,
             graph=expressions.graph,
             after=after,
@@ -129,6 +152,8 @@ class _EquationsReader:
             self.options,
             self.places,
             lines,
+            tuple(self.learnable),
+            self.learned_as,
         )
 
     def _names(self, tree: Any) -> None:
@@ -145,9 +170,11 @@ class _EquationsReader:
         self.lists[kind] = tuple(map(str, names))
 
     def _option(self, tree: Any) -> None:
-        name, number = tree.children
+        name, number, learnable = tree.children
         self._declare(name, "option")
         self.options[str(name)] = self.given.get(str(name), self._number(number))
+        if learnable is not None:
+            self.learnable.append(str(name))
 
     def _gain(self, tree: Any) -> None:
         self.gain = self._number(tree.children[0])

@@ -31,6 +31,8 @@ class Expressions:
         options: Numbers by name.
         places: Where names are declared.
         lines: The line of each equation by the name it gives.
+        learnable: Options that are learnt: behind the weights of units, or the gates.
+        learned_as: The kind of leaf that they are, `weight` or `input`.
         graph: The values.
         made: Values by the names that equations gave them.
         new: The states after the step.
@@ -44,6 +46,8 @@ class Expressions:
     options: Mapping[str, float]
     places: Mapping[str, object]
     lines: Mapping[str, int]
+    learnable: tuple[str, ...] = ()
+    learned_as: str = "weight"
     graph: Graph = field(default_factory=Graph)
     made: dict[str, Node] = field(default_factory=dict)
     new: dict[str, Node] = field(default_factory=dict)
@@ -156,9 +160,15 @@ class Expressions:
             return self.graph.leaf("before", self.states.index(name))
         if name in self.weights:
             return self.graph.leaf("weight", self.weights.index(name))
+        if name in self.learnable:
+            return self.graph.leaf(*self._learnable_leaf(name))
         if name in self.options:
             return self.graph.constant(self.options[name])
         raise self._unknown(token, name)
+
+    def _learnable_leaf(self, name: str) -> tuple[str, int]:
+        ahead = self.weights if self.learned_as == "weight" else self.gates
+        return self.learned_as, len(ahead) + self.learnable.index(name)
 
     def _part(self, token: object, matrix: str, gate: str) -> Node:
         if matrix not in PARTS:

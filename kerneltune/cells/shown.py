@@ -96,6 +96,8 @@ class Shown:
                 name = equations.gates[number]
                 shaded = name in equations.labels.values()  # another value has the name, too
                 found[node] = sympy.Symbol(f"\\tilde{{{_name(name)}}}" if shaded else _name(name))
+            elif node.op == "input" and equations.gates[number] in equations.learnable:
+                found[node] = sympy.Symbol(_name(equations.gates[number]))
             elif node.op in _LETTERS:
                 found[node] = sympy.Symbol(_LETTERS[node.op].format(_name(equations.gates[number])))
             elif node.op in ("before", "weight"):

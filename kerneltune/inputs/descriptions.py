@@ -90,6 +90,7 @@ class CellSpec(Record, frozen=True, kw_only=True):
     weights: tuple[Identifier, ...] = ()  # of each unit; in CUDA, cells of scans alone have some
     # Of each weight the gate in whose sum it is multiplied with a state; the state; whether after the step.
     weight_sums: tuple[tuple[int, int, bool], ...] = ()
+    learnable: tuple[tuple[str, float], ...] = ()  # options that layers learn: the last gates, or weights
     recurrent_gain: Annotated[float, msgspec.Meta(gt=0)] = 1.0  # scale of the random R in verification
     cell_struct: Identifier
 

@@ -57,6 +57,7 @@ class EquationCell(Cell):
         weights: Names of weights that each unit has.
         positive: States that must start above zero.
         options: Numbers by name that the equations use.
+        learnable: Names of the options that layers learn; the others are fixed.
         summary: One sentence.
         gain: Scale of the random R that verification draws.
     """
@@ -75,13 +76,20 @@ class EquationCell(Cell):
         weights: str = "",
         positive: str = "",
         options: Mapping[str, float] | None = None,
+        learnable: str = "",
         summary: str = "",
         gain: float = 1.0,
     ) -> None:
         lists = {"gates": gates, "states": states, "weights": weights, "positive": positive}
         lines = [f"# {line}" for line in summary.splitlines()]
         lines += [f"{kind} {' '.join(names.split())}" for kind, names in lists.items() if names.split()]
-        lines += [f"option {one} = {float(value)!r}" for one, value in (options or {}).items()]
+        for one in learnable.split():
+            if one not in (options or {}):
+                raise InputError(f"the learnable '{one}' is not among the options of cell '{name}'")
+        lines += [
+            f"option {one} = {float(value)!r}{' learnable' * (one in learnable.split())}"
+            for one, value in (options or {}).items()
+        ]
         lines += [f"gain {gain}"] if gain != 1.0 else []
         text = "\n".join([*lines, equations])
         self._begin(name, Source(f"cell '{name}'", text, 1 - len(lines)), Path())
@@ -164,6 +172,7 @@ class EquationCell(Cell):
             positive=equations.positive,
             weights=equations.weights,
             weight_sums=tuple((one.gate, one.state, one.is_after) for one in derivation.weight_sums),
+            learnable=tuple((one, equations.options[one]) for one in equations.learnable),
             recurrent_gain=equations.gain,
             cell_struct=STRUCT,
         )

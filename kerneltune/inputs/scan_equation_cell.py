@@ -56,6 +56,7 @@ class ScanEquationCell(EquationCell, ScanCell):
             states=equations.states,
             weights=equations.weights,
             positive=equations.positive,
+            learnable=tuple((one, equations.options[one]) for one in equations.learnable),
             recurrent_gain=equations.gain,
             computes=coefficients.computes if coefficients else True,
             chain=0 if coefficients else chain(self.derivation),

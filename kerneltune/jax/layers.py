@@ -13,7 +13,7 @@ from kerneltune.jax.recurrence import recurrence
 
 
 class RecurrentLayer(linen.Module):  # type: ignore[misc] # flax has no types here
-    """A recurrent layer with its input projection.
+    """A recurrent layer with its input projection; learnable options of a cell are parameters `option_NAME`.
 
     Attributes:
         features: Units of all heads together.
@@ -49,7 +49,8 @@ class RecurrentLayer(linen.Module):  # type: ignore[misc] # flax has no types he
             )
         spec = discover().cell(named(self.cell)).spec
         dtype = self.dtype or x.dtype
-        dim, gates = self.features // self.heads, len(spec.gates)
+        learnt = spec.learnable  # the last gates: their input is a number, and R h is not read
+        dim, gates = self.features // self.heads, len(spec.gates) - len(learnt)
         uniform = linen.initializers.uniform(2 * dim**-0.5)
 
         def centred(key: jax.Array, shape: tuple[int, ...]) -> jax.Array:
@@ -65,6 +66,14 @@ class RecurrentLayer(linen.Module):  # type: ignore[misc] # flax has no types he
             units = self.param("unit_weights", centred, (self.heads, len(spec.weights), dim)).astype(dtype)
         product = jnp.einsum("tbi,ihdg->tbhdg", x.astype(dtype), weight.astype(dtype))
         product = product + input_bias.astype(dtype)
+        if learnt:
+            numbers = [self.param(f"option_{name}", _constant(value), ()) for name, value in learnt]
+            rows = jnp.broadcast_to(jnp.stack(numbers).astype(dtype), (*product.shape[:-1], len(learnt)))
+            product = jnp.concatenate([product, rows], -1)
+            recurrent, bias = (
+                jnp.pad(one, [(0, 0), (0, len(learnt)), *[(0, 0)] * (one.ndim - 2)])
+                for one in (recurrent, bias)
+            )
         if initial is None:
             rows = [float(name in spec.positive) for name in spec.states]
             shape = (len(rows), x.shape[1], self.heads, dim)
@@ -76,6 +85,10 @@ class RecurrentLayer(linen.Module):  # type: ignore[misc] # flax has no types he
             kernels=self.kernels,
         )
         return last, output.reshape(*output.shape[:2], self.features)
+
+
+def _constant(value: float) -> Any:
+    return lambda key, shape: jnp.full(shape, value, jnp.float32)
 
 
 class LSTM(RecurrentLayer):

@@ -34,6 +34,8 @@ def draw(cell: ScanCell, random: np.random.Generator, arrays: Arrays, names: Abo
         arrays[name][...] = random.standard_normal(arrays[name].shape, dtype=np.float32)
     if cell.spec.weights:
         arrays["weights"][...] *= np.float32(cell.spec.recurrent_gain)
+        for number, (_, value) in enumerate(reversed(cell.spec.learnable)):  # the last ones
+            arrays["weights"][-1 - number] = value
     # Backward, "initial" is the gradient by the last states, and the first states have a name of their own.
     (states,) = names.keys() - {"weights", "initial"} or {"initial"}
     for number, name in enumerate(cell.spec.states):

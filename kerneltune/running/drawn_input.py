@@ -39,9 +39,9 @@ def random_arrays(
         part: Elements drawn from one generator; other parts, other numbers.
 
     Returns:
-        ``input`` (W x, unit variance), ``recurrent`` (R, variance 1 / head_dim), ``bias``, ``weights`` of
-        single units if the cell has some, ``initial`` (the states before the first step), and for the
-        backward pass ``output_gradient`` and ``last_gradient``.
+        ``input`` (W x, unit variance; of an option its value), ``recurrent`` (R, variance 1 / head_dim),
+        ``bias``, ``weights`` of single units if the cell has some, ``initial`` (the states before the first
+        step), and for the backward pass ``output_gradient`` and ``last_gradient``.
     """
     heads, dim, gates = problem.heads, problem.head_dim, len(cell.spec.gates)
     states, row = len(cell.spec.states), (problem.batch, problem.heads, problem.head_dim)
@@ -69,6 +69,8 @@ def random_arrays(
             number = len(found)
             _draw(array, scale, problem.dtype, generator, [seed, 2, number], part)
             found[name] = array
+    for number, (_, value) in enumerate(reversed(cell.spec.learnable)):  # the last gates
+        found["input"][..., gates - 1 - number] = encode(np.float32([value]), problem.dtype)[0]
     return found
 
 

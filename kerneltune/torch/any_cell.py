@@ -48,6 +48,7 @@ class Recurrent(TorchLayer):
         weight_ih_l0: W, `[G * hidden_size, input_size]`, gate after gate in the cell's order; likewise
             `weight_hh_l0`, `[G * hidden_size, hidden_size / heads]`, and the biases.
         weight_unit_l0: The weights of single units, `[P, hidden_size]`, of a cell that has any.
+        option_NAME_l0: A number, for each option of the cell that is learnable.
 
     Rows of their own lengths cost nothing where some values of the gates keep the states, as an LSTM's open
     forget gate does. Of other cells the host reads the lengths, and kernels run from end to end.
@@ -78,6 +79,10 @@ class Recurrent(TorchLayer):
         checked = Sizes(*sizes, **given)
         self.cell = named(cell)
         super().__init__(checked, device, dtype)
+        if self.kind.learnable and (not checked.bias or checked.layer_norm):
+            raise InputError(
+                f"options that are learnt are biases of {self.cell}: bias=True, without layer_norm"
+            )
         self.options, self.runs_on = dict(options), runs_on
         self._equations = equations_of(self.cell)
 

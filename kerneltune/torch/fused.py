@@ -118,7 +118,7 @@ def takes(stack: Stack) -> bool:
     """Whether `run` can run this stack on kernels."""
     sizes = stack.sizes
     plain = not (sizes.proj_size or sizes.recurrent_dropout or sizes.layer_norm or sizes.zoneout)
-    plain = plain and not (stack.options or stack.runs_on)
+    plain = plain and not (stack.options or stack.runs_on or stack.kind.learnable)
     return plain and not sizes.head_dim % 8 and not torch._C._are_functorch_transforms_active()
 
 

@@ -122,6 +122,7 @@ class ScanLayer(_Projected):
     Attributes:
         projection: From x to the cell's inputs, side by side.
         recurrent: The weights of each channel, `[W, hidden_size]`; None for a cell without.
+        option_NAME: A number, for each option of the cell that is learnable.
     """
 
     FIXED = _Projected.FIXED | {"cell"}
@@ -143,9 +144,12 @@ class ScanLayer(_Projected):
         self.__dict__["cell"] = name
         super().__init__(input_size, hidden_size, heads=heads, bias=bias)
         self.nonlinear, self.parallel, self._equations = known.nonlinear, parallel, equations_of(name)
-        count = len(known.spec.weights)
+        self.learnable = tuple(name for name, _ in known.spec.learnable)
+        count = len(known.spec.weights) - len(self.learnable)
         weights = torch.nn.Parameter(0.5 * torch.randn(count, hidden_size)) if count else None
         self.register_parameter("recurrent", weights)
+        for option, value in known.spec.learnable:
+            self.register_parameter(f"option_{option}", torch.nn.Parameter(torch.tensor(value)))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Make the equations known in the process that loads the layer."""
@@ -163,9 +167,18 @@ class ScanLayer(_Projected):
         if not self.nonlinear:
             return super().forward(x, initial, **options)
         parts = mapped(self.projection, x).chunk(self.gates, dim=-1)
-        given = {"parallel": self.parallel, "weights": self.recurrent, **options}
+        given = {"parallel": self.parallel, "weights": self._weights(), **options}
         found: tuple[torch.Tensor, torch.Tensor] = diagonal(self.cell, *parts, initial=initial, **given)
         return found
+
+    def _weights(self) -> torch.Tensor | None:
+        """The weights of the channels, and behind them what is learnt, of every channel the same."""
+        if not self.learnable:
+            weights: torch.Tensor | None = self.recurrent
+            return weights
+        numbers = torch.stack([getattr(self, f"option_{name}") for name in self.learnable])
+        rows = numbers[:, None].expand(-1, self.hidden_size)
+        return rows if self.recurrent is None else torch.cat([self.recurrent, rows.to(self.recurrent.dtype)])
 
     def extra_repr(self) -> str:
         """The cell."""

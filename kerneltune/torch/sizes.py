@@ -25,6 +25,7 @@ class Kind:
         keeps_hidden: Whether h is kept, too, and not only the other states.
         positive: States that begin with 1.
         weights: Names of the weights of single units.
+        learnable: Options that are learnt, with their values at first: the last gates.
     """
 
     cell: str
@@ -34,6 +35,7 @@ class Kind:
     keeps_hidden: bool = False
     positive: Sequence[str] = ()
     weights: tuple[str, ...] = ()
+    learnable: tuple[tuple[str, float], ...] = ()
 
 
 KINDS = {
@@ -64,6 +66,7 @@ def kind_of(cell: str) -> Kind:
         keeps_hidden=kept is not None and kept.hidden,
         positive=spec.positive,
         weights=spec.weights,
+        learnable=spec.learnable,
     )
 
 

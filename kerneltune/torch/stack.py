@@ -71,7 +71,8 @@ class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
         return f"_l{layer}{'_reverse' if direction else ''}"
 
     def _shapes(self) -> dict[str, tuple[int, ...]]:
-        sizes, rows = self.sizes, len(self.kind.gates) * self.sizes.hidden_size
+        gates = len(self.kind.gates) - len(self.kind.learnable)
+        sizes, rows = self.sizes, gates * self.sizes.hidden_size
         found: dict[str, tuple[int, ...]] = {}
         read = sizes.proj_size or sizes.head_dim
         for layer in range(sizes.num_layers):
@@ -85,6 +86,7 @@ class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
                     found[f"weight_hr{end}"] = (sizes.proj_size, sizes.hidden_size)
                 if self.kind.weights:
                     found[f"weight_unit{end}"] = (len(self.kind.weights), sizes.hidden_size)
+                found |= {f"option_{name}{end}": () for name, _ in self.kind.learnable}
                 found |= self._added_shapes(end, rows)
         return found
 
@@ -108,6 +110,9 @@ class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
         for name, parameter in self.named_parameters():
             if name.startswith("norm_"):
                 torch.nn.init.constant_(parameter, float("_weight" in name))
+            elif name.startswith("option_"):
+                option = name.removeprefix("option_").removesuffix("_reverse").rpartition("_l")[0]
+                torch.nn.init.constant_(parameter, dict(self.kind.learnable)[option])
             elif name.startswith("initial_"):
                 torch.nn.init.constant_(parameter, float(_state_of(name) in self.kind.positive))
             else:
@@ -342,6 +347,23 @@ class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
             ends[0] = at_end(flat, hidden.to(flat.dtype), layout.ends)
         return layout.collect(flat, backward=bool(direction)), tuple(ends)
 
+    def whole(self, name: str) -> torch.Tensor:
+        """A parameter as the cell has it, which has a gate for each option that is learnt.
+
+        Its W and R are 0, and its bias is the option.
+        """
+        found: torch.Tensor = getattr(self, name)
+        part, _, rest = name.partition("_l")
+        if not self.kind.learnable or part == "weight_unit":
+            return found
+        units = self.sizes.hidden_size
+        if part == "bias_ih":
+            options = [getattr(self, f"option_{one}_l{rest}") for one, _ in self.kind.learnable]
+            added = torch.stack(options).repeat_interleave(units)
+        else:
+            added = found.new_zeros(len(self.kind.learnable) * units, *found.shape[1:])
+        return torch.cat([found, added.to(found.dtype)])
+
     def _by_units(self, rows: torch.Tensor, dim: int) -> torch.Tensor:
         """Rows in torch's order, gate after gate, as `[H, D, G, …]`, padded to `dim` units a head."""
         sizes, gates = self.sizes, len(self.kind.gates)
@@ -356,8 +378,8 @@ class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
         without a trace on the host, so what was made before cannot be known to hold.
         """
         sizes, end = self.sizes, self.ending(layer, direction)
-        into = self._by_units(getattr(self, f"weight_ih{end}"), dim).flatten(0, 2)
-        read, projection = getattr(self, f"weight_hh{end}"), None
+        into = self._by_units(self.whole(f"weight_ih{end}"), dim).flatten(0, 2)
+        read, projection = self.whole(f"weight_hh{end}"), None
         if sizes.proj_size:
             projection = getattr(self, f"weight_hr{end}")
             read = read @ projection
@@ -368,8 +390,8 @@ class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
         if not sizes.bias:
             none = recurrent.new_zeros(recurrent.shape[:3])
             return _Weights(into, None, recurrent, none, projection, units)
-        into_bias = self._by_units(getattr(self, f"bias_ih{end}"), dim).flatten()
-        bias = self._by_units(getattr(self, f"bias_hh{end}"), dim).transpose(1, 2).contiguous()
+        into_bias = self._by_units(self.whole(f"bias_ih{end}"), dim).flatten()
+        bias = self._by_units(self.whole(f"bias_hh{end}"), dim).transpose(1, 2).contiguous()
         return _Weights(into, into_bias, recurrent, bias, projection, units)
 
     def _units(self, end: str, dim: int) -> torch.Tensor:

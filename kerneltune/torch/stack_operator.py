@@ -69,7 +69,7 @@ def _sizes(features: int, units: int, heads: int, layers: int, bidirectional: bo
 
 def takes(stack: Stack, data: torch.Tensor) -> bool:
     """Whether a call of this stack on kernels is compiled now, not exported, and can be this operator."""
-    if stack.kind.weights:
+    if stack.kind.weights or stack.kind.learnable:
         return False
     return _IS_SPLIT and torch.compiler.is_dynamo_compiling() and data.numel() > 0 and fused.takes(stack)
 

@@ -220,6 +220,7 @@ LINKED = {
         "real",
         "gates f z\nstates c h\nweights u\nc' = sigmoid(W.f + u) * c + tanh(W.z)\nh' = tanh(c) * W.f",
     ),
+    "learnt": ("real", "gates x\nstates h\noption alpha = 0.3 learnable\nh' = (1 - alpha) * h + alpha * W.x"),
     "block": (
         "square",
         "gates x y p q\nstates h g\nweights a b\ngain 0.2\nh' = tanh(W.p)/2 * h + a * g + W.x\n"
@@ -282,6 +283,17 @@ def test_cells_without_r_and_weights(
     draw = random.Random(f"{name} {strategy} {direction}")
     gpu = draw.choice(["h100_sxm", "t4"])
     check(emulator, drawn_candidate(draw, str(path), strategy, direction, gpu), 3, gpu)
+
+
+@pytest.mark.parametrize("direction", PASSES)
+def test_an_option_that_is_learnt(emulator: Emulator, tmp_path: Path, direction: str) -> None:
+    """In a recurrent cell: a gate whose input is the number."""
+    path = tmp_path / "leaky.cell"
+    text = "gates a\nstates h\noption alpha = 0.3 learnable\nh' = (1 - alpha) * h + alpha * tanh(a)"
+    path.write_text(text, encoding="utf-8")
+    assert KERNELS.cell(str(path)).spec.gates == ("a", "alpha")
+    problem = Problem(str(path), 2, 16, 5, "bf16", 4, direction)
+    check_case(emulator, KERNELS, GPU, TilingSpace(problem, GPU, KERNELS, "block").best(), [3, 4])
 
 
 OVERRIDDEN = sorted(path for path in (KERNELS.root / "cells").glob("*.cell") if path.with_suffix("").is_dir())

@@ -128,3 +128,28 @@ def test_what_is_refused() -> None:
         diagonal(str(PATHS["mingru"]), x, x)
     with pytest.raises(InputError, match="mgu has R h"):
         scan(str(PATHS["mgu"]), x)
+
+
+def test_a_layer_learns_an_option() -> None:
+    """The gradient by it is that of differences."""
+    from kerneltune.jax import RecurrentLayer
+
+    cell = EquationCell(
+        "leaky",
+        gates="a",
+        states="h",
+        options={"alpha": 0.3},
+        learnable="alpha",
+        equations="h' = (1 - alpha) * h + alpha * tanh(a)",
+    )
+    layer = RecurrentLayer(DIM, cell=cell, heads=HEADS)
+    x = jax.random.normal(jax.random.key(0), (STEPS, BATCH, 3), jnp.float64)
+    given = layer.init(jax.random.key(1), x)["params"]
+    assert given["option_alpha"].shape == ()
+    assert given["weight"].shape == (3, HEADS, DIM // HEADS, 1)
+
+    def loss(alpha: Any) -> Any:
+        return jnp.sum(layer.apply({"params": {**given, "option_alpha": alpha}}, x)[1] ** 2)
+
+    found = jax.grad(loss)(jnp.float64(0.3))
+    np.testing.assert_allclose(found, (loss(0.3 + 1e-6) - loss(0.3 - 1e-6)) / 2e-6, rtol=1e-6)
