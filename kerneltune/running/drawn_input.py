@@ -70,7 +70,7 @@ def random_arrays(
             _draw(array, scale, problem.dtype, generator, [seed, 2, number], part)
             found[name] = array
     for number, (_, value) in enumerate(reversed(cell.spec.learnable)):  # the last gates
-        found["input"][..., gates - 1 - number] = encode(np.float32([value]), problem.dtype)[0]
+        found["input"][..., gates - 1 - number] = encode(np.full(1, value, np.float32), problem.dtype)[0]
     return found
 
 

@@ -132,7 +132,8 @@ def test_what_is_refused() -> None:
 
 def test_a_layer_learns_an_option() -> None:
     """The gradient by it is that of differences."""
-    from kerneltune.jax import RecurrentLayer
+    pytest.importorskip("flax")
+    from kerneltune.jax.layers import RecurrentLayer
 
     cell = EquationCell(
         "leaky",
