@@ -152,8 +152,8 @@ class _EquationsReader:
             self.options,
             self.places,
             lines,
-            tuple(self.learnable),
-            self.learned_as,
+            learnable=tuple(self.learnable),
+            learned_as=self.learned_as,
         )
 
     def _names(self, tree: Any) -> None:

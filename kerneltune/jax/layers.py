@@ -13,7 +13,7 @@ from kerneltune.jax.recurrence import recurrence
 
 
 class RecurrentLayer(linen.Module):  # type: ignore[misc] # flax has no types here
-    """A recurrent layer with its input projection; learnable options of a cell are parameters `option_NAME`.
+    """A recurrent layer with its input projection; learnable options of its cell are parameters, too.
 
     Attributes:
         features: Units of all heads together.

@@ -15,6 +15,7 @@ from torch.nn import functional
 
 from kerneltune.torch.fitting import check_parameters, check_states
 from kerneltune.torch.launching import Launcher
+from kerneltune.torch.learnt import whole
 from kerneltune.torch.native import Extras, Norms, native_recurrence
 from kerneltune.torch.operators import kernels_take
 from kerneltune.torch.precision import autocast_of_cell, rnn_takes_tf32
@@ -111,10 +112,9 @@ class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
             if name.startswith("norm_"):
                 torch.nn.init.constant_(parameter, float("_weight" in name))
             elif name.startswith("option_"):
-                option = name.removeprefix("option_").removesuffix("_reverse").rpartition("_l")[0]
-                torch.nn.init.constant_(parameter, dict(self.kind.learnable)[option])
+                torch.nn.init.constant_(parameter, dict(self.kind.learnable)[_named_in(name)])
             elif name.startswith("initial_"):
-                torch.nn.init.constant_(parameter, float(_state_of(name) in self.kind.positive))
+                torch.nn.init.constant_(parameter, float(_named_in(name) in self.kind.positive))
             else:
                 torch.nn.init.uniform_(parameter, -bound, bound)
 
@@ -347,23 +347,6 @@ class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
             ends[0] = at_end(flat, hidden.to(flat.dtype), layout.ends)
         return layout.collect(flat, backward=bool(direction)), tuple(ends)
 
-    def whole(self, name: str) -> torch.Tensor:
-        """A parameter as the cell has it, which has a gate for each option that is learnt.
-
-        Its W and R are 0, and its bias is the option.
-        """
-        found: torch.Tensor = getattr(self, name)
-        part, _, rest = name.partition("_l")
-        if not self.kind.learnable or part == "weight_unit":
-            return found
-        units = self.sizes.hidden_size
-        if part == "bias_ih":
-            options = [getattr(self, f"option_{one}_l{rest}") for one, _ in self.kind.learnable]
-            added = torch.stack(options).repeat_interleave(units)
-        else:
-            added = found.new_zeros(len(self.kind.learnable) * units, *found.shape[1:])
-        return torch.cat([found, added.to(found.dtype)])
-
     def _by_units(self, rows: torch.Tensor, dim: int) -> torch.Tensor:
         """Rows in torch's order, gate after gate, as `[H, D, G, …]`, padded to `dim` units a head."""
         sizes, gates = self.sizes, len(self.kind.gates)
@@ -378,8 +361,8 @@ class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
         without a trace on the host, so what was made before cannot be known to hold.
         """
         sizes, end = self.sizes, self.ending(layer, direction)
-        into = self._by_units(self.whole(f"weight_ih{end}"), dim).flatten(0, 2)
-        read, projection = self.whole(f"weight_hh{end}"), None
+        into = self._by_units(whole(self, f"weight_ih{end}"), dim).flatten(0, 2)
+        read, projection = whole(self, f"weight_hh{end}"), None
         if sizes.proj_size:
             projection = getattr(self, f"weight_hr{end}")
             read = read @ projection
@@ -390,8 +373,8 @@ class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
         if not sizes.bias:
             none = recurrent.new_zeros(recurrent.shape[:3])
             return _Weights(into, None, recurrent, none, projection, units)
-        into_bias = self._by_units(self.whole(f"bias_ih{end}"), dim).flatten()
-        bias = self._by_units(self.whole(f"bias_hh{end}"), dim).transpose(1, 2).contiguous()
+        into_bias = self._by_units(whole(self, f"bias_ih{end}"), dim).flatten()
+        bias = self._by_units(whole(self, f"bias_hh{end}"), dim).transpose(1, 2).contiguous()
         return _Weights(into, into_bias, recurrent, bias, projection, units)
 
     def _units(self, end: str, dim: int) -> torch.Tensor:
@@ -400,9 +383,9 @@ class Stack(torch.nn.Module):  # type: ignore[misc] # torch has no types here
         return functional.pad(rows.transpose(0, 1), [0, dim - self.sizes.head_dim])
 
 
-def _state_of(name: str) -> str:
-    """The state in a parameter's name, such as c in initial_c_l0_reverse."""
-    return name.removeprefix("initial_").removesuffix("_reverse").rpartition("_l")[0]
+def _named_in(name: str) -> str:
+    """The state or option in a parameter's name, such as c in initial_c_l0_reverse."""
+    return name.partition("_")[2].removesuffix("_reverse").rpartition("_l")[0]
 
 
 def _joined(parts: list[torch.Tensor], dim: int = 0) -> torch.Tensor:
