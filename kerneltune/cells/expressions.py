@@ -175,6 +175,12 @@ class Expressions:
             raise self.source.error(
                 token, f"unknown part '{token}': a gate has the parts W.{gate} and R.{gate}"
             )
+        if matrix == "R" and gate in self.states and gate not in self.gates:
+            problem = (
+                f"R is multiplied with {self.states[0]} before the step alone, as R.GATE says: a product "
+                f"with '{gate}', as LEM has one with another state, is beyond the cells here"
+            )
+            raise self.source.error(token, problem)
         if gate not in self.gates:
             raise self.source.error(token, f"'{gate}' is not a gate: {nearest(gate, self.gates)}")
         self._used.add(gate)

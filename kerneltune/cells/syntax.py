@@ -58,7 +58,15 @@ def parsed(source: Source) -> Any:
 
 def _unknown_character(char: str) -> str:
     if char == "@":
-        return "'@' is not allowed: R is the only matrix, and a gate's name stands for W x + R h + b"
+        return (
+            "'@' is not allowed: R is the only matrix, and a gate's name stands for W x + R h + b. A product "
+            "with another state or with a new one, as in LEM, is beyond the cells here"
+        )
+    if char == "[":
+        return (
+            "'[' is not allowed: every value is of one unit. Inputs that units share, as B and C of Mamba, "
+            "are beyond the cells here"
+        )
     return "unexpected '^': a power is written x**2" if char == "^" else f"unexpected character {char!r}"
 
 

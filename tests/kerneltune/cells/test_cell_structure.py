@@ -209,7 +209,7 @@ def test_the_gates_that_warpgroup_takes(gates: int) -> None:
     assert ("warpgroup" in Structure(cell.derivation.equations).refusals) == (space.candidates() == [])
 
 
-KINDS = {"linear": {"lru", "mingru", "qrnn", "rg_lru"}, "diagonal": {"indrnn", "sru", "wkv"}}
+KINDS = {"linear": {"lru", "mingru", "qrnn", "qrnn_f", "rg_lru"}, "diagonal": {"indrnn", "sru", "wkv"}}
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.cell")), ids=lambda path: path.stem)
