@@ -67,7 +67,8 @@ class RecurrentLayer(linen.Module):  # type: ignore[misc] # flax has no types he
         product = jnp.einsum("tbi,ihdg->tbhdg", x.astype(dtype), weight.astype(dtype))
         product = product + input_bias.astype(dtype)
         if learnt:
-            numbers = [self.param(f"option_{name}", _constant(value), ()) for name, value in learnt]
+            start = linen.initializers.constant
+            numbers = [self.param(f"option_{name}", start(value), ()) for name, value in learnt]
             rows = jnp.broadcast_to(jnp.stack(numbers).astype(dtype), (*product.shape[:-1], len(learnt)))
             product = jnp.concatenate([product, rows], -1)
             recurrent, bias = (
@@ -85,10 +86,6 @@ class RecurrentLayer(linen.Module):  # type: ignore[misc] # flax has no types he
             kernels=self.kernels,
         )
         return last, output.reshape(*output.shape[:2], self.features)
-
-
-def _constant(value: float) -> Any:
-    return lambda key, shape: jnp.full(shape, value, jnp.float32)
 
 
 class LSTM(RecurrentLayer):

@@ -127,7 +127,7 @@ def test_shipped_scans_are_their_equations(name: str) -> None:
     whole = [np.array([value]) for value in state]
     after = module.step([np.array([value]) for value in x], u, whole)
     np.testing.assert_allclose(np.ravel(after), STEPS[name](x, u, state), rtol=1e-12)
-    found = module.backward(x, u, whole, gradient)
+    found = [[np.asarray(one, float) for one in part] for part in module.backward(x, u, whole, gradient)]
     for which, values in enumerate((state, x, u)):
         for number in range(len(values)):
             ends = []
