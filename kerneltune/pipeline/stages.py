@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 import threading
 from collections import deque
@@ -20,6 +21,7 @@ from kerneltune.running.children import Child, hang_of_kernel
 
 COMPILE_CHILD = (MODULE, "kerneltune.pipeline.compile_child")
 MEASURING_CHILD = (MODULE, "kerneltune.measuring.child")
+NICENESS = 5  # how far compilers besides the first are below this process
 
 
 class Compiling(Protocol):
@@ -67,6 +69,10 @@ class Commands:
 class Compilers:
     """Processes that compile, each for one order at a time.
 
+    The first process has this one's priority, and an order goes to it if it is free. The others have a lower
+    one, so that the first order, on which the first measurement waits, has a core of its own, and so have the
+    processes that measure.
+
     Args:
         workers: How many.
         command: Their command.
@@ -75,10 +81,10 @@ class Compilers:
 
     def __init__(self, workers: int, command: Sequence[str] = COMPILE_CHILD, timeout: float = 300.0) -> None:
         self.workers = workers
-        self._command, self._timeout = command, timeout
+        self._timeout = timeout
         self._pool = ThreadPoolExecutor(workers, "kerneltune-compile")
-        self._own = threading.local()
-        self._all: list[Child] = []
+        self._all = [Child(command, niceness=NICENESS if number else 0) for number in range(workers)]
+        self._free = list(range(workers))  # a heap
         self._lock = threading.Lock()
         self._closed = False
 
@@ -88,35 +94,44 @@ class Compilers:
 
     def warm_up(self) -> None:
         """Start the processes, without waiting."""
-        barrier = threading.Barrier(self.workers)
+        barrier, first_started = threading.Barrier(self.workers), threading.Event()
 
         def begin() -> None:
-            barrier.wait(30)  # so that each thread begins its own
-            self._child().start()
+            with self._taken() as number:
+                barrier.wait(30)  # so that each thread begins another one
+                if number:
+                    first_started.wait(1)
+                try:
+                    self._all[number].start()
+                finally:
+                    first_started.set()
 
         for _ in range(self.workers):
             self._pool.submit(begin)
 
-    def _child(self) -> Child:
-        child: Child | None = getattr(self._own, "child", None)
-        if child is None:
-            child = self._own.child = Child(self._command)
-            with self._lock:
-                self._all.append(child)
-        return child
-
     def _compiled(self, order: Order) -> Built | Failed:
         if self._closed:
             return Failed(failure="the run was ended")
-        return compiled(self._child(), order, self._timeout)
+        with self._taken() as number:
+            return compiled(self._all[number], order, self._timeout)
+
+    @contextmanager
+    def _taken(self) -> Iterator[int]:
+        """The number of a process that no other thread has: the first that is free."""
+        with self._lock:
+            number = heapq.heappop(self._free)
+        try:
+            yield number
+        finally:
+            with self._lock:
+                heapq.heappush(self._free, number)
 
     def close(self) -> None:
         """End the processes."""
         self._closed = True
         self._pool.shutdown(wait=False, cancel_futures=True)
-        with self._lock:
-            for child in self._all:
-                child.end()
+        for child in self._all:
+            child.end()
         self._pool.shutdown(wait=True)
 
 

@@ -45,6 +45,7 @@ class ChildProcess:
         job: Its standard input; None keeps it open for `send`.
         environment: Additional environment variables.
         longest: Bytes of a line that are given at most.
+        niceness: How far its priority is below that of this process, as the command `nice` counts.
     """
 
     def __init__(
@@ -53,6 +54,7 @@ class ChildProcess:
         job: bytes | None,
         environment: Mapping[str, str] | None = None,
         longest: int = MOST_LINE_BYTES,
+        niceness: int = 0,
     ) -> None:
         self._lifeline = Lifeline()
         self._asked = job is None  # its standard input is open
@@ -73,6 +75,10 @@ class ChildProcess:
             self._lifeline.close()
             raise
         self._lifeline.child_started()
+        if niceness and os.name == "posix":
+            with contextlib.suppress(OSError):  # it has ended already
+                own = os.getpriority(os.PRIO_PROCESS, 0)
+                os.setpriority(os.PRIO_PROCESS, self._process.pid, own + niceness)
         self._lines: queue.Queue[bytes | None] = queue.Queue(LINES_AHEAD)
         self._stderr = _Tail()
         self._closing = threading.Event()

@@ -21,6 +21,7 @@ class Child:
         environment: Additional environment variables.
         patience: Seconds for the set-up.
         longest: Bytes of an answer.
+        niceness: How far its priority is below that of this process.
 
     Attributes:
         facts: Its answer to the set-up.
@@ -35,9 +36,10 @@ class Child:
         *,
         patience: float = 120.0,
         longest: int = MOST_ANSWER_BYTES,
+        niceness: int = 0,
     ) -> None:
         self._command, self._set_up, self._longest = list(command), set_up, longest
-        self._environment, self._patience = environment, patience
+        self._environment, self._patience, self._niceness = environment, patience, niceness
         self._running: ChildProcess | None = None
         self.facts: Facts | None = None
         self.answered = 0
@@ -56,7 +58,9 @@ class Child:
         if self._running is not None:
             return
         try:
-            self._running = ChildProcess(self._command, None, self._environment, self._longest)
+            self._running = ChildProcess(
+                self._command, None, self._environment, self._longest, self._niceness
+            )
         except OSError as error:
             raise RunError(f"the process that runs kernels cannot be started: {error}") from None
         self.answered = 0
