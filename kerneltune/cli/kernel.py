@@ -49,6 +49,11 @@ SAMPLE = 8  # configurations that are compiled where none are named
     multiple=True,
     help="NAME=FILE.py:FUNCTION of configuration and objectives; may be repeated.",
 )
+@click.option(
+    "--counters",
+    default="",
+    help="Hardware counters by their names of ncu, with commas; they are objectives.",
+)
 @click.option("--model", help="FILE.py:FUNCTION that predicts a configuration's cost.")
 @click.option("--features", help="FILE.py:FUNCTION that gives further numbers to learn from.")
 @click.option("--evaluations", type=click.IntRange(1), help="Most configurations.")
@@ -95,6 +100,7 @@ def tune_kernel(
         named = _functions(given.pop("metric"), given.pop("model"), given.pop("features"), read.search)
         given |= {**read.search, **named}
         given["devices"] = list(devices) or None
+        given["counters"] = [one.strip() for one in given["counters"].split(",") if one.strip()]
         kernel, case = prepared(read.description, gpu, read.reference, read.tolerance)
         options = options_of(given)
         if dry_run:

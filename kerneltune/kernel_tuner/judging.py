@@ -33,12 +33,19 @@ def judge_of(given: Mapping[str, Any]) -> Judge | None:
 
 def observed(given: Mapping[str, Any], metrics: Mapping[str, Any]) -> dict[str, Any]:
     """The options of a run for a call's observers and metrics; energy is one of the run's own objectives."""
-    listed = [one for one in given["observers"] or () if not hasattr(one, "process_output")]
+    others = [one for one in given["observers"] or () if not hasattr(one, "process_output")]
+    listed = [one for one in others if not hasattr(one, "counters")]
+    counters = [name for one in others for name in getattr(one, "counters", ())]
     seconds = max((getattr(one, "energy_seconds", 0.0) for one in listed), default=0.0)
     if not seconds:
-        return {"observers": tuple(listed), "metrics": dict(metrics)}
+        return {"observers": tuple(listed), "metrics": dict(metrics), "counters": counters}
     energy = {ENERGY: lambda configuration, objectives: objectives["energy"]}
-    return {"observers": tuple(listed), "metrics": {**energy, **metrics}, "energy_seconds": seconds}
+    return {
+        "observers": tuple(listed),
+        "metrics": {**energy, **metrics},
+        "energy_seconds": seconds,
+        "counters": counters,
+    }
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,11 @@ from kerneltune.errors import InputError, RunError
 from kerneltune.inputs import rules
 from kerneltune.inputs.rules import either, flag, number, optional, text, whole
 from kerneltune.measuring.case import Case
+from kerneltune.measuring.counters import check_counters
 from kerneltune.measuring.measure import MeasuringPlan
 from kerneltune.measuring.serving import Server
 from kerneltune.messages import Built, Failed, Finals, SetUp, Watcher
+from kerneltune.pipeline.counting import Counted
 from kerneltune.pipeline.elsewhere import InThisProcess, OnExecutor
 from kerneltune.pipeline.judging import Judge, Judged
 from kerneltune.pipeline.run import Budget, Notice, Pipeline, Progress
@@ -41,7 +43,7 @@ from kerneltune.tuning.store import Store
 from kerneltune.tuning.tuned import TunedKernel
 
 OBSERVED = ("before_start", "after_finish", "get_results")  # what an observer may have
-AnyDevices = Devices | InThisProcess | OnExecutor | Judged
+AnyDevices = Devices | InThisProcess | OnExecutor | Judged | Counted
 MOST_COMPILERS = {"cuda": 16, "triton": 8}
 RULES = {
     "objective": either(text, rules.each(text)),
@@ -50,6 +52,7 @@ RULES = {
     "model": optional(rules.function),
     "features": optional(rules.function),
     "judge": optional(rules.function),
+    "counters": rules.each(text),
     "observers": rules.each(either(text, rules.with_some_of(*OBSERVED))),
     "finalists": whole(0),
     "workers": optional(whole(1)),
@@ -82,6 +85,7 @@ class RunOptions:
         observers: Classes or objects with `before_start`, `after_finish` or `get_results`.
         judge: A function of a configuration and its outputs by name, called in this process: it gives further
             objectives, and raises `RunError` for outputs that are wrong.
+        counters: Hardware counters of each configuration, by the names of `ncu`, which become objectives.
         finalists: The number of best candidates that are measured again in turns; 0 for none.
         workers: Processes that compile; by default one for each processor, at most 16.
         devices: GPUs to use; None: the first.
@@ -106,6 +110,7 @@ class RunOptions:
     features: Features | None = None
     observers: Sequence[object] = ()
     judge: Judge | None = None
+    counters: Sequence[str] = ()
     finalists: int = 5
     workers: int | None = None
     devices: Sequence[int] | None = None
@@ -124,6 +129,9 @@ class RunOptions:
         rules.check({**self.__dict__, "timed": self.plan.timed}, {**RULES, "timed": whole(1)})
         if self.judge is not None and self.executor is not None:
             raise InputError("judge does not go with executor: outputs stay on the machines of its workers")
+        if self.counters and (self.executor is not None or len(self.devices or ()) > 1):
+            raise InputError("counters are read on one GPU of this machine: give no executor, and one device")
+        check_counters(self.counters)
 
     @property
     def goals(self) -> Goals:
@@ -155,9 +163,12 @@ def run_kernel(
     work = KernelWork(kernel, device, options.metrics, limits)
     if isinstance(strategy, Search):
         strategy.excluded = lambda configuration: limits.excludes(configuration) is not None
-    identity = hashlib.sha256(
-        json.dumps([kernel.identity(), asdict(options.plan)], sort_keys=True).encode()
-    ).hexdigest()
+    parts = [
+        kernel.identity(),
+        asdict(options.plan),
+        *([sorted(options.counters)] if options.counters else []),
+    ]
+    identity = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
     goals = options.goals
     with scratch_folder() as folder, closing(Store(options.store)) as store:
         case.save(folder)
@@ -242,28 +253,40 @@ def _compilers(kernel: Kernel, options: RunOptions) -> Compilers | None:
 
 
 def _devices(kernel: Kernel, case: Case, folder: Path, options: RunOptions) -> AnyDevices:
-    devices = _without_judge(kernel, case, folder, options)
+    devices: AnyDevices = _uncounted(kernel, case, folder, options)
+    if options.counters:
+        if not isinstance(devices, Devices):
+            raise InputError(f"counters are those of GPU kernels, and {kernel.name} is a {kernel.kind}")
+        set_up = _set_up(kernel, folder, options)
+        devices = Counted(
+            devices, set_up, folder, options.counters, options.commands.measure, options.timeout
+        )
     return devices if options.judge is None else Judged(devices, folder, options.judge)
 
 
-def _without_judge(
-    kernel: Kernel, case: Case, folder: Path, options: RunOptions
-) -> Devices | InThisProcess | OnExecutor:
-    outputs = None if options.judge is None else folder
-    if kernel.kind == CALLABLE and not options.isolated:
-        from kerneltune.measuring.callable_backend import CallableBackend
-
-        backend = CallableBackend(case, kernel.function, kernel.timer)
-        made = [one() if isinstance(one, type) else one for one in options.observers]
-        return InThisProcess(Server(backend, options.plan, made, outputs=outputs))
-    set_up = SetUp(
+def _set_up(kernel: Kernel, folder: Path, options: RunOptions) -> SetUp:
+    """The first message to the measuring processes."""
+    return SetUp(
         case=str(folder),
         kind=kernel.kind,
         plan=options.plan.to_json(),
         observers=tuple(_watcher(one) for one in options.observers),
         path=tuple(search_path()),
-        outputs="" if outputs is None else str(outputs),
+        outputs="" if options.judge is None else str(folder),
     )
+
+
+def _uncounted(
+    kernel: Kernel, case: Case, folder: Path, options: RunOptions
+) -> Devices | InThisProcess | OnExecutor:
+    if kernel.kind == CALLABLE and not options.isolated:
+        from kerneltune.measuring.callable_backend import CallableBackend
+
+        backend = CallableBackend(case, kernel.function, kernel.timer)
+        made = [one() if isinstance(one, type) else one for one in options.observers]
+        outputs = None if options.judge is None else folder
+        return InThisProcess(Server(backend, options.plan, made, outputs=outputs))
+    set_up = _set_up(kernel, folder, options)
     numbers: list[int | None] = list(options.devices) if options.devices else [None]
     if options.executor is not None:
         return OnExecutor(

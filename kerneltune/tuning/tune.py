@@ -138,7 +138,7 @@ def tuned(
 def check(kernel: Kernel, options: RunOptions) -> None:
     """Raise `InputError` for options that do not fit a kernel, before anything is compiled."""
     if not options.observers and options.judge is None:  # which report what they like
-        check_objectives(kernel, options.goals.names, options.metrics)
+        check_objectives(kernel, options.goals.names, [*options.metrics, *options.counters])
 
 
 def profile_for(described: Description, gpu: str | None) -> HardwareProfile | None:
