@@ -10,7 +10,7 @@ import msgspec
 
 from constrint.support.children import python_command
 from kerneltune.errors import KernelTuneError, RunError
-from kerneltune.measuring.counters import NOT_PERMITTED, counted, counting, tool
+from kerneltune.measuring.counters import NOT_PERMITTED, counted, counting
 from kerneltune.measuring.measure import MeasuringPlan
 from kerneltune.messages import Answer, Built, Failed, Finals, Order, Request, SetUp, Turns
 from kerneltune.pipeline.stages import MEASURING_CHILD, Devices
@@ -32,9 +32,6 @@ class Counted:
         names: The counters.
         command: The command of the processes.
         timeout: Seconds for one candidate.
-
-    Raises:
-        InputError: The tool is not installed.
     """
 
     def __init__(
@@ -46,7 +43,6 @@ class Counted:
         command: Sequence[str] = MEASURING_CHILD,
         timeout: float = 60.0,
     ) -> None:
-        tool()  # before anything is measured
         self._devices, self._folder, self._names = devices, folder, list(names)
         self._set_up = msgspec.structs.replace(set_up, plan=ONCE.to_json(), observers=(), outputs="")
         self._command, self._timeout = command, timeout

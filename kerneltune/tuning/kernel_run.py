@@ -17,7 +17,7 @@ from kerneltune.errors import InputError, RunError
 from kerneltune.inputs import rules
 from kerneltune.inputs.rules import either, flag, number, optional, text, whole
 from kerneltune.measuring.case import Case
-from kerneltune.measuring.counters import check_counters
+from kerneltune.measuring.counters import check_counters, tool
 from kerneltune.measuring.measure import MeasuringPlan
 from kerneltune.measuring.serving import Server
 from kerneltune.messages import Built, Failed, Finals, SetUp, Watcher
@@ -178,8 +178,8 @@ def run_kernel(
             timeout=options.timeout,
             renewed=work.renewed,
         )
-        compilers = _compilers(kernel, options)
         devices = _devices(kernel, case, folder, options)
+        compilers = _compilers(kernel, options)
         try:
             pipeline = Pipeline(
                 work,
@@ -253,6 +253,8 @@ def _compilers(kernel: Kernel, options: RunOptions) -> Compilers | None:
 
 
 def _devices(kernel: Kernel, case: Case, folder: Path, options: RunOptions) -> AnyDevices:
+    if options.counters:
+        tool()  # raises before processes are started
     devices: AnyDevices = _uncounted(kernel, case, folder, options)
     if options.counters:
         if not isinstance(devices, Devices):
