@@ -86,7 +86,7 @@ def lines(about: dict[str, Any]) -> list[str]:
     found += _saved_lines(about["saved"]) if "saved" in about else []
     counts = [f"{count} {name}" for name, count in about["special_functions"].items()]
     found += ["", f"Special functions of each unit and step: {', '.join(counts)}", "", "Strategies"]
-    found += [f"  {name:11} {reason or 'exact'}" for name, reason in about["strategies"].items()]
+    found += [f"  {name:16} {reason or 'exact'}" for name, reason in about["strategies"].items()]
     return found
 
 
