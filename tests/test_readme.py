@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
 MAKEFILE = (ROOT / "Makefile").read_text("utf-8")
@@ -66,3 +68,14 @@ def test_readers_of_the_solver_meet_no_recurrent_networks() -> None:
     half = lines[: lines.index("## kerneltune")]
     assert len(half) >= 60
     assert [line for line in half if re.search(r"(?i)lstm|gru\b|recurren|rnn|tensor", line)] == []
+
+
+def test_the_cell_in_python_runs() -> None:
+    """On a CPU, with torch."""
+    pytest.importorskip("torch")
+    (program,) = re.findall(r"```python\n(import torch\n.*?)```", README, re.DOTALL)
+    program += "print(output.shape, layer.weight_unit_l1.grad.abs().sum() > 0)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=240
+    )
+    assert done.stdout == "torch.Size([35, 16, 768]) tensor(True)\n", done.stderr
