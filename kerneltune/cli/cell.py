@@ -53,7 +53,7 @@ def _found(name: str) -> EquationCell:
     return found
 
 
-def described(cell: EquationCell) -> dict[str, Any]:
+def described(cell: EquationCell) -> dict[str, object]:
     """All that is shown."""
     from kerneltune.cells.shown import Shown
 

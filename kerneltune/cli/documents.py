@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -213,7 +213,7 @@ OWN: dict[str, type[Document]] = {
     "doctor": DoctorDocument,
     "failure": FailureDocument,
 }
-DOCUMENTS: dict[str, tuple[Any, str]] = {
+DOCUMENTS: dict[str, tuple[object, str]] = {
     **{name: (kind, "") for name, kind in OWN.items()},
     **tiling_documents.DOCUMENTS,
 }

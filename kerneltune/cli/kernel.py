@@ -327,7 +327,7 @@ def sizes_of(given: Sequence[str]) -> dict[str, int]:
 
 def _functions(
     metric: Sequence[str], model: str | None, features: str | None, known: Mapping[str, Any]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """The user's functions of `--metric`, `--model` and `--features`."""
     from kerneltune.sources.references import resolved
 

@@ -233,7 +233,7 @@ class CheckedBundleDocument(Document):
     compiler: str
 
 
-DOCUMENTS: dict[str, tuple[Any, str]] = {
+DOCUMENTS: dict[str, tuple[object, str]] = {
     "tile": (TileDocument, ""),
     "compile CELL": (CompiledTilingDocument, ""),
     "run": (RunDocument, ""),

@@ -26,7 +26,7 @@ def needs_kernel_tuner(given: Mapping[str, Any]) -> bool:
 def by_kernel_tuner(function: str, given: Mapping[str, Any]) -> Any:
     """A call of Kernel Tuner itself; raises `MissingExtraError` where it is not installed."""
     try:
-        package: Any = importlib.import_module("kernel_tuner.interface")
+        package: object = importlib.import_module("kernel_tuner.interface")
     except ImportError:
         raise MissingExtraError.said(
             "kerneltune tunes CUDA kernels by its own searches; other languages and strategy objects need "

@@ -69,7 +69,7 @@ def get_configuration_validity(error: object) -> str:
 
 
 def get_t4_results(
-    results: Sequence[Mapping[str, Any]], tune_params: Mapping[str, Any], objective: str = "time"
+    results: Sequence[Mapping[str, object]], tune_params: Mapping[str, object], objective: str = "time"
 ) -> dict[str, Any]:
     """Rows of `tune_kernel` as T4 has them."""
     if not isinstance(objective, str):
@@ -106,8 +106,8 @@ def _t4_result(row: Mapping[str, Any], names: list[str], objective: str) -> dict
 
 def store_output_file(
     output_filename: str | Path,
-    results: Sequence[Mapping[str, Any]],
-    tune_params: Mapping[str, Any],
+    results: Sequence[Mapping[str, object]],
+    tune_params: Mapping[str, object],
     objective: str = "time",
 ) -> None:
     """Write rows of `tune_kernel` as a T4 file; raises `InputError` if that fails."""
@@ -126,7 +126,7 @@ def get_t4_metadata() -> dict[str, Any]:
     }
 
 
-def _devices() -> dict[str, Any]:
+def _devices() -> dict[str, object]:
     wanted = "name,driver_version,memory.total,compute_cap"
     try:
         found = subprocess.run(
@@ -158,7 +158,7 @@ def store_metadata_file(metadata_filename: str | Path) -> None:
     _write(metadata_filename, get_t4_metadata())
 
 
-def _write(name: str | Path, content: Mapping[str, Any]) -> None:
+def _write(name: str | Path, content: Mapping[str, object]) -> None:
     path = Path(filename_ensure_json_extension(name))
     try:
         make_filenamepath(path)

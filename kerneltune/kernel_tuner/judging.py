@@ -90,7 +90,7 @@ class _Outputs:
             _compare(answers, results)
         return told
 
-    def _verify(self, answers: Any, results: list[Any]) -> None:
+    def _verify(self, answers: object, results: list[object]) -> None:
         assert self.verify is not None
         try:
             more = {"atol": self.atol} if _takes_atol(self.verify) else {}

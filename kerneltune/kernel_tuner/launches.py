@@ -158,7 +158,7 @@ def _whole_size(size: object) -> Callable[[Mapping[str, object], int], int]:
     return whole
 
 
-def _divisor(given: Any, values: Mapping[str, Any]) -> float:
+def _divisor(given: object, values: Mapping[str, object]) -> float:
     if callable(given):
         given = given(values)
     listed = given if isinstance(given, list | tuple) else [given]

@@ -91,7 +91,7 @@ def run_as_asked(given: dict[str, Any], own: Mapping[str, Any]) -> list[Any]:
     ]
 
 
-def _after(given: Any, output: Any) -> Any:
+def _after(given: object, output: object) -> object:
     """An argument after the run: a number as it was, an array of numpy, a tensor for a tensor."""
     if output is None:
         return given

@@ -50,7 +50,7 @@ class CallBackend:
     call: Callable[[Configuration], object]
     arrays: Arrays[Any]
     written: Mapping[str, Written]
-    expected: dict[str, Any]
+    expected: dict[str, object]
     timer: Callable[[Callable[[], object]], float] | None = None
 
     @property

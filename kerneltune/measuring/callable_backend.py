@@ -101,7 +101,7 @@ class CallableLoaded(HostChecks[Case]):
             one.name: self._arrays[place] for place, one in enumerate(self.case.arguments) if one.is_output
         }
 
-    def _call(self) -> Any:
+    def _call(self) -> object:
         try:
             return self._function(*self._arrays, **self._configuration)
         except Exception as error:  # the user's function

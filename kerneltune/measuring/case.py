@@ -34,9 +34,9 @@ class Case:
     """
 
     arguments: tuple[Argument, ...]
-    expected: Mapping[str, NDArray[Any]]
+    expected: Mapping[str, NDArray[np.generic]]
     tolerance: float | None = None
-    constants: Mapping[str, NDArray[Any]] | None = None
+    constants: Mapping[str, NDArray[np.generic]] | None = None
 
     @property
     def outputs(self) -> list[Argument]:
@@ -110,7 +110,7 @@ def _mapped(path: Path) -> NDArray[np.generic]:
     return found
 
 
-def keep_outputs(folder: Path, trial: int, outputs: Mapping[str, NDArray[Any]]) -> None:
+def keep_outputs(folder: Path, trial: int, outputs: Mapping[str, NDArray[np.generic]]) -> None:
     """Write the outputs of a candidate; raises `RunError` if there is no space."""
     numbered = {str(place): array for place, array in enumerate(outputs.values())}
     try:
@@ -120,7 +120,7 @@ def keep_outputs(folder: Path, trial: int, outputs: Mapping[str, NDArray[Any]]) 
         raise RunError(f"no space for a kernel's outputs in {folder}: {error.strerror}") from None
 
 
-def kept_outputs(folder: Path, trial: int) -> dict[str, NDArray[Any]]:
+def kept_outputs(folder: Path, trial: int) -> dict[str, NDArray[np.generic]]:
     """The inverse of `keep_outputs`; the files are removed."""
     names, arrays = (folder / f"outputs-{trial}.{ending}" for ending in ("json", "npz"))
     with np.load(arrays, allow_pickle=False) as found:
@@ -146,7 +146,9 @@ def compared(got: NDArray[np.generic], expected: NDArray[np.generic], tolerance:
     return verdict
 
 
-def expected_outputs(arguments: Sequence[Argument], reference: Reference | None) -> dict[str, NDArray[Any]]:
+def expected_outputs(
+    arguments: Sequence[Argument], reference: Reference | None
+) -> dict[str, NDArray[np.generic]]:
     """The expected outputs by name, from arrays or from a function of the arguments' values in order.
 
     A function gives one array for the only output, or a mapping by name, or a list for the outputs in order.
@@ -189,7 +191,7 @@ def expected_outputs(arguments: Sequence[Argument], reference: Reference | None)
     return made
 
 
-def _as_stored(array: NDArray[Any], output: Argument) -> NDArray[Any]:
+def _as_stored(array: NDArray[np.generic], output: Argument) -> NDArray[np.generic]:
     """The expected array in the precision that is compared: that of the output, but at least float32."""
     if array.shape != output.value.shape:
         raise InputError(

@@ -40,7 +40,7 @@ class KernelLauncher:
         self._module = DriverModule(built.cubin)
         self._functions = functions_of(self._module, order, built)
 
-    def __call__(self, arguments: Sequence[Any], stream: Any) -> None:
+    def __call__(self, arguments: Sequence[object], stream: object) -> None:
         """Queue one launch."""
         if len(arguments) != len(self._arguments):
             raise InputError(f"the kernel has {len(self._arguments)} arguments, not {len(arguments)}")

@@ -61,7 +61,7 @@ def passed(results: Sequence[Mapping[str, Any]], objective: str) -> list[Mapping
 
 
 def get_best_config(
-    results: Sequence[Mapping[str, Any]], objective: str, objective_higher_is_better: bool = False
+    results: Sequence[Mapping[str, object]], objective: str, objective_higher_is_better: bool = False
 ) -> dict[str, Any]:
     """The row of the best configuration.
 
@@ -111,7 +111,7 @@ def get_objective_defaults(
 
 
 def get_config_string(
-    params: Mapping[str, Any],
+    params: Mapping[str, object],
     keys: Sequence[str] | None = None,
     units: Mapping[str, str] | None = None,
 ) -> str:
@@ -126,7 +126,7 @@ def get_config_string(
     return ", ".join(shown)
 
 
-def get_instance_string(params: Mapping[str, Any]) -> str:
+def get_instance_string(params: Mapping[str, object]) -> str:
     """The values of a configuration with underscores between."""
     return "_".join(map(str, params.values()))
 
