@@ -8,16 +8,17 @@ Sets are found by joining nodes along the arcs with the greatest values, testing
 from __future__ import annotations
 
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from constrint.relaxation.columns import total
 from constrint.relaxation.lp_rows import LpRow, Relaxation, Tour
 
 if TYPE_CHECKING:
     import numpy as np
+    from numpy.typing import NDArray
 
 
-def cuts(relaxation: Relaxation, point: np.ndarray[Any, Any]) -> list[LpRow]:
+def cuts(relaxation: Relaxation, point: NDArray[np.float64]) -> list[LpRow]:
     """Rows that the point violates."""
     found: list[LpRow] = []
     for tour in relaxation.tours:
@@ -25,7 +26,7 @@ def cuts(relaxation: Relaxation, point: np.ndarray[Any, Any]) -> list[LpRow]:
     return found
 
 
-def _subtours(relaxation: Relaxation, tour: Tour, point: np.ndarray[Any, Any]) -> list[LpRow]:
+def _subtours(relaxation: Relaxation, tour: Tour, point: NDArray[np.float64]) -> list[LpRow]:
     weight: dict[tuple[int, int], float] = {}
     for arc, taken in tour.arcs.items():
         flow = taken.constant + sum(a * point[x] for x, a in taken.terms.items())

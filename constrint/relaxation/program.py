@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from constrint.settings import DEFAULT, RelaxationSettings
 from constrint.support.deadline import present
 
 if TYPE_CHECKING:
+    import highspy
     from numpy.typing import NDArray
 
     from constrint.presolve.basis import ColumnKey, KnownBasis, RowKey
@@ -70,7 +71,7 @@ class Start:
         for row in rows:
             yield frozenset([(key, a) for x, a in row.terms.items() if (key := keys[x]) is not None])
 
-    def lead(self, highs: Any, rows: Sequence[LpRow]) -> bool:
+    def lead(self, highs: highspy.Highs, rows: Sequence[LpRow]) -> bool:
         """Begin a program at the known basis; False where there is none, or HiGHS refuses it."""
         import highspy
 
@@ -92,7 +93,7 @@ class Start:
         basis.valid = basis.alien = True
         return bool(highs.setBasis(basis) != highspy.HighsStatus.kError)
 
-    def tell(self, highs: Any, rows: Sequence[LpRow]) -> None:
+    def tell(self, highs: highspy.Highs, rows: Sequence[LpRow]) -> None:
         """Keep the present basis for others."""
         if len(rows) + len(self._keys) < self._least:
             return
@@ -134,8 +135,8 @@ class RelaxationProgram:
         self._rules = rules
         self._start = start
         self._is_begun = False  # whether simplex pivots have a basis to go on from
-        self._highs: Any = highspy.Highs()
-        self._status: Any = highspy.HighsModelStatus
+        self._highs = highspy.Highs()
+        self._status = highspy.HighsModelStatus
         for option, value in (("output_flag", False), ("threads", 1), ("presolve", "off")):
             self._highs.setOptionValue(option, value)
         self._infinite = float(highspy.kHighsInf)

@@ -8,7 +8,8 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
+from types import ModuleType
+from typing import TYPE_CHECKING, TextIO, TypeAlias
 
 import numpy as np
 
@@ -40,7 +41,7 @@ def write_csv(solutions: Listed, path: str | Path, rows: int, progress: Progress
 
 def _cells(column: Array) -> list[object]:
     """A column's values; a set is written such as {a, b}."""
-    values: list[Any] = column.tolist()
+    values: list[object] = column.tolist()
     if column.dtype != OBJECT or not any(isinstance(value, frozenset) for value in values):
         return values
     return [set_text(value) if isinstance(value, frozenset) else value for value in values]
@@ -92,7 +93,7 @@ def _tell(progress: Progress | None, columns: dict[str, Array]) -> None:
         progress(max((len(column) for column in columns.values()), default=0))
 
 
-def _arrow_type(arrow: Any, solutions: Listed, name: str) -> Any:
+def _arrow_type(arrow: ModuleType, solutions: Listed, name: str) -> object:
     """The Parquet type of a column: numpy's, a list for a set, a decimal for integers beyond 64 bits.
 
     `arrow` is the module pyarrow. Raises `ModelError` if no type has room for the values.
@@ -110,7 +111,7 @@ def _arrow_type(arrow: Any, solutions: Listed, name: str) -> Any:
     return _common(arrow, name, values)
 
 
-def _common(arrow: Any, name: str, values: list[Any]) -> Any:
+def _common(arrow: ModuleType, name: str, values: list[object]) -> object:
     """The type that values have in common."""
     try:
         return arrow.array(values).type
@@ -121,7 +122,7 @@ def _common(arrow: Any, name: str, values: list[Any]) -> Any:
         ) from problem
 
 
-def _arrow_array(arrow: Any, name: str, column: Array, kind: Any) -> Any:
+def _arrow_array(arrow: ModuleType, name: str, column: Array, kind: object) -> object:
     if column.dtype != OBJECT:
         return arrow.array(column, type=kind)
     values = [in_order(one) if isinstance(one, frozenset) else one for one in column.tolist()]

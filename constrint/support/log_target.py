@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import partial
+from types import ModuleType
 from typing import Any, TextIO, TypeAlias
 
 from constrint.errors import ModelError
@@ -35,7 +36,7 @@ def log_target(log: object) -> Callable[[str], object] | None:
     return partial(_write, sys.stdout) if log else None
 
 
-def _takes_lines(logging: Any, logger: Any) -> bool:
+def _takes_lines(logging: ModuleType, logger: Any) -> bool:
     """Whether a handler takes messages of a logger at level INFO."""
     if not logger.isEnabledFor(logging.INFO):
         return False

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from types import ModuleType
 
 from constrint.errors import ModelError
 
 
-def needed(module: str, install: str, purpose: str) -> Any:
+def needed(module: str, install: str, purpose: str) -> ModuleType:
     """Import a module that needs an optional package.
 
     Args:

@@ -42,7 +42,7 @@ _OPERATORS: Mapping[type, Callable[[object, object], object]] = {
 }
 
 
-def read_file(path: str | Path, budget: Budget | None = None) -> Mapping[str, Any]:
+def read_file(path: str | Path, budget: Budget | None = None) -> Mapping[str, object]:
     """The JSON of a file."""
     budget = budget or Budget()
     try:
@@ -52,7 +52,7 @@ def read_file(path: str | Path, budget: Budget | None = None) -> Mapping[str, An
     return read_text(text, str(path), budget)
 
 
-def read_text(text: str, filename: str = "<json>", budget: Budget | None = None) -> Mapping[str, Any]:
+def read_text(text: str, filename: str = "<json>", budget: Budget | None = None) -> Mapping[str, object]:
     """The JSON object in a text; duplicate names are errors."""
     data = read_json(text, filename, budget or Budget())
     if not isinstance(data, dict):
@@ -186,7 +186,7 @@ class _T1Reader:
         self.text = text
         self.budget = budget
 
-    def values(self) -> list[Any]:
+    def values(self) -> list[object]:
         """The values."""
         what = f"{_shown(self.name)}: {_shown(self.text)}"
         tree = parsed(self.text, f"{what} is not a list of values", self.budget)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from constrint.support.children import search_path
@@ -114,12 +115,13 @@ def compiler_version() -> str:
     return f"nvrtc {major}.{minor}"
 
 
-def _nvrtc() -> Any:
+def _nvrtc() -> ModuleType:
     try:
         from cuda.bindings import nvrtc
     except ImportError:
         raise MissingExtraError("compiling with NVRTC", "compile") from None
-    return nvrtc
+    found: ModuleType = nvrtc
+    return found
 
 
 @cache
@@ -180,7 +182,7 @@ def _build(job: Job) -> tuple[bytes, str]:
     return cubin, log
 
 
-def _log(nvrtc: Any, program: Any) -> str:
+def _log(nvrtc: ModuleType, program: object) -> str:
     _, size = nvrtc.nvrtcGetProgramLogSize(program)
     text = b" " * size
     nvrtc.nvrtcGetProgramLog(program, text)

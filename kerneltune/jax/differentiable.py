@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -192,7 +192,7 @@ _TANGENT.multiple_results = True
 
 def _split(
     passes: KernelPasses, arrays: Sequence[object]
-) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:
+) -> tuple[tuple[jax.Array, ...], tuple[jax.Array, ...], tuple[jax.Array, ...]]:
     """The arrays, the marks, and the tangents, which come last."""
     count = len(passes.arrays)
     return tuple(arrays[:count]), tuple(arrays[count : count + len(passes.marks)]), tuple(arrays[-count:])
@@ -204,25 +204,27 @@ def _tangent(*arrays: jax.Array, passes: KernelPasses) -> list[jax.Array]:
     return list(jax.jvp(lambda *parts: passes.native(*parts, *marks), at, along)[1])
 
 
-def _tangent_shapes(*arrays: Any, passes: KernelPasses) -> list[Any]:
+def _tangent_shapes(*arrays: jax.core.ShapedArray, passes: KernelPasses) -> list[jax.core.ShapedArray]:
     at, marks, _ = _split(passes, arrays)
     like = [jax.ShapeDtypeStruct(one.shape, one.dtype) for one in (*at, *marks)]
     found = jax.eval_shape(passes.native, *like)
     return [arrays[0].update(shape=one.shape, dtype=one.dtype) for one in found]
 
 
-def _transposed(by: Sequence[Any], *arrays: Any, passes: KernelPasses) -> list[Any]:
+def _transposed(
+    by: Sequence[jax.Array | ad.Zero], *arrays: jax.Array, passes: KernelPasses
+) -> list[jax.Array | None]:
     """Gradients by the tangents, by the backward kernel."""
     count = len(passes.arrays)
     given = [jnp.zeros(one.aval.shape, one.aval.dtype) if type(one) is ad.Zero else one for one in by]
     found = _gradients(passes, *arrays[:-count], *given)
     asked = [ad.is_undefined_primal(one) for one in arrays[-count:]]
-    rest: list[Any] = [None] * (len(arrays) - count)
+    rest: list[jax.Array | None] = [None] * (len(arrays) - count)
     return [*rest, *(one if is_asked else None for one, is_asked in zip(found, asked, strict=True))]
 
 
 def _batched(
-    arrays: Sequence[Any], places: Sequence[Any], passes: KernelPasses
+    arrays: Sequence[jax.Array], places: Sequence[int | None], passes: KernelPasses
 ) -> tuple[list[object], list[int]]:
     size = next(one.shape[at] for one, at in zip(arrays, places, strict=True) if at is not None)
     names = (*passes.arrays, *passes.marks, *passes.kept, *passes.arrays)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import importlib
 from collections import UserDict
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kerneltune.errors import InputError, nearest
 from kerneltune.kernel_tuner.launches import value_of
@@ -21,6 +22,7 @@ TYPES = {
 }
 """The names of the precisions, with their other names."""
 DTYPES = {"half": np.float16, "float": np.float32, "double": np.float64}
+Numbers: TypeAlias = NDArray[np.float64]
 Metric = Callable[[Any, Any], float]
 
 
@@ -37,7 +39,7 @@ class Tunable(UserDict[Any, Any]):
         super().__init__(listed)
         self.param_key = param_key
 
-    def option_of(self, params: Mapping[str, Any]) -> Any:
+    def option_of(self, params: Mapping[str, object]) -> object:
         """The value that chooses for a configuration."""
         if callable(self.param_key):
             option = self.param_key(params)
@@ -77,7 +79,7 @@ class TunablePrecision(Tunable):
         super().__init__(param_key, {name: plain.astype(dtype) for name, dtype in types.items()})
 
 
-def dtype_named(name: Any) -> Any:
+def dtype_named(name: str) -> Any:
     """The type with a name, such as half or f32.
 
     Raises:
@@ -98,15 +100,16 @@ def dtype_named(name: Any) -> Any:
         raise InputError(f"there is no type '{name}': {nearest(lowered, TYPES)}") from None
 
 
-def _relative(answer: Any, output: Any, least: float) -> Any:
+def _relative(answer: Numbers, output: Numbers, least: float) -> Numbers:
     return np.abs(answer - output) / np.maximum(np.abs(answer), least)
 
 
-def _in_decades(answer: Any, output: Any, least: float) -> Any:
-    return np.abs(np.log10(answer + least) - np.log10(output + least))
+def _in_decades(answer: Numbers, output: Numbers, least: float) -> Numbers:
+    found: Numbers = np.abs(np.log10(answer + least) - np.log10(output + least))
+    return found
 
 
-METRICS: dict[str, Callable[[Any, Any, float], Any]] = {
+METRICS: dict[str, Callable[[Numbers, Numbers, float], np.floating]] = {
     "mse": lambda a, o, least: np.mean((a - o) ** 2),
     "rmse": lambda a, o, least: np.sqrt(np.mean((a - o) ** 2)),
     "nrmse": lambda a, o, least: np.sqrt(np.mean((a - o) ** 2) / max(float(np.mean(a**2)), least**2)),

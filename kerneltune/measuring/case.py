@@ -34,7 +34,7 @@ class Case:
     """
 
     arguments: tuple[Argument, ...]
-    expected: Mapping[str, NDArray[np.generic]]
+    expected: Mapping[str, NDArray[Any]]
     tolerance: float | None = None
     constants: Mapping[str, NDArray[np.generic]] | None = None
 

@@ -6,6 +6,7 @@ import platform
 import sys
 from collections.abc import Callable, Iterable
 from time import perf_counter
+from types import ModuleType
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -114,7 +115,7 @@ def _library(array: object) -> str:
 class HostArrays:
     """Arrays of numpy, and whatever has its methods, by Python's clock."""
 
-    def __init__(self, library: Any = np) -> None:
+    def __init__(self, library: ModuleType = np) -> None:
         self.library = library
         self.device = platform.processor() or platform.machine() or "a processor"
 
@@ -165,7 +166,7 @@ class HostArrays:
 class CupyArrays(HostArrays):
     """Arrays of CuPy, by the GPU's clock."""
 
-    def __init__(self, library: Any) -> None:
+    def __init__(self, library: ModuleType) -> None:
         super().__init__(library)
         facts = library.cuda.runtime.getDeviceProperties(library.cuda.Device().id)
         self.device = facts["name"].decode()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from time import monotonic
-from typing import Any
+from types import ModuleType
 
 PERIOD = 0.25  # seconds between two readings: each takes some tenths of a millisecond and more
 # Reasons that lower clocks under load: power cap, slowdowns by hardware, by heat, by the power supply.
@@ -19,12 +20,12 @@ class Gauge:
     """
 
     def __init__(self, bus: str | None = None) -> None:
-        self._nvml: Any = None
+        self._nvml: ModuleType | None = None
         self._last, self._state = -PERIOD, dict[str, float]()
         try:
             import pynvml
 
-            nvml: Any = pynvml
+            nvml: ModuleType = pynvml
             nvml.nvmlInit()
             find = nvml.nvmlDeviceGetHandleByPciBusId
             self._device = nvml.nvmlDeviceGetHandleByIndex(0) if bus is None else find(bus.encode())
@@ -39,9 +40,9 @@ class Gauge:
         """Clocks in MHz, degrees Celsius, watts, throttling; at most every quarter second anew."""
         if self._nvml is None or monotonic() - self._last < PERIOD:
             return self._state
-        nvml: Any = self._nvml
+        nvml = self._nvml
         device = self._device
-        questions: dict[str, Any] = {
+        questions: dict[str, Callable[[], float]] = {
             "sm_mhz": lambda: nvml.nvmlDeviceGetClockInfo(device, nvml.NVML_CLOCK_SM),
             "memory_mhz": lambda: nvml.nvmlDeviceGetClockInfo(device, nvml.NVML_CLOCK_MEM),
             "celsius": lambda: nvml.nvmlDeviceGetTemperature(device, nvml.NVML_TEMPERATURE_GPU),

@@ -14,7 +14,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from kerneltune.errors import RunError
 from kerneltune.running import driver
@@ -96,7 +95,7 @@ class Products:
 
 
 @cache
-def _library() -> Any:
+def _library() -> ctypes.CDLL:
     """The library; raises `RunError` where there is none."""
     packaged = [
         str(found) for name in NAMES for one in sys.path for found in Path(one).glob(f"nvidia/*/*/{name}")

@@ -49,7 +49,7 @@ class LaunchConfig(ctypes.Structure):
 
 
 @cache
-def library() -> Any:
+def library() -> ctypes.CDLL:
     """The driver's library; raises `RunError` where there is none."""
     try:
         found = ctypes.CDLL(LIBRARY)
@@ -65,7 +65,7 @@ def library() -> Any:
     return found
 
 
-def call(what: str, function: str, *arguments: Any) -> None:
+def call(what: str, function: str, *arguments: object) -> None:
     """Call a function of the driver; raises `RunError` with ``what`` unless it succeeds."""
     check(what, getattr(library(), function)(*arguments))
 
