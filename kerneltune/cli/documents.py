@@ -145,7 +145,7 @@ class ReplayedDocument(Document):
     known: float
     evaluations: Count
     within_5_percent: Count | None
-    learned: dict[str, object]
+    learned: dict[str, Any]  # msgspec has a schema of Any, but none of object
 
 
 class EstimateDocument(Document):
