@@ -54,6 +54,8 @@ class HeadwiseRNN(Fixed, torch.nn.Module):  # type: ignore[misc] # torch has no 
         super().__init__()
         self.cell = named(cell)
         self.spec = recurrent_cell(self.cell).spec
+        if self.spec.learnable:
+            raise InputError(f"{self.spec.name} has options that are learnt: take kerneltune.torch.Recurrent")
         self.input_size, self.heads, self.head_dim = input_size, heads, head_dim
         self.options = dict(options or {})
         for name in self.options:

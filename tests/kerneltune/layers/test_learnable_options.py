@@ -9,7 +9,7 @@ import torch
 
 from kerneltune.errors import InputError
 from kerneltune.inputs.equation_cell import EquationCell
-from kerneltune.torch import Recurrent, ScanLayer
+from kerneltune.torch import HeadwiseRNN, Recurrent, ScanLayer
 
 LEAKY = EquationCell(
     "leaky",
@@ -111,3 +111,7 @@ def test_what_is_no_learnable_option() -> None:
         EquationCell("c", gates="x", states="h", learnable="beta", equations="h' = h + W.x")
     with pytest.raises(InputError, match=r"are biases of leaky@.*: bias=True, without layer_norm"):
         Recurrent(LEAKY, 3, 4, bias=False)
+    with pytest.raises(
+        InputError, match=r"leaky has options that are learnt: take kerneltune\.torch\.Recurrent"
+    ):
+        HeadwiseRNN(LEAKY, 3, 1, 4)
