@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 Assignment: TypeAlias = dict[IntExpr, int]
 
+CHECKS_OF_ALL = 4  # solutions before an index of the constraints by their variables pays
+
 
 def check(prepared: Prepared, assignment: Assignment) -> None:
     """Check a solution by evaluating the model's own expressions exactly; raises `InternalError`."""
@@ -30,13 +32,51 @@ def check(prepared: Prepared, assignment: Assignment) -> None:
 
 def check_solution(model: Declarations, assignment: Assignment) -> None:
     """Check an assignment by evaluating a model's expressions exactly; raises `InternalError`."""
-    for variable, value in assignment.items():
+    _check_constraints(model.constraints, assignment, assignment)
+
+
+def _check_constraints(constraints: list[Constraint], assignment: Assignment, values: Assignment) -> None:
+    """Check some constraints, and that some values lie in their domains; raises `InternalError`."""
+    for variable, value in values.items():
         if not isinstance(variable, BoolVar) and value not in variable.domain:  # type: ignore[attr-defined] # keys are variables
             raise InternalError(f"{variable} has no value {value}")
-    violated = first_violated(model.constraints, assignment)
+    violated = first_violated(constraints, assignment)
     if violated is not None:
         where = violated.position or violated.name or "a constraint"
         raise InternalError(f"a solution violates {where}: please report this model")
+
+
+class SuccessiveChecks:
+    """Checks solutions of one model one after the other.
+
+    A constraint is evaluated again only where a variable of it has another value than in the last solution,
+    in which it holds: large models have thousands of solutions that differ in a few values.
+    """
+
+    def __init__(self, model: Declarations) -> None:
+        self._model = model
+        self._last: Assignment = {}
+        self._checked = 0
+        self._of: dict[IntExpr, list[Constraint]] = {}  # the constraints of each variable
+
+    def check(self, assignment: Assignment) -> None:
+        """Check the next solution; raises `InternalError`."""
+        self._checked += 1
+        if self._checked <= CHECKS_OF_ALL:
+            check_solution(self._model, assignment)
+        else:
+            if not self._of:
+                self._index()
+            last = self._last
+            changed = {v: value for v, value in assignment.items() if last.get(v) != value}
+            touched = dict.fromkeys(one for v in changed for one in self._of.get(v, ()))
+            _check_constraints(list(touched), assignment, changed)
+        self._last = assignment
+
+    def _index(self) -> None:
+        for constraint in self._model.constraints:
+            for variable in set(constraint.expr.variables()):
+                self._of.setdefault(variable, []).append(constraint)
 
 
 def bounded(result: Result, bounds: Sequence[int | None], goals: Sequence[Goal]) -> Result:

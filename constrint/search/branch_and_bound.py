@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from constrint.errors import UnboundedError
 from constrint.lowering.problem import Infeasible
 from constrint.preparing.branching import PLAIN, Brancher, Group
-from constrint.preparing.checks import Assignment, check
+from constrint.preparing.checks import Assignment, SuccessiveChecks, check
 from constrint.preparing.search_protocol import Outcome, SearchStep
 from constrint.presolve import Root, better_than, is_linear
 from constrint.search.depth_first import DepthFirstRun
@@ -62,6 +62,7 @@ class BranchAndBound:
         self._solutions = 0
         self._run: Search | None = None  # the one under way
         self._counted = 0  # solutions that the statistics of the call have
+        self._checks = SuccessiveChecks(prepared.model)
 
     def optimum(self, root: Root, best: Assignment | None, start: WarmStart | None = None) -> Optimised:
         """The best solution, or the best so far.
@@ -147,7 +148,7 @@ class BranchAndBound:
         """Run a bounded search that comes before the others."""
         run.finder = finder
         try:
-            return self._improve(run).outcome
+            return self._improve(run, run).outcome
         finally:
             self._run = None
             self._count(run)
@@ -181,7 +182,7 @@ class BranchAndBound:
         self._note_found(better, value)
         if self.call.options.on_solution is None:
             return True
-        check(self._prepared, better)
+        self._checks.check(better)
         return self.call.report(better, run.statistics())
 
     def _note_found(self, better: Assignment, value: int) -> None:
@@ -199,7 +200,7 @@ class BranchAndBound:
         brief = DepthFirstRun(call.task(self._prepared, root, self._goal), most_nodes=most)
         resumed: Search | None = None
         try:
-            outcome = self._improve(brief).outcome
+            outcome = self._improve(brief, brief).outcome
             if outcome is not Outcome.GAVE_UP:
                 return root if outcome is Outcome.UNBOUNDED else outcome, None
             from constrint.relaxation.dual import with_dual_row
@@ -243,14 +244,29 @@ class BranchAndBound:
         self._note_found(near.found, value)
         return self._left(root) if self.call.report(near.found, run.statistics()) else Outcome.STOPPED
 
-    def _improve(self, run: Search) -> SearchStep:
-        """Record better solutions until there is none; returns why."""
+    def _improve(self, run: Search, brief: DepthFirstRun | None = None) -> SearchStep:
+        """Record better solutions until there is none; returns why.
+
+        Args:
+            run: The search.
+            brief: The same if it is brief: of a large model, it ends soon after some solutions.
+        """
         self._run = run
+        before = self._solutions
         while (step := run.next(checked=False)).found is not None:
             self._solutions += 1
             if not self._note(step.found, run.value(self._goal[0]), run):
                 return SearchStep(Outcome.STOPPED)
+            if brief is not None:
+                self._shorten(brief, self._solutions - before)
         return step
+
+    def _shorten(self, brief: DepthFirstRun, solutions: int) -> None:
+        """Let a brief search of a large model end the sooner, the more solutions it has found."""
+        root = self._prepared.root
+        if root is not None and len(root.box.lo) > root.settings.search.variables_before_dual:
+            rules = root.settings.search
+            brief.limit_nodes(max(1, rules.nodes_before_dual - rules.nodes_of_solution * solutions))
 
     def _bound(self) -> int | None:
         """The bound of the goal that the current search has proven; None before a search."""

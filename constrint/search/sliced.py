@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from operator import sub
 from typing import TYPE_CHECKING
@@ -159,6 +159,14 @@ class Stepper:
 
     def _watch(self) -> None:
         """Hook for subclasses: called between slices."""
+
+    def limit_nodes(self, more: int) -> None:
+        """Give up after some more nodes, if the limit of nodes does not come before."""
+        limits = self._limits
+        at = int(self._state.scalar[NODES]) + more
+        if limits.nodes is not None and at < limits.nodes:
+            self._limits = replace(limits, nodes=at)
+            self._next_node_check = at if self._next_node_check is None else min(at, self._next_node_check)
 
     def _limit(self) -> Outcome | None:
         """`PAUSED` at the end of a turn, `GAVE_UP` at the limit of nodes, work or failures, or else None."""
