@@ -136,6 +136,7 @@ class Duals:
         )
         self._added = AddedRows(ls)
         self._interval = 1  # conflicts between two checks
+        self._acted = 0.0  # the part of the last programs whose row acted
         self.spent = 0
         self._trivial = self._proven = int(ls.root[self._goal])
         proof = self._ask(*self._columns.read(ls.root), is_root=True)
@@ -150,16 +151,29 @@ class Duals:
             ls: The learner.
             worked: The steps that the search itself has taken.
         """
+        if not self._wait(ls, worked):  # not yet: the share has changed
+            return None
         proof = self._ask(*self._columns.read(ls.bound))
         row = None if proof is None else self._columns.row(ls, proof)
         if row is not None and not _acts(ls, row):
             row = None
-        most = self._rules.longest_interval if row is None else self._interval // 2
+        rules = self._rules
+        self._acted += (int(row is not None) - self._acted) / rules.programs_remembered
+        most = rules.longest_interval if row is None else self._interval // 2
         self._interval = max(1, min(2 * self._interval, most))
+        self._wait(ls, worked)
+        return None if row is None else self._added.with_row(ls, row)
+
+    def _wait(self, ls: Learner, worked: int) -> bool:
+        """Set when the next program is due; whether all so far are paid for.
+
+        It is looked at again after `longest_interval` conflicts: solutions and bounds change the share.
+        """
         conflicts = int(ls.scalar[CONFLICTS])
         owed = max(0, int((self.spent - self._rules.free) / self._share(ls)) - worked)
-        ls.scalar[CONSULT_AT] = conflicts + max(self._interval, owed * (1 + conflicts) // (1 + worked))
-        return None if row is None else self._added.with_row(ls, row)
+        until_paid = min(self._rules.longest_interval, 1 + owed * (1 + conflicts) // (1 + worked))
+        ls.scalar[CONSULT_AT] = conflicts + max(self._interval, until_paid)
+        return owed == 0
 
     def _ask(self, lower: Ints, upper: Ints, is_root: bool = False) -> DualProof | None:
         """The row that dual multipliers prove within bounds of the columns; None after too many pivots."""
@@ -182,7 +196,9 @@ class Duals:
             return 1.0
         gap = -int(ls.root[self._goal ^ 1]) - self._trivial
         closed = (self._proven - self._trivial) / max(1, gap)
-        return max(self._rules.least_share, float(min(1.0, closed) ** self._rules.steep))
+        rules = self._rules
+        by_gap = float(min(1.0, closed) ** rules.steep)
+        return max(rules.least_share, by_gap, self._acted)
 
 
 def _column(numbers: Sequence[int]) -> Ints:

@@ -21,7 +21,7 @@ from constrint.errors import ModelError
 from constrint.learning import duals, session
 from constrint.learning.added_rows import AddedRow, AddedRows
 from constrint.learning.duals import ColumnPlaces, Duals
-from constrint.learning.layout import LEVEL, QUEUE_HEAD, QUEUE_TAIL, TRAIL, Learner
+from constrint.learning.layout import CONFLICTS, CONSULT_AT, LEVEL, QUEUE_HEAD, QUEUE_TAIL, TRAIL, Learner
 from constrint.modelling.objectives import as_goals
 from constrint.preparing.prepared import Prepared
 from constrint.preparing.search_protocol import SearchTask
@@ -159,6 +159,26 @@ def test_programs_save_conflicts_where_their_bound_is_close() -> None:
     without = knapsack(4, before_programs=1 << 40).solve(learn=True)
     assert with_programs.objective == without.objective
     assert 2 * with_programs.statistics.failures < without.statistics.failures
+
+
+def test_programs_wait_until_they_are_paid_for_and_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = waited = 0
+    consult = Duals.consult
+
+    def watched(self: Duals, ls: Learner, worked: int) -> Learner | None:
+        nonlocal asked, waited
+        is_paid = self.spent <= worked * self._share(ls)
+        before = self.spent
+        found = consult(self, ls, worked)
+        assert (self.spent > before) == is_paid
+        assert 0 < ls.scalar[CONSULT_AT] - ls.scalar[CONFLICTS] <= 16
+        asked, waited = asked + is_paid, waited + (not is_paid)
+        return found
+
+    monkeypatch.setattr(Duals, "consult", watched)
+    m = knapsack(4, before_programs=0, free=0, longest_interval=16)
+    assert m.solve(learn=True, engine="interpreted").status is Status.OPTIMAL
+    assert min(asked, waited) > 3, (asked, waited)
 
 
 def test_a_proof_is_written_without_asking(seen: Seen, tmp_path: Path) -> None:
