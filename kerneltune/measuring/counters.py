@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import csv
 import re
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from constrint.support.children import program_on_path
 from kerneltune.errors import InputError, RunError
 
 TOOL = "ncu"
@@ -48,7 +48,7 @@ def counting(command: Sequence[str], names: Sequence[str], kernel: str, log: Pat
 
 def tool() -> str:
     """Where the tool is; raises `InputError` if it is not installed."""
-    found = shutil.which(TOOL)
+    found = program_on_path(TOOL)
     if found is None:
         raise InputError(
             f"counters need {TOOL}, the command of NVIDIA Nsight Compute, which is not found in PATH"

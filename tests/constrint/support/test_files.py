@@ -55,6 +55,7 @@ ALLOWED = {
     "kerneltune/compiling/cubin_cache.py": OWN,
     "kerneltune/compiling/ready.py": OWN,
     "kerneltune/compiling/compile.py": "what a compiler of ours has just written",
+    "kerneltune/pipeline/counting.py": "what ncu has just written into a folder of ours",
     "kerneltune/compiling/bundle.py": "sqlite, which reads what it needs",
     "kerneltune/compiling/bundle_build.py": OWN,
     "kerneltune/cli/bundle.py": "sqlite, which reads what it needs",

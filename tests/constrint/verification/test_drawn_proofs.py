@@ -21,7 +21,7 @@ from constrint.verification.checker import NotTheModelError, RejectedAtError, ve
 from constrint.verification.settings import CheckerSettings
 
 MODELS = int(os.environ.get("CONSTRINT_PROOFS", "20"))
-FIRST = int(os.environ.get("CONSTRINT_PROOFS_FIRST", "0"))
+FIRST = int(os.environ.get("CONSTRINT_PROOFS_FIRST", "40"))
 UNLISTED = CheckerSettings(most_assignments=0)  # every step by rules alone
 
 
