@@ -52,6 +52,7 @@ class Rounding:
         self._rows: list[tuple[Terms, int, bool]] = []  # sum <= limit; whether it is an equality
         self._of: dict[int, list[int]] = defaultdict(list)  # rows of a wide column
         self._switch: dict[int, tuple[int, int]] = {}  # x <= u * y: u and y of x
+        self._next = 0  # the row at which the next round begins
         self.work = 0
         for row in relaxation.rows:
             if goal in row.terms:
@@ -82,16 +83,19 @@ class Rounding:
         """Rows that the point violates, the deepest first."""
         found: dict[tuple[object, ...], tuple[float, LpRow]] = {}
         values = point.tolist()
-        most = self.work + self._rules.work_of_rounding
-        for start, (terms, limit, is_equality) in enumerate(self._rows):
+        rules, count = self._rules, len(self._rows)
+        most = self.work + rules.work_of_rounding + rules.work_of_row * count
+        for start in (*range(self._next, count), *range(self._next)):
             if self.work > most:
+                self._next = start  # the next round begins with the rows that this one has not reached
                 break
+            terms, limit, is_equality = self._rows[start]
             if not self._may_round(terms):
                 continue
             for sign in (1, -1) if is_equality else (1,):
                 self._from_row(start, {x: sign * a for x, a in terms.items()}, sign * limit, values, found)
         best = sorted(found.values(), key=lambda each: -each[0])
-        return [row for _, row in best[: self._rules.most_roundings]]
+        return [row for _, row in best[: rules.most_roundings]]
 
     def _from_row(
         self,

@@ -120,11 +120,25 @@ def test_optima_with_cuts(kind: Callable[..., Any]) -> None:
         assert (None if value is None else factor * value + constant) == wanted
 
 
-def test_work_ends_a_round() -> None:
+def test_work_ends_a_round_and_the_next_one_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     m, cost = lots(1)
-    m.settings = DEFAULT.with_fields(relaxation={"work_of_rounding": 0})
+    m.settings = DEFAULT.with_fields(relaxation={"work_of_rounding": 0, "work_of_row": 0})
     prepared = Prepared(m, as_goals([(cost, "min")]), ())
     assert prepared.root is not None
     finder = Rounding(relaxed(prepared.root), -1)  # type: ignore[arg-type]
-    finder.cuts(np.full(len(finder._lo), 0.3))
+    begun: list[int] = []
+    from_row = finder._from_row
+
+    def noted(start: int, *of: Any) -> None:
+        begun.append(start)
+        from_row(start, *of)
+
+    monkeypatch.setattr(finder, "_from_row", noted)
+    point = np.full(len(finder._lo), 0.3)
+    finder.cuts(point)
     assert finder.work < 2000
+    assert len(set(begun)) < 4
+    for _ in finder._rows:
+        finder.cuts(point)
+    may_round = {i for i, (terms, _, _) in enumerate(finder._rows) if finder._may_round(terms)}
+    assert set(begun) == may_round
