@@ -9,8 +9,9 @@ Task = tuple[int, int, int]  # variable of the start, duration, demand: numbers,
 
 
 def is_known(node: Cumulative, box: Box) -> bool:
-    """Whether only the starts of a resource are open."""
-    return all(box.lo[v] == box.hi[v] for v in (*node.durations, *node.demands, node.capacity))
+    """Whether only the starts of a resource are open, and no start occurs twice."""
+    known = (*node.durations, *node.demands, node.capacity)
+    return len(set(node.starts)) == len(node.starts) and all(box.lo[v] == box.hi[v] for v in known)
 
 
 def known_tasks(node: Cumulative, box: Box) -> list[Task] | None:
