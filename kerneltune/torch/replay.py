@@ -29,6 +29,7 @@ MOST_SLOTS = 3  # of a kind: a loss that is still there keeps its slot while the
 MOST_KINDS = 16  # of a stack that are recorded
 MOST_NOTED = 256  # of a stack whose calls are counted
 FORGOTTEN = 1000  # calls of a stack after which a kind gives way to another one
+LARGE = 2**15  # elements from which a tensor is copied by itself: one launch for many gives a block 2**16
 PLAIN = (torch.Tensor, torch.nn.Parameter)
 Result = TypeVar("Result")
 
@@ -109,14 +110,14 @@ class Slot:
         self.free = False
 
     def _put(self, data: torch.Tensor, given: States) -> None:
-        torch._foreach_copy_((self._data, *self._given), (data, *given))  # one launch
+        _copy((self._data, *self._given), (data, *given))
 
     def forward(self, data: torch.Tensor, given: States) -> tuple[torch.Tensor, States]:
         """The output and the last states, in memory of their own."""
         self._put(data, given)
         self._replay()
         found = [_like(one) for one in self._results]
-        torch._foreach_copy_(found, self._results)
+        _copy(found, self._results)
         return found[0], tuple(found[1:])
 
     def backward(
@@ -320,10 +321,19 @@ def _recorded(make: Callable[[], Result]) -> Result | None:
 
 
 def _copy(into: Sequence[torch.Tensor | None], out_of: Sequence[torch.Tensor | None]) -> None:
-    """Copy those that are there, in one launch."""
-    mine = [one for one in into if one is not None]
-    if mine:
-        torch._foreach_copy_(mine, [one for one in out_of if one is not None])
+    """Copy those that are there: all small ones in one launch, large ones by themselves."""
+    small: list[torch.Tensor] = []
+    read: list[torch.Tensor] = []
+    for mine, theirs in zip(into, out_of, strict=True):
+        if mine is None or theirs is None:
+            continue
+        if mine.numel() >= LARGE:
+            mine.copy_(theirs)
+        else:
+            small.append(mine)
+            read.append(theirs)
+    if small:
+        torch._foreach_copy_(small, read)
 
 
 def _like(tensor: torch.Tensor) -> torch.Tensor:
