@@ -26,13 +26,17 @@ from kerneltune.tiling.space import TilingSpace
 
 
 class Job(NamedTuple):
-    """A kernel to make, by one strategy or any, with some numbers of its tiling given."""
+    """A kernel to make, by one strategy or any, with some numbers of its tiling given.
+
+    `root` is the folder of kernels, by default the package's.
+    """
 
     problem: ScanProblem
     gpu: str
     strategy: str | None = None
     given: tuple[tuple[str, int], ...] = ()
     sigma: float = 0.5
+    root: Path | None = None
 
 
 class Kernel(NamedTuple):
@@ -57,7 +61,7 @@ def parser(description: str | None, workers: int) -> argparse.ArgumentParser:
 
 def made(job: Job) -> Kernel | str:
     """The best tiling with some numbers given, compiled; or why there is none."""
-    profile, kernels = load_profile(job.gpu), discover_scans()
+    profile, kernels = load_profile(job.gpu), discover_scans(job.root)
     space = TilingSpace(job.problem, profile, kernels, job.strategy)
     compiler = Compiler(kernels, profile)
     try:
