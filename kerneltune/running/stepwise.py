@@ -19,6 +19,7 @@ from kerneltune.running.launch import ExtendedKernel
 from kerneltune.tiling.candidate import Candidate
 
 Matrices = tuple[int, int, int]  # the addresses of A, B and C
+ORDERING_BLOCKS = 1024  # least blocks that put R in order: any GPU's memory is busy; few rows have few blocks
 
 
 def kernel_of(cubin: bytes, candidate: Candidate, *, cooperative: bool) -> ExtendedKernel:
@@ -33,7 +34,7 @@ class StepwiseKernel(ExtendedKernel):
 
     def __init__(self, cubin: bytes, candidate: Candidate) -> None:
         super().__init__(cubin, candidate, cooperative=False)
-        self._schedule = Schedule.of(candidate)
+        self._schedule, self._blocks = Schedule.of(candidate), candidate.blocks
         self._products = Products(self._schedule.product, self._schedule.library_bytes)
         fields: Mapping[str, Any] = layout(STRUCTS[candidate.problem.direction]).fields or {}
         self._fields = {
@@ -43,10 +44,12 @@ class StepwiseKernel(ExtendedKernel):
     def queue(self, stream: int) -> None:
         """Queue all steps of the arguments as they are, on the stream with this handle."""
         multiply, launch, step_at = self._products.queue, super().queue, self._fields["step"][1]
+        blocks, steps = self._blocks, self._field("steps")
         with self._products.on(stream, self._field("workspace")):
             for action in self._schedule.actions(self._field):
                 if isinstance(action, int):
                     struct.pack_into("i", self.arguments, step_at, action)
+                    self._config.grid_x = max(blocks, ORDERING_BLOCKS) if action == steps else blocks
                     launch(stream)
                 else:
                     multiply(*action)

@@ -1,4 +1,4 @@
-"""Layers of large batches, whose products are a library's, on a GPU."""
+"""Layers of large batches or wide heads, whose products are a library's, on a GPU."""
 
 from __future__ import annotations
 
@@ -41,9 +41,10 @@ def test_products_of_all_layouts_are_torchs(tf32: bool) -> None:
             assert torch.allclose(alone.double(), expected, atol=2e-2 if tf32 else 1e-5)
 
 
+@pytest.mark.parametrize("batch", [1000, 1])
 @pytest.mark.parametrize("dtype", sorted(WITHIN))
 @pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN", "sLSTM"])
-def test_large_batches_are_right(kind: str, dtype: str) -> None:
+def test_wide_heads_are_right(kind: str, dtype: str, batch: int) -> None:
     """Values, states and all gradients against the cells' own operations in float64."""
     import kerneltune.torch as ours
     from kerneltune.inputs.problem import Problem
@@ -53,8 +54,8 @@ def test_large_batches_are_right(kind: str, dtype: str) -> None:
     torch.backends.cudnn.allow_tf32 = dtype == "tf32"
     try:
         cell = {"LSTM": "lstm", "GRU": "gru", "RNN": "elman", "sLSTM": "slstm"}[kind]
-        steps, batch, width = 5, 1000, 1536 if dtype != "fp32" else 2048
-        problem = Problem(cell, 1, width, batch, dtype, steps)
+        steps, width = 5, 4096 if batch == 1 else 2048 if dtype == "fp32" else 1536
+        problem = Problem(cell, 1, width, batch, dtype, steps, "backward" if batch == 1 else "forward")
         assert launcher().supply.get(problem).candidate.strategy == "product" or kind == "RNN"
         torch.manual_seed(3)
         real = {"bf16": torch.bfloat16, "fp16": torch.float16}.get(dtype, torch.float32)
