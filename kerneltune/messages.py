@@ -95,11 +95,27 @@ class Order(Message, frozen=True, tag=True):
     then: tuple[NextLaunch, ...] = ()
 
 
+class OwnLaunch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The launch of a kernel whose compiler chose it, as Triton does.
+
+    Attributes:
+        block: Threads of a block.
+        shared_memory: Dynamic bytes of a block.
+        types: Of each argument; empty for one that stands in the machine code.
+        scratch: Pointers behind the arguments that are null, since the kernel needs no scratch memory.
+    """
+
+    block: tuple[int, int, int]
+    shared_memory: int
+    types: tuple[str, ...]
+    scratch: int = 0
+
+
 class Built(Message, frozen=True, tag=True):
     """A compiled kernel.
 
     Attributes:
-        cubin: The machine code; empty for Triton functions, which keep theirs.
+        cubin: The machine code; empty for Triton functions that only Triton can launch, which keeps it.
         lowered: The names in it, in the order of the job's names.
         registers: Of a thread.
         shared_memory: Static bytes of a block.
@@ -109,6 +125,7 @@ class Built(Message, frozen=True, tag=True):
         cached: Whether the cubin came from the cache.
         compiler: The compiler's version.
         then: Registers and static bytes of shared memory of the kernels that follow the first.
+        launch: The launch, where the compiler chose it.
     """
 
     cubin: bytes = b""
@@ -121,6 +138,7 @@ class Built(Message, frozen=True, tag=True):
     cached: bool = False
     compiler: str = ""
     then: tuple[tuple[int, int], ...] = ()
+    launch: OwnLaunch | None = None
 
 
 class Failed(Message, frozen=True, tag=True):

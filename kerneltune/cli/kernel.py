@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack, closing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -94,26 +96,35 @@ def tune_kernel(
     with reporting(as_json):
         from kerneltune.cli.watching import page_served, watched
         from kerneltune.sources.folder import read_folder
-        from kerneltune.tuning.tune import options_of, prepared, tuned
+        from kerneltune.tuning.run_processes import Ahead
+        from kerneltune.tuning.tune import case_of, options_of, profile_for, tuned
 
         read = read_folder(folder, sizes_of(size), seed)
         named = _functions(given.pop("metric"), given.pop("model"), given.pop("features"), read.search)
         given |= {**read.search, **named}
         given["devices"] = list(devices) or None
         given["counters"] = [one.strip() for one in given["counters"].split(",") if one.strip()]
-        kernel, case = prepared(read.description, gpu, read.reference, read.tolerance)
         options = options_of(given)
-        if dry_run:
-            _dry_run(kernel, options, strategy, seed, as_json)
-            return
-        _remember(kernel, folder, options)
-        with watched(options, as_json) as notice, page_served(kernel, options, serve) as shown:
+        with ExitStack() as opened:
+            # A dry run has no processes; a run's start before the space is built.
+            ahead = (
+                None if dry_run else opened.enter_context(closing(Ahead(read.description.language, options)))
+            )
+            kernel = read.description.kernel(profile_for(read.description, gpu))
+            case = partial(case_of, read.description, kernel, read.reference, read.tolerance)
+            if dry_run:
+                case()  # the reference is tried, too
+                _dry_run(kernel, options, strategy, seed, as_json)
+                return
+            _remember(kernel, folder, options)
+            notice = opened.enter_context(watched(options, as_json))
+            shown = opened.enter_context(page_served(kernel, options, serve))
 
             def both(trial: Trial, progress: Progress) -> None:
                 shown(trial, progress)
                 notice(trial, progress)
 
-            found = tuned(kernel, case, options, strategy, seed, both)
+            found = tuned(kernel, case, options, strategy, seed, both, ahead)
         _print(found, as_json)
 
 

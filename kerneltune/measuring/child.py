@@ -6,6 +6,7 @@ unusable or its parent ends.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from pathlib import Path
@@ -20,6 +21,7 @@ from kerneltune.measuring.nvml import Gauge
 from kerneltune.measuring.serving import Server
 from kerneltune.messages import REQUESTS, Facts, Failed, Finals, Request, SetUp, Watcher, required
 from kerneltune.running.child_output import private_stdout, say
+from kerneltune.running.children import KIND_VARIABLE
 from kerneltune.running.lifeline import follow_parent
 from kerneltune.sources.references import CHILD_VARIABLE, resolved
 
@@ -29,6 +31,7 @@ def main() -> None:
     follow_parent()
     answers = private_stdout()
     os.environ[CHILD_VARIABLE] = "1"
+    _get_ready(os.environ.get(KIND_VARIABLE, ""))
     first = sys.stdin.readline()
     if not first:
         return
@@ -43,6 +46,17 @@ def main() -> None:
         return
     say(answers, facts)
     serve(server, answers)
+
+
+def _get_ready(kind: str) -> None:
+    """Make the GPU's context and compile the checks, while the set-up is made; it says what is wrong."""
+    if kind not in ("cuda", "ptx", "triton"):
+        return
+    with contextlib.suppress(Exception):
+        from kerneltune.measuring.device_checks import compiled_checks
+        from kerneltune.measuring.gpu import target_here
+
+        compiled_checks(target_here())
 
 
 def serve(server: Server, answers: TextIO) -> None:
@@ -72,11 +86,17 @@ def backend_of(set_up: SetUp) -> Backend:
         MissingExtraError: Its package is not installed.
         RunError: There is no GPU.
     """
-    if set_up.kind in ("callable", "triton"):
-        return _of_functions(set_up.kind, Case.load(Path(set_up.case)))
+    if set_up.kind == "callable":
+        from kerneltune.measuring.callable_backend import CallableBackend
+
+        return CallableBackend(Case.load(Path(set_up.case)))
     try:
         import kerneltune.measuring.gpu  # noqa: F401
     except ModuleNotFoundError:
+        if set_up.kind == "triton":  # which launches by itself, with torch
+            from kerneltune.measuring.own_launches import launched_by_triton
+
+            return launched_by_triton(Case.load(Path(set_up.case)))
         raise MissingExtraError("running kernels", "gpu") from None
     except ImportError as error:
         raise RunError(f"pycuda cannot be loaded, is there a GPU driver? {error}") from None
@@ -86,21 +106,13 @@ def backend_of(set_up: SetUp) -> Backend:
         from kerneltune.measuring.tiling_backend import TilingBackend
 
         return TilingBackend(discover(Path(set_up.kernels_root)))
+    if set_up.kind == "triton":
+        from kerneltune.measuring.triton_driver import TritonByDriver
+
+        return TritonByDriver(Case.load(Path(set_up.case)))
     from kerneltune.measuring.cuda_backend import CudaBackend
 
     return CudaBackend(Case.load(Path(set_up.case)))
-
-
-def _of_functions(kind: str, case: Case) -> Backend:
-    if kind == "callable":
-        from kerneltune.measuring.callable_backend import CallableBackend
-
-        return CallableBackend(case)
-    try:
-        from kerneltune.measuring.triton_backend import TritonBackend
-    except ImportError:
-        raise MissingExtraError("running Triton functions", "torch") from None
-    return TritonBackend(case)
 
 
 def made(watcher: Watcher) -> object:

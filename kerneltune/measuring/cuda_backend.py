@@ -1,4 +1,4 @@
-"""CUDA C++ and PTX of users on this machine's GPU."""
+"""CUDA C++, PTX and compiled Triton functions of users on this machine's GPU."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ctypes
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from kerneltune.errors import RunError
@@ -13,8 +14,9 @@ from kerneltune.measuring.case import Case
 from kerneltune.measuring.device_checks import DeviceChecks
 from kerneltune.measuring.gpu import Gpu
 from kerneltune.measuring.launcher import functions_of, launches_of, number_held, ptx_of
-from kerneltune.messages import Built, Facts, Order
-from kerneltune.running.launch import DriverModule
+from kerneltune.measuring.own_launches import as_type, with_own_launch
+from kerneltune.messages import Built, Facts, Order, OwnLaunch
+from kerneltune.running.launch import DriverModule, Held
 from kerneltune.running.verify import Verdict
 from kerneltune.sources.arguments import BOTH, NUMBER
 
@@ -44,6 +46,16 @@ class CudaBackend:
         """Load the machine code, or let the driver compile PTX."""
         return CudaLoaded(self, order, ptx_of(order) if order.kind == "ptx" else built)
 
+    def held(self, launch: OwnLaunch | None) -> list[Held]:
+        """The arguments as a launch takes them, in order: addresses and numbers."""
+        types = [""] * len(self.case.arguments) if launch is None else launch.types
+        return [
+            number_held(as_type(one.value, kind))
+            if one.kind == NUMBER
+            else ctypes.c_void_p(self.places[one.name])
+            for one, kind in zip(self.case.arguments, types, strict=True)
+        ]
+
     def prepare_outputs(self, poison: int) -> None:
         """Guard and poison the outputs; restore the arrays that are read and written."""
         for one in self.case.outputs:
@@ -69,16 +81,17 @@ class CudaLoaded:
     def __init__(self, backend: CudaBackend, order: Order, built: Built | None) -> None:
         if built is None:
             raise RunError("the kernel was not compiled")
+        order = with_own_launch(order, built.launch)
         self._backend = backend
         self._module = DriverModule(built.cubin, order.registers if order.kind == "ptx" else None)
         functions = functions_of(self._module, order, built)
         self._write_constants(built, len(functions))
-        self._held = [
-            number_held(one.value) if one.kind == NUMBER else ctypes.c_void_p(backend.places[one.name])
-            for one in backend.case.arguments
-        ]
+        self._held = backend.held(built.launch)
         first = range(len(self._held)) if order.takes is None else order.takes
         self._taken = sorted({*first, *(place for one in order.then for place in one.takes)})
+        if built.launch is not None:  # the driver copies no more parameters than the kernel has
+            order = replace(order, takes=(*first, *[len(self._held)] * built.launch.scratch))
+            self._held.append(ctypes.c_void_p(0))
         self._launches = launches_of(self._module, functions, order, self._held)
 
     def _write_constants(self, built: Built, kernels: int) -> None:

@@ -12,8 +12,9 @@ import numpy as np
 from kerneltune.compiling.cubin_cache import CubinCache
 from kerneltune.compiling.nvrtc import Job, compile_job
 from kerneltune.measuring.case import LARGEST_ERROR, Case
-from kerneltune.measuring.gpu import GUARD, GUARD_BYTE, Gpu
+from kerneltune.measuring.gpu import GUARD, GUARD_BYTE, Gpu, target_here
 from kerneltune.measuring.loaded import guarded
+from kerneltune.messages import Built
 from kerneltune.running.launch import DriverLaunch, DriverModule, addresses_of, shaped
 from kerneltune.running.verify import Verdict
 
@@ -22,6 +23,12 @@ COMPLEX = {"complex64": "float32", "complex128": "float64"}
 NAMES = (*[f"distance_{one}" for one in KINDS], "different", "disturbed")
 THREADS, BLOCKS = 256, 1024
 SUMS = 5  # doubles: see judge.cu
+
+
+def compiled_checks(target: str) -> Built:
+    """The kernels of the checks, which are kept for the next process."""
+    text = (files("kerneltune.measuring") / "judge.cu").read_text(encoding="utf-8")
+    return compile_job(Job(text, target, NAMES), CubinCache())
 
 
 class DeviceChecks:
@@ -35,9 +42,7 @@ class DeviceChecks:
 
     def __init__(self, gpu: Gpu, case: Case, places: Mapping[str, int]) -> None:
         self._gpu, self._case, self._places = gpu, case, places
-        text = (files("kerneltune.measuring") / "judge.cu").read_text(encoding="utf-8")
-        job = Job(text, f"sm_{gpu.facts.compute_capability.replace('.', '')}", NAMES)
-        self._module = DriverModule(compile_job(job, CubinCache()).cubin)
+        self._module = DriverModule(compiled_checks(target_here()).cubin)
         self._functions = {name: self._module.function(name) for name in NAMES}
         self._sums = gpu.allocate(8 * SUMS + 8)
         self._largest = self._sums + 8 * SUMS

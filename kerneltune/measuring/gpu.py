@@ -22,6 +22,11 @@ GUARD_BYTE = 0xA5
 QUEUED = 64  # timed runs that are queued at a time
 
 
+def target_here() -> str:
+    """The compiler's target for the device, whose context importing this module makes."""
+    return "sm_{}{}".format(*primary.device.compute_capability())
+
+
 class PycudaStream(Protocol):
     """A stream of pycuda."""
 

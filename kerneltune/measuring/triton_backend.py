@@ -16,10 +16,10 @@ from kerneltune.running.verify import Verdict
 from kerneltune.sources.arguments import NUMBER, Argument
 from kerneltune.sources.references import resolved
 from kerneltune.sources.targets import without_autotuner
+from kerneltune.sources.triton_code import keywords
 
 GUARD = 4096
 GUARD_BYTE = 0xA5
-SPECIAL = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 
 
 class TritonBackend:
@@ -56,11 +56,6 @@ class TritonBackend:
 def _facts() -> Facts:
     major, minor = torch.cuda.get_device_capability(0)
     return Facts(device=torch.cuda.get_device_name(0), compute_capability=f"{major}.{minor}")
-
-
-def keywords(function: Any, configuration: dict[str, Any]) -> dict[str, Any]:
-    """The parameters that a Triton function takes by name, and those of its launch."""
-    return {k: v for k, v in configuration.items() if k in function.arg_names or k in SPECIAL}
 
 
 class TritonLoaded:
@@ -128,11 +123,3 @@ class TritonLoaded:
 
     def close(self) -> None:
         """Triton keeps its kernels."""
-
-
-def warmed_up(order: Order) -> int:
-    """Compile a configuration into Triton's cache without running it; returns its shared memory."""
-    function = without_autotuner(resolved(order.source))
-    values = [value if kind == NUMBER else getattr(torch, dtype) for kind, dtype, value in order.signature]
-    made = function.warmup(*values, grid=(1,), **keywords(function, order.configuration))
-    return int(getattr(getattr(made, "metadata", None), "shared", 0) or 0)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 
 from kerneltune.errors import KernelTuneError
 from kerneltune.messages import Built, Failed, Order, required
 from kerneltune.running.child_output import private_stdout, say
+from kerneltune.running.children import KIND_VARIABLE
 
 
 def main() -> None:
@@ -17,8 +19,21 @@ def main() -> None:
     follow_parent()
     answers = private_stdout()
     os.environ["KERNELTUNE_CHILD"] = "1"
+    _get_ready(os.environ.get(KIND_VARIABLE, ""))
     for line in sys.stdin:
         say(answers, _answer(required(line, Order)))
+
+
+def _get_ready(kind: str) -> None:
+    """Load the compiler, while the first order is made; it says what is wrong."""
+    with contextlib.suppress(Exception):
+        if kind == "triton":
+            import triton.compiler  # noqa: F401
+        elif kind == "cuda":
+            from kerneltune.compiling.nvrtc import compiler_version, header_options
+
+            compiler_version()
+            header_options()
 
 
 def _answer(order: Order) -> Built | Failed:
@@ -33,22 +48,14 @@ def _answer(order: Order) -> Built | Failed:
 
 def _built(order: Order) -> Built:
     if order.kind == "triton":
-        return _warmed_up(order)
+        from kerneltune.sources.triton_code import compiled_function
+
+        sys.path += [folder for folder in order.path if folder not in sys.path]
+        return compiled_function(order)
     from kerneltune.compiling.cubin_cache import CubinCache
     from kerneltune.compiling.nvrtc import compile_job, job_of
 
     return compile_job(job_of(order), CubinCache() if order.cache else None)
-
-
-def _warmed_up(order: Order) -> Built:
-    import time
-
-    from kerneltune.measuring.triton_backend import warmed_up
-
-    sys.path += [folder for folder in order.path if folder not in sys.path]
-    started = time.perf_counter()
-    shared = warmed_up(order)
-    return Built(shared_memory=shared, seconds=time.perf_counter() - started)
 
 
 if __name__ == "__main__":

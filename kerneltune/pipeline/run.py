@@ -128,6 +128,10 @@ class Pipeline:
         self.progress = Progress()
         self._asked = 0
 
+    def begin(self, budget: Budget) -> None:
+        """Start to compile the first configurations, before the devices can measure."""
+        self._fill(budget)
+
     def run(self, budget: Budget) -> Progress:
         """Run until the search has no more to ask or the budget is spent; the devices' last work is finished.
 

@@ -77,13 +77,21 @@ class Compilers:
         workers: How many.
         command: Their command.
         timeout: Seconds for one compilation.
+        first: The first process, if it was started before.
     """
 
-    def __init__(self, workers: int, command: Sequence[str] = COMPILE_CHILD, timeout: float = 300.0) -> None:
+    def __init__(
+        self,
+        workers: int,
+        command: Sequence[str] = COMPILE_CHILD,
+        timeout: float = 300.0,
+        first: Child | None = None,
+    ) -> None:
         self.workers = workers
         self._timeout = timeout
         self._pool = ThreadPoolExecutor(workers, "kerneltune-compile")
-        self._all = [Child(command, niceness=NICENESS if number else 0) for number in range(workers)]
+        others = [Child(command, niceness=NICENESS) for _ in range(workers - 1)]
+        self._all = [first or Child(command), *others]
         self._free = list(range(workers))  # a heap
         self._lock = threading.Lock()
         self._closed = False
@@ -102,7 +110,8 @@ class Compilers:
                 if number:
                     first_started.wait(1)
                 try:
-                    self._all[number].start()
+                    if not self._closed:
+                        self._all[number].start()
                 finally:
                     first_started.set()
 
@@ -129,10 +138,7 @@ class Compilers:
     def close(self) -> None:
         """End the processes."""
         self._closed = True
-        self._pool.shutdown(wait=False, cancel_futures=True)
-        for child in self._all:
-            child.end()
-        self._pool.shutdown(wait=True)
+        _end(self._pool, self._all)
 
 
 class Devices:
@@ -141,10 +147,14 @@ class Devices:
     Args:
         children: The processes, not yet started.
         timeout: Seconds for one candidate.
+        ready: Set when what their set-up names is there; None: it is.
     """
 
-    def __init__(self, children: Sequence[Child], timeout: float) -> None:
+    def __init__(
+        self, children: Sequence[Child], timeout: float, ready: threading.Event | None = None
+    ) -> None:
         self.slots = len(children)
+        self._ready, self._closed = ready, False
         self.depth = 2 * self.slots
         self._timeout = timeout
         self._fastest: float | None = None
@@ -158,7 +168,11 @@ class Devices:
 
         def begin() -> None:
             with self._taken() as child:
-                child.start()
+                child.begin()
+                if self._ready is not None:
+                    self._ready.wait()
+                if not self._closed:
+                    child.start()
 
         for _ in self._all:
             self._pool.submit(begin)
@@ -167,7 +181,7 @@ class Devices:
         self, number: int, order: Order, built: Built | None, best: float | None
     ) -> Future[Answer | Failed]:
         """Start one candidate on a free device."""
-        if built is not None and built.cubin:
+        if built is not None and built.cubin and order.kind != "triton":
             order = msgspec.structs.replace(order, source="")  # machine code stands for it
         return self._pool.submit(self._measured, Request(trial=number, order=order, built=built, best=best))
 
@@ -212,10 +226,20 @@ class Devices:
 
     def close(self) -> None:
         """End the processes."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
-        for child in self._all:
-            child.end()
-        self._pool.shutdown(wait=True)
+        self._closed = True
+        if self._ready is not None:
+            self._ready.set()
+        _end(self._pool, self._all)
+
+
+def _end(pool: ThreadPoolExecutor, children: Sequence[Child]) -> None:
+    """End processes and the threads that wait for them."""
+    pool.shutdown(wait=False, cancel_futures=True)
+    for child in children:
+        child.end()
+    pool.shutdown(wait=True)
+    for child in children:  # which a thread may have started meanwhile
+        child.end()
 
 
 def measured(

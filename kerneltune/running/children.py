@@ -9,6 +9,7 @@ from kerneltune.errors import KernelTuneError, MissingExtraError, RunError
 from kerneltune.messages import BadMessageError, Facts, Failed, M, Message, decoded, encoded
 from kerneltune.running.child_process import ChildProcess, SilentError
 
+KIND_VARIABLE = "KERNELTUNE_KIND"  # the kind of kernels, for a measuring process that waits for its set-up
 MOST_ANSWER_BYTES = 1 << 28  # bytes of an answer: machine code travels in it
 
 
@@ -24,6 +25,7 @@ class Child:
         niceness: How far its priority is below that of this process.
 
     Attributes:
+        set_up: The first message.
         facts: Its answer to the set-up.
         answered: Requests since it was started.
     """
@@ -38,9 +40,10 @@ class Child:
         longest: int = MOST_ANSWER_BYTES,
         niceness: int = 0,
     ) -> None:
-        self._command, self._set_up, self._longest = list(command), set_up, longest
+        self._command, self.set_up, self._longest = list(command), set_up, longest
         self._environment, self._patience, self._niceness = environment, patience, niceness
         self._running: ChildProcess | None = None
+        self._is_set_up = False
         self.facts: Facts | None = None
         self.answered = 0
 
@@ -49,11 +52,11 @@ class Child:
         """Whether there is a process."""
         return self._running is not None
 
-    def start(self) -> None:
-        """Start the process and wait for its first answer, if it is to give one.
+    def begin(self) -> None:
+        """Start the process, which imports what it needs, without its set-up.
 
         Raises:
-            KernelTuneError: It cannot do its work here, and says why.
+            RunError: It cannot be started.
         """
         if self._running is not None:
             return
@@ -63,10 +66,19 @@ class Child:
             )
         except OSError as error:
             raise RunError(f"the process that runs kernels cannot be started: {error}") from None
-        self.answered = 0
-        if self._set_up is None:
+        self.answered, self._is_set_up = 0, False
+
+    def start(self) -> None:
+        """Start the process, if it is not, and wait for its first answer, if it is to give one.
+
+        Raises:
+            KernelTuneError: It cannot do its work here, and says why.
+        """
+        self.begin()
+        if self.set_up is None or self._is_set_up:
             return
-        answer = self._exchange(self._set_up, Facts, self._patience, 0.0)
+        self._is_set_up = True
+        answer = self._exchange(self.set_up, Facts, self._patience, 0.0)
         if isinstance(answer, Failed):
             self.end()
             raise _error_of(answer)

@@ -41,6 +41,7 @@ from kerneltune.sources.space import (
     space_of_parameters,
 )
 from kerneltune.sources.targets import is_autotuner
+from kerneltune.sources.triton_code import check_parameters
 
 Launch = Number | Sequence[Number] | None
 ENDINGS = {".cu": CUDA, ".cuh": CUDA, ".ptx": PTX, ".hip": "hip", ".cl": "opencl"}
@@ -140,6 +141,12 @@ class Description:
     takes: Sequence[str] | Callable[[Configuration], Sequence[str]] | None = None
     then: Sequence[Then] = ()
 
+    @property
+    def language(self) -> str:
+        """The kind of the source; raises `InputError` if it is none."""
+        rules.check({"kind": self.kind}, {"kind": RULES["kind"]})
+        return self._source()[0]
+
     def kernel(self, profile: HardwareProfile | None) -> Kernel:
         """The kernel on a GPU.
 
@@ -159,6 +166,8 @@ class Description:
             check_names(space.names, "parameter", OF_CUDA)  # a constraint file's too
             check_templates(text, space.names)
             check_entries([self.entry, *(one.entry for one in self.then)], text)
+        if kind == TRITON:
+            check_parameters(self.source, len(arguments), space.names, _used(given, space.names))
         numbers = Numbers(given, _values(space), constants, text=file)
         entry = self.entry or only_entry(text, kind, self.source)
         details: dict[str, Any] = {"cooperative": True} if self.cooperative else {}
@@ -328,6 +337,13 @@ class Description:
         if isinstance(self.timer, str) or not callable(self.timer):
             raise InputError(f"timer: a function of a call, or 'returned', not {self.timer!r}")
         return {"timer": named(self.timer) or ""}
+
+
+def _used(given: Mapping[str, Number], names: Sequence[str]) -> Iterable[str]:
+    """The parameters that a launch's numbers may use: words of expressions; all, if a function gives one."""
+    if any(callable(one) for one in given.values()):
+        return names
+    return re.findall(r"[A-Za-z_]\w*", " ".join(map(str, given.values())))
 
 
 def _values(space: SolutionSet) -> dict[str, list[object]]:

@@ -18,7 +18,7 @@ from kerneltune.errors import InputError, nearest
 from kerneltune.inputs.checked import Record
 from kerneltune.inputs.folders import file_inside
 from kerneltune.inputs.yamlfile import place_of, read_checked
-from kerneltune.sources.arguments import KINDS, NUMBER, Argument, number
+from kerneltune.sources.arguments import KINDS, NUMBER, READ, Argument, number
 from kerneltune.sources.description import Description
 from kerneltune.sources.kernel import TRITON
 from kerneltune.sources.launches import Then
@@ -262,7 +262,9 @@ class _Arrays:
             dtype = np.dtype(one.dtype)
         except TypeError:
             raise InputError(f"{where}: unknown dtype '{one.dtype}'") from None
-        if one.kind == NUMBER:
+        if one.value is not None and (one.shape or one.kind not in (NUMBER, READ)):
+            raise InputError(f"{where}: a value is that of a number, not of an array: write kind: {NUMBER}")
+        if one.kind == NUMBER or one.value is not None:
             given = one.value if one.value is not None else one.name
             value = given if isinstance(given, float) else self._number(given, where)
             return Argument(NUMBER, number(dtype.type(value), where), one.name)

@@ -127,8 +127,12 @@ class Kernel:
             return self._for_cuda(order, numbers)
         if self.kind == TRITON:
             signature = tuple(_signature(one) for one in self.arguments)
-            return replace(order, signature=signature, path=tuple(search_path()))
+            return replace(order, signature=signature, path=tuple(search_path()), target=self._target)
         return order
+
+    @property
+    def _target(self) -> str:
+        return self.profile.target if self.profile is not None else "sm_80"
 
     def _next_launches(self, numbers: Mapping[str, int]) -> Iterator[NextLaunch]:
         """The launches that follow; a grid with a 0 leaves one out."""
@@ -158,7 +162,7 @@ class Kernel:
             source=f"{macros}#line 1 {quoted(self.name)}\n{order.source}",
             entry=_instance(self.entry, values),
             then=tuple(replace(one, entry=_instance(one.entry, values)) for one in order.then),
-            target=self.profile.target if self.profile is not None else "sm_80",
+            target=self._target,
         )
 
     def _check(

@@ -8,10 +8,12 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from kerneltune.errors import InputError
-from kerneltune.sources.numbers import Configuration
+
+if TYPE_CHECKING:
+    from kerneltune.sources.numbers import Configuration
 
 NAME_OF_ARGUMENT = re.compile(r"([A-Za-z_]\w*)\s*(?:\[[^\]]*\])?\s*$")
 

@@ -3,48 +3,41 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
 import json
-import os
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from constrint.support.children import search_path
 from kerneltune.errors import InputError, RunError
 from kerneltune.inputs import rules
 from kerneltune.inputs.rules import either, flag, number, optional, text, whole
 from kerneltune.measuring.case import Case
-from kerneltune.measuring.counters import check_counters, tool
+from kerneltune.measuring.counters import check_counters
 from kerneltune.measuring.measure import MeasuringPlan
-from kerneltune.measuring.serving import Server
-from kerneltune.messages import Built, Failed, Finals, SetUp, Watcher
-from kerneltune.pipeline.counting import Counted
-from kerneltune.pipeline.elsewhere import InThisProcess, OnExecutor
-from kerneltune.pipeline.judging import Judge, Judged
+from kerneltune.messages import Built, Failed, Finals
+from kerneltune.pipeline.elsewhere import OnExecutor
+from kerneltune.pipeline.judging import Judge
 from kerneltune.pipeline.run import Budget, Notice, Pipeline, Progress
-from kerneltune.pipeline.stages import Commands, Compilers, Devices
+from kerneltune.pipeline.stages import Commands, Compilers
 from kerneltune.pipeline.trial import TIME
-from kerneltune.running.children import Child, visible_device
 from kerneltune.running.scratch import scratch_folder
 from kerneltune.searching.base import Model, Search
 from kerneltune.searching.points import Features
 from kerneltune.searching.protocol import Strategy
 from kerneltune.sources.kernel import CALLABLE, Kernel
-from kerneltune.sources.references import named
 from kerneltune.tuning.finals import Final, finalists, separated
 from kerneltune.tuning.goals import Gains, Goals, Minimising
 from kerneltune.tuning.kernel_work import KernelWork, Metric, left_out, unkept
 from kerneltune.tuning.learned_limits import LearnedLimits
 from kerneltune.tuning.memory import KernelMemory
+from kerneltune.tuning.run_processes import Ahead, AnyDevices, Processes
 from kerneltune.tuning.store import Store
 from kerneltune.tuning.tuned import TunedKernel
 
 OBSERVED = ("before_start", "after_finish", "get_results")  # what an observer may have
-AnyDevices = Devices | InThisProcess | OnExecutor | Judged | Counted
-MOST_COMPILERS = {"cuda": 16, "triton": 8}
 RULES = {
     "objective": either(text, rules.each(text)),
     "maximise": optional(flag),
@@ -141,19 +134,22 @@ class RunOptions:
 
 def run_kernel(
     kernel: Kernel,
-    case: Case,
+    case: Case | Callable[[], Case],
     strategy: Strategy,
     options: RunOptions,
     notice: Notice = lambda trial, progress: None,
+    ahead: Ahead | None = None,
 ) -> TunedKernel:
     """Tune a kernel.
 
     Args:
         kernel: The kernel.
-        case: Its arguments and reference.
+        case: Its arguments and reference, or a function that gives them, which is called while the processes
+            start and the first configurations are compiled.
         strategy: The search.
         options: How it is tuned.
         notice: Called with each trial.
+        ahead: Processes that were started before.
 
     Raises:
         KernelTuneError: Nothing can be measured here.
@@ -170,16 +166,22 @@ def run_kernel(
     ]
     identity = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
     goals = options.goals
+    if not isinstance(case, Case) and (kernel.kind == CALLABLE or options.executor is not None):
+        case = case()  # their processes have nothing to do before
     with scratch_folder() as folder, closing(Store(options.store)) as store:
-        case.save(folder)
         memory = KernelMemory(
             *(store, kernel.name, identity, device, kernel.sizes),
             again=options.again,
             timeout=options.timeout,
             renewed=work.renewed,
         )
-        devices = _devices(kernel, case, folder, options)
-        compilers = _compilers(kernel, options)
+        ready = threading.Event()
+        if isinstance(case, Case):
+            case.save(folder)
+            ready.set()
+        made = Processes(kernel, options, ahead or Ahead.nothing())
+        devices = made.devices(case, folder, ready)
+        compilers = made.compilers()
         try:
             pipeline = Pipeline(
                 work,
@@ -191,6 +193,10 @@ def run_kernel(
                 gains=Gains(goals) if len(goals.names) > 1 else None,
                 notice=notice,
             )
+            if not isinstance(case, Case):
+                pipeline.begin(options.budget)
+                case().save(folder)
+                ready.set()
             progress = pipeline.run(options.budget)
             finals = _finals(work, progress, compilers, devices, options)
         finally:
@@ -240,89 +246,6 @@ def device_name(kernel: Kernel) -> str:
     from kerneltune.running.detect import detect
 
     return detect().facts.name
-
-
-def _compilers(kernel: Kernel, options: RunOptions) -> Compilers | None:
-    if not kernel.compiles or options.executor is not None:
-        return None
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    workers = options.workers or max(1, min(cores, MOST_COMPILERS[kernel.kind]))
-    compilers = Compilers(workers, options.commands.compile)
-    compilers.warm_up()
-    return compilers
-
-
-def _devices(kernel: Kernel, case: Case, folder: Path, options: RunOptions) -> AnyDevices:
-    if options.counters:
-        tool()  # raises before processes are started
-    devices: AnyDevices = _uncounted(kernel, case, folder, options)
-    if options.counters:
-        if not isinstance(devices, Devices):
-            raise InputError(f"counters are those of GPU kernels, and {kernel.name} is a {kernel.kind}")
-        set_up = _set_up(kernel, folder, options)
-        devices = Counted(
-            devices, set_up, folder, options.counters, options.commands.measure, options.timeout
-        )
-    return devices if options.judge is None else Judged(devices, folder, options.judge)
-
-
-def _set_up(kernel: Kernel, folder: Path, options: RunOptions) -> SetUp:
-    """The first message to the measuring processes."""
-    return SetUp(
-        case=str(folder),
-        kind=kernel.kind,
-        plan=options.plan.to_json(),
-        observers=tuple(_watcher(one) for one in options.observers),
-        path=tuple(search_path()),
-        outputs="" if options.judge is None else str(folder),
-    )
-
-
-def _uncounted(
-    kernel: Kernel, case: Case, folder: Path, options: RunOptions
-) -> Devices | InThisProcess | OnExecutor:
-    if kernel.kind == CALLABLE and not options.isolated:
-        from kerneltune.measuring.callable_backend import CallableBackend
-
-        backend = CallableBackend(case, kernel.function, kernel.timer)
-        made = [one() if isinstance(one, type) else one for one in options.observers]
-        outputs = None if options.judge is None else folder
-        return InThisProcess(Server(backend, options.plan, made, outputs=outputs))
-    set_up = _set_up(kernel, folder, options)
-    numbers: list[int | None] = list(options.devices) if options.devices else [None]
-    if options.executor is not None:
-        return OnExecutor(
-            options.executor, set_up, options.tasks, options.timeout, tuple(numbers), options.commands
-        )
-    children = [Child(options.commands.measure, set_up, visible_device(number)) for number in numbers]
-    devices = Devices(children, options.timeout)
-    devices.start()
-    return devices
-
-
-def _watcher(observer: object) -> Watcher:
-    """An observer for a measuring process: by name, or by its class and the arguments in its `given`."""
-    if isinstance(observer, str):
-        return Watcher(observer)
-    found = named(observer)
-    if found is not None:
-        return Watcher(found)
-    made, given = named(type(observer)), getattr(observer, "given", None)
-    if made is None or isinstance(observer, type) or (given is None and not _takes_nothing(type(observer))):
-        raise InputError(
-            f"the observer {observer!r} cannot be found by name in the measuring process: give a class that "
-            "stands at the top level of a file, or an object of one, with its arguments in `given`"
-        )
-    return Watcher(made, dict(given or {}))
-
-
-def _takes_nothing(made: type) -> bool:
-    """Whether a class can be called without arguments."""
-    try:
-        inspect.signature(made).bind()
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def _finals(

@@ -11,7 +11,7 @@ from kerneltune.errors import InfeasibleError, InputError, nearest
 from kerneltune.messages import Answer, Built, Failed, Order
 from kerneltune.pipeline.trial import TIME, Trial
 from kerneltune.searching.protocol import Configuration
-from kerneltune.sources.kernel import CALLABLE, PROMISES, Kernel
+from kerneltune.sources.kernel import CALLABLE, CUDA, PROMISES, Kernel
 from kerneltune.tiling.occupancy import blocks_per_sm
 from kerneltune.tuning.learned_limits import LAUNCH_BOUNDS, LearnedLimits
 
@@ -101,7 +101,7 @@ class KernelWork:
         """Registers, shared memory, spills and blocks per SM of what was built."""
         if built is None:
             return {}
-        threads = math.prod(order.block)
+        threads = math.prod(order.block if built.launch is None else built.launch.block)
         shared = built.shared_memory + order.shared_memory
         found = {
             "threads": threads,
@@ -112,7 +112,7 @@ class KernelWork:
         if built.instructions:
             found["instructions"] = built.instructions
         profile = self.kernel.profile
-        if profile is not None and self.kernel.kind == "cuda":
+        if profile is not None and (self.kernel.kind == CUDA or built.launch is not None):
             found["blocks_per_sm"] = blocks_per_sm(profile, threads, built.registers, shared)
         return found
 

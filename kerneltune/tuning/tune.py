@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from kerneltune.sources.kernel import CALLABLE, Kernel
 from kerneltune.sources.references import forbid_in_children
 from kerneltune.tuning.kernel_run import RunOptions, run_kernel
 from kerneltune.tuning.kernel_work import check_objectives
+from kerneltune.tuning.run_processes import Ahead
 from kerneltune.tuning.searches import earlier, launch_of, search, with_own_model
 from kerneltune.tuning.tuned import TunedKernel
 
@@ -85,8 +88,10 @@ def tune(
     rules.check(own, RULES)
     described = Description(source, **_part(given, DESCRIBED))
     options = options_of(given)
-    kernel, case = prepared(described, gpu, reference, tolerance)
-    return tuned(kernel, case, options, strategy, own["seed"], notice)
+    with closing(Ahead(described.language, options)) as ahead:
+        kernel = described.kernel(profile_for(described, gpu))
+        case = partial(case_of, described, kernel, reference, tolerance)
+        return tuned(kernel, case, options, strategy, own["seed"], notice, ahead)
 
 
 def options_of(given: Mapping[str, Any]) -> RunOptions:
@@ -109,30 +114,38 @@ def prepared(
 ) -> tuple[Kernel, Case]:
     """The kernel on a GPU, and its case."""
     kernel = described.kernel(profile_for(described, gpu))
+    return kernel, case_of(described, kernel, reference, tolerance)
+
+
+def case_of(
+    described: Description, kernel: Kernel, reference: Reference | None, tolerance: float | None
+) -> Case:
+    """The case of a kernel; calls the reference."""
     expected = expected_outputs(kernel.arguments, reference)
     constants = {name: as_array(array, f"constant {name}") for name, array in described.constants.items()}
-    return kernel, Case(kernel.arguments, expected, tolerance, constants)
+    return Case(kernel.arguments, expected, tolerance, constants)
 
 
 def tuned(
     kernel: Kernel,
-    case: Case,
+    case: Case | Callable[[], Case],
     options: RunOptions,
     strategy: str | Strategy = "auto",
     seed: int = 0,
     notice: Notice = lambda trial, progress: None,
+    ahead: Ahead | None = None,
 ) -> TunedKernel:
-    """Tune a prepared kernel."""
+    """Tune a kernel with its case, or with a function that gives it while the first are compiled."""
     check(kernel, options)
     timer_is_hidden = kernel.details.get("timer") == ""
     if kernel.kind == CALLABLE and (not kernel.source or timer_is_hidden):
         options = replace(options, isolated=False)  # no child can import it
     options = with_own_model(kernel, options)
     if not isinstance(strategy, str):
-        return run_kernel(kernel, case, strategy, options, notice)
+        return run_kernel(kernel, case, strategy, options, notice, ahead)
     prior = earlier(kernel, options) if options.transfer else ()
     made = search(strategy, kernel.space, options, seed, prior, launch_of(kernel))
-    return run_kernel(kernel, case, made, options, notice)
+    return run_kernel(kernel, case, made, options, notice, ahead)
 
 
 def check(kernel: Kernel, options: RunOptions) -> None:

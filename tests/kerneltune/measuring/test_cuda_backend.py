@@ -19,7 +19,7 @@ from kerneltune.measuring import launcher
 from kerneltune.measuring.case import Case, kept_outputs
 from kerneltune.measuring.measure import MeasuringPlan
 from kerneltune.measuring.serving import Server
-from kerneltune.messages import Answer, Built, Failed, Finals, NextLaunch, Order, Request, Turns
+from kerneltune.messages import Answer, Built, Failed, Finals, NextLaunch, Order, OwnLaunch, Request, Turns
 from kerneltune.running import driver
 from kerneltune.running.driver import LaunchConfig
 from kerneltune.sources.arguments import Argument
@@ -283,3 +283,25 @@ def test_launches_follow_one_another_with_their_own_arguments(module: Any, cuda:
     names = [one["name"] for one in cuda.device.launches if one["name"] in ("scale", "finish")]
     assert names == ["scale", "finish"] * (len(names) // 2)
     assert len(names) >= 2 * (2 + 2)
+
+
+def test_a_launch_that_the_compiler_chose_is_the_drivers(module: Any, cuda: FakeCuda, device: Device) -> None:
+    """As Triton's: its own block, a number of 64 bits, one that stands in the code, null pointers behind."""
+    seen: list[tuple[int, ...]] = []
+
+    def kernel(values: Any) -> None:
+        a, c, count = (number(values[i]) for i in range(3))
+        seen.append((count, number(values[3]), number(values[4])))
+        cuda.array(c, "f4", COUNT)[:] = 3 * cuda.array(a, "f4", COUNT)
+
+    cuda.kernels["scale"] = kernel
+    arguments = (*case().arguments[:2], Argument("number", np.int32(1), "one"), case().arguments[3])
+    launch = OwnLaunch((64, 1, 1), 50_000, ("*fp32", "*fp32", "", "i64"), scratch=2)
+    built = Built(cubin=b"c", lowered=("scale",), launch=launch)
+    backend = module.CudaBackend(Case(arguments, {"c": case().expected["c"]}))
+    found = Server(backend, MeasuringPlan(timed=1)).answer(Request(order=order("triton"), built=built))
+    assert isinstance(found, Answer), found
+    assert set(seen) == {(COUNT, 0, 0)}
+    runs = [one for one in device.launches if one["name"] == "scale"]
+    assert {(one["grid"], one["block"]) for one in runs} == {(4, 64)}
+    assert cuda.attributes[driver.DYNAMIC_SHARED_MEMORY] == 50_000

@@ -8,16 +8,22 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
-from meeting import everyone, invite
+from meeting import everyone, invite, met
 from pretended import COMMANDS, tuned
+from processes import children_of
 
-from kerneltune.errors import RunError
-from kerneltune.pipeline.stages import Commands
+from kerneltune.errors import InputError, RunError
+from kerneltune.messages import Answer, Order, SetUp
+from kerneltune.pipeline.stages import Commands, Devices
+from kerneltune.running.children import Child
 from kerneltune.tuning.store import Store
 
 FAULTS = {
@@ -131,6 +137,52 @@ def test_compilation_overlaps_measurement(tmp_path: Path, monkeypatch: pytest.Mo
     assert everyone(meeting)
     assert found.first_result is not None
     assert found.first_result < found.seconds
+
+
+def test_the_reference_is_computed_while_the_first_are_compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process's second compilation waits for the reference, and the reference for that."""
+    meeting = tmp_path / "meeting"
+    invite(meeting, "compiling", "the reference")
+    monkeypatch.setenv("KERNELTUNE_TEST_MEETING", str(meeting))
+
+    def reference(a: Any, c: Any, n: Any) -> Any:
+        assert met("the reference")
+        return 3 * a
+
+    found = tuned(tmp_path / "s", reference=reference, workers=1, timeout=120.0)
+    assert len(found.ranked) == 10, [str(trial.failure) for trial in found.failed]
+    assert everyone(meeting)
+
+
+def test_a_reference_that_fails_ends_the_processes(tmp_path: Path) -> None:
+    def reference(*arrays: Any) -> Any:
+        raise ValueError("no such mode")
+
+    with pytest.raises(InputError, match="the reference fails: ValueError"):
+        tuned(tmp_path / "s", reference=reference)
+    assert children_of(os.getpid()) == []
+
+
+def test_a_measuring_process_starts_before_its_case_is_there(tmp_path: Path) -> None:
+    began = tmp_path / "began"
+    code = f"from pathlib import Path; Path({str(began)!r}).touch(); from measuring_child import main; main()"
+    path = f"import sys; sys.path[:0] = {sys.path!r}; "
+    ready = threading.Event()
+    child = Child((sys.executable, "-c", path + code), SetUp(kind="cuda", plan={}))
+    with closing(Devices([child], 60.0, ready)) as devices:
+        devices.start()
+        until = time.monotonic() + 60
+        while not began.exists() and time.monotonic() < until:
+            time.sleep(0.01)
+        assert began.exists()
+        assert child.facts is None
+        asked = devices.submit(0, Order(kind="cuda", configuration={"x": 5}), None, None)
+        assert not asked.done()
+        ready.set()
+        assert isinstance(asked.result(60), Answer)
+        assert child.facts is not None
 
 
 def test_budgets_end_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

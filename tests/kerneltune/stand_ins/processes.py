@@ -12,3 +12,17 @@ def is_running(pid: int) -> bool:
     except (FileNotFoundError, ProcessLookupError):
         return False
     return state not in "ZX"
+
+
+def children_of(pid: int) -> list[int]:
+    """The processes that a process has started, and that run."""
+    lists = Path(f"/proc/{pid}/task").glob("*/children")  # of each thread
+    every = sorted({int(one) for path in lists for one in _read(path).split()})
+    return [one for one in every if is_running(one)]
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text()
+    except OSError:  # a thread that has ended
+        return ""
