@@ -63,6 +63,7 @@ def exhaustive(options: argparse.Namespace) -> None:
     for name in options.only:
         store = options.out / f"{name}.sqlite"
         store.unlink(missing_ok=True)
+        began = time.perf_counter()
         found, moments = run(
             name, store, strategy="random", seconds=options.seconds, finalists=5, patience=0.0, runs=2
         )
@@ -75,6 +76,7 @@ def exhaustive(options: argparse.Namespace) -> None:
             "tried": len(found.trials),
             "failed": len(found.failed),
             "seconds": round(found.seconds, 3),
+            "wall": round(time.perf_counter() - began, 3),  # with imports, arguments, reference and finals
             "first_result": found.first_result,
             "busy": round(found.measuring / found.seconds, 3),
             "best": best.configuration,

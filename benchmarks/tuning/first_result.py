@@ -26,8 +26,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-for folder in ("", "benchmarks", "examples/tuning", "tests/kerneltune/stand_ins"):
-    sys.path.insert(0, str(ROOT / folder))
+sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks"), str(ROOT / "examples" / "tuning")]
+sys.path.insert(0, str(ROOT / "tests" / "kerneltune" / "stand_ins"))
 
 from environment import environment  # noqa: E402
 
