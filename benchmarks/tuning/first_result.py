@@ -4,11 +4,12 @@
     python benchmarks/tuning/first_result.py --pretended 0.3 1 3 [--workers 2 16]
 
 On a GPU, each example is tuned until its first result, with nothing kept of earlier compilations, in a
-process for each run. Without one, `--pretended` takes processes that compile for so many seconds of processor
-time and measure nothing. A row has, in seconds since the call of `tune`: when the first order was given, when
-the measuring process and the first machine code were ready, when the first result came; and ratios of the
-first result, counted from the first order, to the compile time that the compiler's process measured, and to
-that of the same compilation with nothing beside it (`alone`).
+process for each run. Without a GPU, `--pretended` takes processes that compile for so many seconds of
+processor time and measure nothing. A row has, in seconds since the call of `tune`: when the first order was
+given, when the measuring process and the first machine code were ready, when the first result came; and ratios
+of the first result, counted from the first order, to the compile time that the compiler's process measured, and
+to that of the same compilation with nothing beside it (`alone`). References are left out, since computing them
+on the host may take longer than all the rest; `--verified` has them.
 """
 
 from __future__ import annotations
@@ -83,12 +84,13 @@ class Moments:
             self.note("searching")
             return searching(pipeline, budget)
 
-        Child.start, stages.compiled, run.Pipeline.run = started, compiled, searched  # type: ignore[method-assign]
+        Child.start, stages.compiled, run.Pipeline.run = started, compiled, searched  # type: ignore
 
 
-def one(name: str, seed: int) -> dict[str, Any]:
+def one(name: str, seed: int, verified: bool) -> dict[str, Any]:
     """The first result of an example, in this process."""
-    moments, first = Moments(), {}
+    moments = Moments()
+    first: dict[str, Any] = {}
 
     def notice(trial: Any, progress: Any) -> None:
         if trial.passed and not first:
@@ -100,12 +102,13 @@ def one(name: str, seed: int) -> dict[str, Any]:
         given: dict[str, Any] = {"store": Path(folder) / "s", "seed": seed, "notice": notice, "finalists": 0}
         try:
             if name in TRITON:
-                module = __import__(name)
+                module: Any = __import__(name)
+                module.reference = module.reference if verified else None
                 moments.started = time.perf_counter()
                 moments.watch()
                 module.tuned(**given)
             else:
-                _tuned_folder(ROOT / "examples" / "tuning" / name, moments, given)
+                _tuned_folder(ROOT / "examples" / "tuning" / name, moments, given, verified)
         except Reached:
             pass
     if name in CUDA:
@@ -124,7 +127,7 @@ def _alone(folder: Path, configuration: dict[str, Any]) -> float:
     return [compile_job(job, None).seconds for _ in range(2)][1]
 
 
-def _tuned_folder(folder: Path, moments: Moments, given: dict[str, Any]) -> None:
+def _tuned_folder(folder: Path, moments: Moments, given: dict[str, Any], verified: bool) -> None:
     """As `kerneltune tune FOLDER` does it, from the moment when the folder's arrays are drawn."""
     from kerneltune.sources.folder import read_folder
     from kerneltune.tuning.tune import tune
@@ -134,34 +137,8 @@ def _tuned_folder(folder: Path, moments: Moments, given: dict[str, Any]) -> None
     described = {one.name: getattr(own, one.name) for one in fields(own) if one.name != "source"}
     moments.started = time.perf_counter()
     moments.watch()
-    tune(own.source, reference=read.reference, tolerance=read.tolerance, **described, **given)
-
-
-def _alone(folder: Path, configuration: dict[str, Any]) -> float:
-    """The compile time of a configuration with nothing beside it: the second, when NVRTC is loaded."""
-    from kerneltune.compiling.nvrtc import compile_job, job_of
-    from kerneltune.sources.folder import read_folder
-    from kerneltune.tuning.tune import profile_for
-
-    described = read_folder(folder, with_arrays=False).description
-    job = job_of(described.kernel(profile_for(described, None)).order(configuration))
-    return [compile_job(job, None).seconds for _ in range(2)][1]
-
-
-def _tuned_folder(folder: Path, moments: Moments, given: dict[str, Any]) -> None:
-    """As `kerneltune tune FOLDER` does it, from the moment when the folder's arrays are drawn."""
-    from functools import partial
-
-    from kerneltune.sources.folder import read_folder
-    from kerneltune.tuning.tune import case_of, options_of, profile_for, tuned
-
-    read = read_folder(folder)
-    seed, notice = given.pop("seed"), given.pop("notice")
-    moments.started = time.perf_counter()
-    moments.watch()
-    kernel = read.description.kernel(profile_for(read.description, None))
-    case = partial(case_of, read.description, kernel, read.reference, read.tolerance)
-    tuned(kernel, case, options_of(given), "auto", seed, notice)
+    more = {**described, **read.search, **given}
+    tune(own.source, reference=read.reference if verified else None, tolerance=read.tolerance, **more)
 
 
 def row(name: str, found: dict[str, float], first: dict[str, Any]) -> dict[str, Any]:
@@ -212,7 +189,8 @@ def runs(options: argparse.Namespace) -> list[list[str]]:
             for workers in options.workers
             for _ in range(options.seeds)
         ]
-    return [["--run", name, str(seed)] for name in options.only for seed in range(options.seeds)]
+    how = ["--verified"] if options.verified else []
+    return [["--run", name, str(seed), *how] for name in options.only for seed in range(options.seeds)]
 
 
 def main() -> None:
@@ -221,12 +199,13 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--pretended", nargs="*", type=float, help="seconds of pretended compilations")
     parser.add_argument("--workers", nargs="*", type=int, default=[os.cpu_count() or 1])
+    parser.add_argument("--verified", action="store_true", help="with the examples' references")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--run", nargs=2, help=argparse.SUPPRESS)
     parser.add_argument("--run-pretended", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.run:
-        print(json.dumps(one(options.run[0], int(options.run[1]))))
+        print(json.dumps(one(options.run[0], int(options.run[1]), options.verified)))
         return
     if options.run_pretended:
         print(json.dumps(pretended(float(options.run_pretended[0]), int(options.run_pretended[1]))))

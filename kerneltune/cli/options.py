@@ -72,7 +72,7 @@ def written_option(name: str) -> Decorator:
 
 REQUEST = (
     click.argument("cell", shell_complete=words.CELLS),
-    click.option("--batch", type=int, required=True, help="Number of sequences in a batch."),
+    click.option("--batch", type=int, help="Number of sequences in a batch; it has no default."),
     click.option("--heads", type=int, help="Number of independent heads of a recurrent cell."),
     click.option("--head-dim", type=int, help="Number of units of a head."),
     gpu_option,
@@ -121,7 +121,7 @@ class Asked:
     """The options that describe a request on a GPU."""
 
     cell: str
-    batch: int
+    batch: int | None
     heads: int | None = None
     head_dim: int | None = None
     gpu: str | None = None
@@ -149,7 +149,7 @@ class Asked:
         scans = self._scans()
         if name not in scans:
             known = [*discover(self.kernels_root).cells, SCAN, *scans]
-            raise InputError(f"unknown cell '{name}': {nearest(name, known)}")
+            raise InputError(f"unknown cell '{name}': {nearest(name, known)}{_folder_words(name)}")
         return self._scan(name)
 
     def space(self) -> TilingSpace:
@@ -172,15 +172,14 @@ class Asked:
         if self.channels is not None or self.reverse or self.lengths or self.resets:
             known = ", ".join([SCAN, *sorted(self._scans())])
             raise InputError(f"--channels, --reverse, --lengths and --resets are a scan's: {known}")
-        if self.heads is None or self.head_dim is None:
-            option = "--heads" if self.heads is None else "--head-dim"
-            raise InputError(f"{option} is missing: {self.cell} needs it")
+        batch = self._given("batch", self.batch)
+        heads, head_dim = self._given("heads", self.heads), self._given("head-dim", self.head_dim)
         is_file = self.cell.endswith(ENDING)
         return Problem(
             cell=str(Path(self.cell).absolute()) if is_file else self.cell,  # children have their own folder
-            heads=self.heads,
-            head_dim=self.head_dim,
-            batch=self.batch,
+            heads=heads,
+            head_dim=head_dim,
+            batch=batch,
             dtype=self.dtype,
             steps=self.steps,
             direction=self.direction,
@@ -189,24 +188,34 @@ class Asked:
             forward_clip=self.forward_clip,
         )
 
+    def _given(self, option: str, value: int | None) -> int:
+        """A size that has no default; a cell that does not exist is told before it."""
+        if value is None:
+            what = "the scan " if option == "channels" else ""
+            raise InputError(f"--{option} is missing: {what}{self.cell} needs it")
+        return value
+
     def _scan(self, name: str) -> ScanProblem:
         if self.heads is not None or self.head_dim is not None or self.clip or self.cut or self.forward_clip:
             raise InputError(
                 "--heads, --head-dim and options of clipping are a recurrent cell's: a scan has --channels"
             )
-        if self.channels is None:
-            raise InputError(f"--channels is missing: the scan {self.cell} needs it")
         return ScanProblem(
             cell=name,
-            batch=self.batch,
+            batch=self._given("batch", self.batch),
             steps=self.steps,
-            channels=self.channels,
+            channels=self._given("channels", self.channels),
             dtype=self.dtype,
             direction=self.direction,
             reverse=self.reverse,
             lengths=self.lengths,
             resets=self.resets,
         )
+
+
+def _folder_words(name: str) -> str:
+    """A hint for a name that is a path: a kernel of one's own."""
+    return "; a kernel of your own is a folder with kernel.yaml" if Path(name).is_dir() or "/" in name else ""
 
 
 def asking(command: Command) -> Command:

@@ -186,7 +186,10 @@ def test_lines_of_a_constraint_file_are_named() -> None:
         (("tile", "mingrv", "--batch", "4"), "did you mean 'mingru'?"),
         (("tile", "lstm", "--batch", "4"), "--heads is missing: lstm needs it"),
         (("tile", "scan", "--batch", "4"), "--channels is missing"),
-        (("compile", "lstm"), "Missing option '--batch'"),
+        (("compile", "lstm"), "--batch is missing: lstm needs it"),
+        (("tile", "nowhere"), "unknown cell 'nowhere'"),
+        (("run", "lstn"), "did you mean 'lstm'?"),
+        (("tile", "/nowhere/mine"), "a kernel of your own is a folder with kernel.yaml"),
     ],
 )
 def test_a_name_that_means_nothing_is_told_as_that(words: tuple[str, ...], said: str) -> None:
