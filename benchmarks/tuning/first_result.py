@@ -6,10 +6,10 @@
 On a GPU, each example is tuned until its first result, with nothing kept of earlier compilations, in a
 process for each run. Without a GPU, `--pretended` takes processes that compile for so many seconds of
 processor time and measure nothing. A row has, in seconds since the call of `tune`: when the first order was
-given, when the measuring process and the first machine code were ready, when the first result came; and ratios
-of the first result, counted from the first order, to the compile time that the compiler's process measured, and
-to that of the same compilation with nothing beside it (`alone`). References are left out, since computing them
-on the host may take longer than all the rest; `--verified` has them.
+given, when the measuring process and the first machine code were ready, when the first result came; and
+ratios of the first result, counted from the first order, to the compile time that the compiler's process
+measured, and to that of the same compilation with nothing beside it (`alone`). References are left out, since
+computing them on the host may take longer than all the rest; `--verified` has them.
 """
 
 from __future__ import annotations
