@@ -22,7 +22,8 @@ from kerneltune.errors import CompilationError, MissingExtraError
 from kerneltune.messages import Built, Order
 
 STANDARD = "-std=c++17"
-VERBOSE = "--ptxas-options=-v"
+# What is asked of each compilation: ptxas's log, which NVRTC's own cache (since 12.9) has not.
+REPORTS = ("--ptxas-options=-v", "--no-cache")
 LOWERED = "kerneltune lowered: "  # a line of a cached log
 SHOWN_CHARACTERS = 1000  # most characters of the compiler's complaints
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
@@ -64,7 +65,7 @@ def compile_job(job: Job, cache: CubinCache | None) -> Built:
         MissingExtraError: NVRTC is not installed.
     """
     version = compiler_version()
-    content = [version, job.source, *job.arguments(), *job.names, *header_options()]
+    content = [version, job.source, *job.arguments(), *REPORTS, *job.names, *header_options()]
     content += own_headers(job.source, job.options)
     key = hashlib.sha256("\0".join(content).encode()).hexdigest()
     output = cache.load(key) if cache is not None else None
@@ -170,21 +171,21 @@ def _build(job: Job) -> tuple[bytes, str]:
     try:
         for name in job.names:
             call("nvrtcAddNameExpression", program, name.encode())
-        options = [option.encode() for option in [*job.arguments(), *header_options(), VERBOSE]]
+        options = [option.encode() for option in [*job.arguments(), *header_options(), *REPORTS]]
         call("nvrtcCompileProgram", program, len(options), options)
         lowered = [call("nvrtcGetLoweredName", program, name.encode()).decode() for name in job.names]
         size = call("nvrtcGetCUBINSize", program)
-        cubin = b" " * size
+        cubin = bytearray(size)
         call("nvrtcGetCUBIN", program, cubin)
         log = _log(nvrtc, program) + "\n" + "\n".join(LOWERED + name for name in lowered)
     finally:
         nvrtc.nvrtcDestroyProgram(program)
-    return cubin, log
+    return bytes(cubin), log
 
 
 def _log(nvrtc: ModuleType, program: object) -> str:
     _, size = nvrtc.nvrtcGetProgramLogSize(program)
-    text = b" " * size
+    text = bytearray(size)  # a log of one byte in b" " would write over the b" " of the whole process
     nvrtc.nvrtcGetProgramLog(program, text)
     return str(text.decode(errors="replace")).replace("\0", "")
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
+from kerneltune.compiling import nvrtc as compiling
 from kerneltune.compiling.machine_code import instructions, registers_and_frame
 from kerneltune.compiling.nvrtc import Job, compile_job
 
@@ -49,3 +53,34 @@ def test_damaged_files_have_no_registers() -> None:
     assert registers_and_frame(b"") == registers_and_frame(b"cubin") == (0, 0)
     for length in range(0, len(cubin), 97):
         assert min(registers_and_frame(cubin[:length])) >= 0
+
+
+def test_the_compiler_writes_into_memory_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty log is one zero byte: written into `b" " * 1`, it changes every `b" "` of the process."""
+    library = pytest.importorskip("cuda.bindings.nvrtc")
+    written: dict[str, Any] = {}
+    options: list[bytes] = []
+
+    def recorded(name: str) -> Any:
+        def call(program: object, memory: Any) -> Any:
+            written[name] = memory
+            return getattr(library, name)(program, memory)
+
+        return call
+
+    def compiled(program: object, count: int, given: list[bytes]) -> Any:
+        options.extend(given)
+        return library.nvrtcCompileProgram(program, count, given)
+
+    names = [name for name in dir(library) if name.startswith("nvrtc")]
+    stand_in = SimpleNamespace(**{name: getattr(library, name) for name in names})
+    stand_in.nvrtcGetCUBIN, stand_in.nvrtcGetProgramLog = map(
+        recorded, ("nvrtcGetCUBIN", "nvrtcGetProgramLog")
+    )
+    stand_in.nvrtcCompileProgram = compiled
+    monkeypatch.setattr(compiling, "_nvrtc", lambda: stand_in)
+    built = compile_job(Job(SOURCE, "sm_90", ("other",)), None)
+    assert built.registers > 0
+    assert b"--no-cache" in options  # NVRTC's own cache has no log
+    assert set(written) == {"nvrtcGetCUBIN", "nvrtcGetProgramLog"}
+    assert not any(memoryview(memory).readonly for memory in written.values())
