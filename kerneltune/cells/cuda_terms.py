@@ -93,7 +93,8 @@ class Terms:
             return " * ".join(map(self._inside, node.args))
         if node.op == "softplus":
             (x,) = node.args
-            return f"-Math::log_sigmoid({self.of(x.args[0]) if x.op == 'neg' else '-' + self._inside(x)})"
+            is_taken_apart = x.op == "neg" and x not in self._names
+            return f"-Math::log_sigmoid({self.of(x.args[0]) if is_taken_apart else '-' + self._inside(x)})"
         if node.op == "select":
             met, a, b = node.args
             return f"{self._inside(met)} ? {self._inside(a)} : {self._inside(b)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 from drawn_cells import DrawnCell
 
+from kerneltune.cells.cuda import struct_of
 from kerneltune.cells.derivation import Derivation
 from kerneltune.cells.equations import read_equations
 from kerneltune.cells.gradients import gradients, value_of
@@ -208,6 +210,23 @@ def test_a_comparison_is_not_computed_from_rounded_values() -> None:
     saved = derived("slstm", KNOWN["slstm"]).saved
     assert sum(node.op == "at_least" for node in saved.values) == 1
     assert not any(node.op in ("at_least", "exp") for node in saved.computed)
+
+
+def test_a_negated_value_that_is_saved_is_not_taken_apart() -> None:
+    """softplus(-g) is a logarithm of a sigmoid of g, which is not known where -g is."""
+    equations = "gates a b\nstates h c\nv = softplus(-a)\nh' = tanh(b + c)\nc' = tanh(v)"
+    derivation = derived("negated", equations)
+    (saved,) = [node for node in derivation.saved.values if node.op == "neg"]
+    assert saved.args[0].op == "total"
+    assert "log_sigmoid(-record.value[" in struct_of(derivation)
+
+
+@pytest.mark.parametrize("number", range(DRAWN))
+def test_structs_of_drawn_cells_read_only_what_is_there(number: int) -> None:
+    """A sum that is read where it is not known is a KeyError."""
+    text = struct_of(derived("drawn", DrawnCell(number, weights=False).text))
+    backward = text[text.index("void backward(") : text.index("void end_backward(")]
+    assert not re.search(r"\b(sum|input|state)\[", backward)
 
 
 def test_a_surrogate_has_its_own_slope() -> None:
