@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kerneltune.cells.derivation import Derivation
 from kerneltune.cells.graph import CONDITIONS, Node, behind
@@ -54,9 +55,35 @@ class DerivedReference:
     @cached_property
     def jumping(self) -> tuple[int, ...]:
         """The saved values that jump where numbers are compared: rounding decides on which side."""
-        jumps = {*CONDITIONS, "sign"}
         values = enumerate(self.derivation.saved.values)
-        return tuple(number for number, value in values if any(node.op in jumps for node in behind([value])))
+        return tuple(number for number, value in values if _jumps_behind(value))
+
+    def undecided(
+        self, wx: Array, r: Array, bias: Array, states: Array, tolerance: float
+    ) -> NDArray[np.bool_]:
+        """Whether a saved value jumps between numbers so near each other that rounding decides.
+
+        Args:
+            wx: As in `forward`, like the next two.
+            r: The recurrent matrices.
+            bias: The biases.
+            states: All states, as `forward` gives them.
+            tolerance: The error of the compared numbers, relative to 1 and to each of them.
+
+        Returns:
+            `[T, B, H, D, V]`.
+        """
+        saved = self.derivation.saved
+        found = np.zeros((*wx.shape[:4], saved.slots), bool)
+        for number in self.jumping:
+            jumps = _jumps_behind(saved.values[number])
+            known = self._known([arg for node in jumps for arg in node.args], wx, r, bias, states)
+            for node in jumps:
+                a, b = (
+                    [known[arg] for arg in node.args] if len(node.args) == 2 else (known[node.args[0]], 0.0)
+                )
+                found[..., number] |= np.abs(a - b) <= tolerance * (1.0 + np.abs(a) + np.abs(b))
+        return found
 
     def saved(self, wx: Array, r: Array, bias: Array, states: Array) -> tuple[Array, Array]:
         """Results that training saves: values `[T, B, H, D, V]` and states after h `[T + 1, B, H, D, F]`."""
@@ -123,6 +150,10 @@ class DerivedReference:
             elif node.op == "before":
                 found[node] = states[number]
         return found | self._units
+
+
+def _jumps_behind(value: Node) -> list[Node]:
+    return [node for node in behind([value]) if node.op in (*CONDITIONS, "sign")]
 
 
 def _at(value: Any, step: int) -> Any:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,9 +16,23 @@ from kerneltune.inputs.descriptions import Cell
 from kerneltune.inputs.problem import Problem
 from kerneltune.running.drawn_input import random_arrays
 from kerneltune.running.reference import AT_A_TIME, Arrays, reference, storage
-from kerneltune.running.verify import GRADIENT_TOLERANCE, TOLERANCE, Pair, Verdict, judged
+from kerneltune.running.rounding import can_be_moved, moved_by_rounding
+from kerneltune.running.verify import (
+    GRADIENT_TOLERANCE,
+    LEAST_NORMAL,
+    TOLERANCE,
+    Pair,
+    Verdict,
+    distance,
+    judged,
+)
 
 Shape: TypeAlias = tuple[int, ...]
+
+CANCELLED = 2.0**-20
+"""A gradient by a state that is so much smaller than the largest one is what is left of sums that cancel."""
+MOVED = 2.0
+"""How many times as far as rounded input moves the reference a right result may be off."""
 
 
 @dataclass(frozen=True)
@@ -68,21 +83,59 @@ class LayerCase:
         return _forward_outputs(self.problem, self.cell, self.initial)
 
     def judge(self, results: Arrays) -> Verdict:
-        """Compare the launch's results with the float64 reference."""
-        dtype, at_a_time = self.problem.dtype, self.at_a_time
+        """Compare the launch's results with the float64 reference.
+
+        If a pass forward seems wrong, rounding may be the reason: a cell that compares numbers, or that
+        enlarges small differences from step to step, comes elsewhere after a difference that is no error. So
+        the reference of W x that is rounded otherwise shows how far the results may be off.
+        """
         if self.problem.direction == "backward":
-            pairs = [
-                *_gradient_pairs(results, self.expected, dtype, at_a_time),
-                *self._weight_pairs(results),
+            return self._judged_backward(results)
+        verdict = self._judged_forward(results)
+        if verdict.right or verdict.unwritten or not can_be_moved(self.problem):
+            return verdict
+        return self._judged_forward(results, list(moved_by_rounding(self)))
+
+    def _judged_backward(self, results: Arrays) -> Verdict:
+        dtype, tolerance = self.problem.dtype, GRADIENT_TOLERANCE[self.problem.dtype]
+        pairs = [
+            *_gradient_pairs(results, self.expected, dtype, self.at_a_time),
+            *self._weight_pairs(results),
+        ]
+        verdict = judged(iter(pairs), tolerance, dtype=dtype)
+        initial = self.expected["initial_gradient"]
+        largest = max((float(np.sqrt(np.mean(one**2))) for one in initial), default=0.0)
+        by_initial = _initial_pairs(results, self.expected, dtype)
+        return judged(by_initial, tolerance, verdict, dtype=dtype, least=CANCELLED * largest)
+
+    def _judged_forward(self, results: Arrays, moved: Sequence[Arrays] = ()) -> Verdict:
+        """The verdict; `moved` are results that are as right, by which each array may be off, too."""
+        dtype = self.problem.dtype
+        verdict = Verdict(0.0, TOLERANCE[dtype], 0)
+        for number, by_share in enumerate((False, True)):
+            least = LEAST_NORMAL.get(dtype, 0.0)
+            found = [
+                [distance(pair, least, by_share=by_share)[0] for pair in self._pairs(one)[number]]
+                for one in moved
             ]
-            return judged(iter(pairs), GRADIENT_TOLERANCE[dtype], dtype=dtype)
-        states = _state_pairs(results["states"], self.expected, dtype, at_a_time)
-        verdict = judged(states, TOLERANCE[dtype], dtype=dtype)
-        if self.problem.direction == "training":
-            verdict = judged(self._saved_pairs(results), verdict.tolerance, verdict, dtype=dtype)
-            jumping = self._value_pairs(results, self._jumping) if self._jumping else iter(())
-            return judged(jumping, verdict.tolerance, verdict, dtype=dtype, by_share=True)
+            bounds = [MOVED * max(errors) for errors in zip(*found, strict=True)]
+            verdict = judged(
+                self._pairs(results)[number],
+                TOLERANCE[dtype],
+                verdict,
+                dtype=dtype,
+                by_share=by_share,
+                bounds=bounds,
+            )
         return verdict
+
+    def _pairs(self, results: Arrays) -> tuple[Iterator[Pair], Iterator[Pair]]:
+        """Pairs of states and saved values of a pass forward, and those of saved values that jump."""
+        steady = _state_pairs(results["states"], self.expected, self.problem.dtype, self.at_a_time)
+        if self.problem.direction != "training":
+            return steady, iter(())
+        jumping = self._value_pairs(results, self._jumping) if self._jumping else iter(())
+        return chain(steady, self._saved_pairs(results)), jumping
 
     def _weight_pairs(self, results: Arrays) -> Iterator[Pair]:
         """The gradients by weights of single units, from those by the gates that the kernel wrote."""
@@ -116,11 +169,9 @@ class LayerCase:
         """Pairs of the chosen ones of the saved values."""
         if "saved_values" not in self.expected:
             return
-        # If equal gates may be stored as different numbers, the gates that they stand for are compared.
-        unfolded = getattr(self.cell.reference_module(), "unfolded", lambda kept: kept)
         got, wanted, dtype = results["saved_values"], self.expected["saved_values"], self.problem.dtype
         yield (
-            (unfolded(_wide(got[part], dtype))[..., chosen], unfolded(wanted[part])[..., chosen])
+            (_wide(got[part], dtype)[..., chosen], wanted[part][..., chosen])
             for part in _blocks(wanted, self.at_a_time)
         )
 
@@ -172,14 +223,18 @@ def _state_pairs(states: NDArray[Any], expected: Arrays, dtype: str, at_a_time: 
     yield iter([(decode(np.ascontiguousarray(states[1:, -1]), dtype), last)])
 
 
+def _initial_pairs(results: Arrays, expected: Arrays, dtype: str) -> Iterator[Pair]:
+    """Pairs of the gradients by the states before the first step."""
+    for state, gradient in enumerate(expected["initial_gradient"]):
+        yield iter([(_wide(results["initial_gradient"][state], dtype), gradient)])
+
+
 def _gradient_pairs(results: Arrays, expected: Arrays, dtype: str, at_a_time: int) -> Iterator[Pair]:
     """Pairs of gradients: those that the kernel wrote, and those by R and bias that follow from them."""
     by_input, hidden = results["input_gradient"], expected["hidden_before"]
     by_recurrent = results.get("recurrent_gradient", by_input)
     wanted = expected["input_gradient"]
     yield ((_wide(by_input[part], dtype), wanted[part]) for part in _blocks(wanted, at_a_time))
-    for state, gradient in enumerate(expected["initial_gradient"]):
-        yield iter([(_wide(results["initial_gradient"][state], dtype), gradient)])
     if by_recurrent is not by_input:
         other = expected["recurrent_gradient"]
         yield ((_wide(by_recurrent[part], dtype), other[part]) for part in _blocks(other, at_a_time))

@@ -18,6 +18,7 @@ from kerneltune.compiling.halffloat import WIDE_DTYPES, decode, encode, stored_f
 from kerneltune.inputs.descriptions import Cell
 from kerneltune.inputs.problem import Problem
 from kerneltune.inputs.request import Request
+from kerneltune.running.verify import TOLERANCE
 
 Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 Shape: TypeAlias = tuple[int, ...]
@@ -94,9 +95,10 @@ def made_inputs(problem: Problem, cell: Cell) -> dict[str, tuple[Shape, np.dtype
 def expected_shapes(problem: Problem, cell: Cell) -> dict[str, Shape]:
     """Shapes of the expected float64 results.
 
-    ``hidden`` is h after each step, ``last`` the other states after the last step; ``saved_values`` and
-    ``saved_states`` are kept by training. Backward, ``hidden_before`` is h before each step; the gradients
-    have the names of the outputs; ``by_r`` and ``by_bias`` follow from them.
+    ``hidden`` is h after each step, ``last`` the other states after the last step; ``saved_values`` (NaN
+    where rounding decides on them) and ``saved_states`` are kept by training. Backward, ``hidden_before`` is
+    h before each step; the gradients have the names of the outputs, from which ``by_r`` and ``by_bias``
+    follow.
     """
     spec = cell.spec
     row = (problem.batch, problem.heads, problem.head_dim)
@@ -164,7 +166,7 @@ class _Run:
         for part, after, wx, states in self._forward():
             self._out["hidden"][part] = states[0, 1:]
             if self._problem.direction == "training":
-                self._keep(part, after, *self._module.saved(wx, self._r, self._bias, states))
+                self._keep(part, after, *self._decided(wx, states))
             state = states[:, -1]
         self._out["last"][...] = state[1:]
 
@@ -221,6 +223,15 @@ class _Run:
             self._out["saved_values"][part] = kept
         if "saved_states" in self._out:
             self._out["saved_states"][after] = states
+
+    def _decided(self, wx: Array, states: Array) -> tuple[Array, Array]:
+        """What training saves; NaN for values that rounding decides on."""
+        values, kept = self._module.saved(wx, self._r, self._bias, states)
+        if getattr(self._module, "jumping", ()):
+            tolerance = TOLERANCE[self._problem.dtype]
+            open_ = self._module.undecided(wx, self._r, self._bias, states, tolerance)
+            values = np.where(open_, np.nan, values)
+        return values, kept
 
     def _wide(self, bits: NDArray[Any]) -> Array:
         return decode(np.ascontiguousarray(bits), self._problem.dtype).astype(np.float64)

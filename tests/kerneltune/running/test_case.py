@@ -13,7 +13,7 @@ from kerneltune.inputs.descriptions import discover
 from kerneltune.inputs.equation_cell import EquationCell
 from kerneltune.inputs.problem import Problem
 from kerneltune.running.case import LayerCase, random_case
-from kerneltune.running.verify import judged
+from kerneltune.running.verify import TOLERANCE, judged
 
 KERNELS = discover()
 Results = dict[str, np.ndarray[Any, Any]]
@@ -110,3 +110,64 @@ def test_saved_values_that_jump_are_judged_by_their_share() -> None:
     jumping = {values[number].op for number in cell.reference_module().jumping}
     assert jumping == {"add", "at_least"}  # 1 + sign(a), and h >= b
     assert "tanh_slope" in {value.op for value in values} - jumping
+
+
+def test_values_that_rounding_decides_on_are_not_compared() -> None:
+    """The comparison behind a saved value: where its sides are near each other, and nowhere else."""
+    cell = EquationCell("jumps", gates="a b", states="h", equations="h' = tanh(a + max(R.b, W.b))")
+    case = random_case(Problem("jumps", 2, 32, 4, "fp16", 5, "training"), cell, 3)
+    expected = case.expected["saved_values"]
+    (jump,) = cell.reference_module().jumping
+    open_ = np.isnan(expected[..., jump])
+    assert 0 < open_.mean() < 0.02
+    assert not np.isnan(np.delete(expected, jump, -1)).any()
+    right = {
+        "states": np.zeros(case.outputs["states"].shape, np.uint16),
+        "saved_values": encode(np.nan_to_num(expected), "fp16"),
+    }
+    right["states"][0, 1:] = encode(case.expected["hidden"], "fp16")
+    assert case.judge(right).right
+    for chosen, is_right in ((open_, True), (~open_, False)):
+        values = np.nan_to_num(expected)
+        values[..., jump] = np.where(chosen, 1 - values[..., jump], values[..., jump])
+        assert case.judge({**right, "saved_values": encode(values, "fp16")}).right == is_right
+
+
+def test_a_cell_that_enlarges_differences_is_judged_by_how_far_rounding_moves_it() -> None:
+    """Of two cells with the same error the one is wrong and the other is not."""
+    error = 0.05
+    for factor, is_right in ((1.0, False), (40.0, True)):
+        cell = EquationCell("chaos", gates="a", states="h", equations=f"h' = tanh({factor} * R.a + W.a)")
+        case = random_case(Problem("chaos", 1, 32, 4, "bf16", 30, "forward"), cell, 3)
+        hidden, states = case.expected["hidden"], np.zeros(case.outputs["states"].shape, np.uint16)
+        noise = np.random.default_rng(0).standard_normal(hidden.shape)
+        states[0, 1:] = encode(hidden, "bf16")
+        assert case.judge({"states": states}).tolerance == TOLERANCE["bf16"]
+        off = error * np.linalg.norm(hidden) / np.linalg.norm(noise)
+        states[0, 1:] = encode(hidden + off * noise, "bf16")
+        verdict = case.judge({"states": states})
+        assert verdict.right == is_right, verdict
+        assert verdict.relative_error == pytest.approx(error, rel=0.1)
+        states[0, 1:] = encode(np.random.default_rng(1).standard_normal(hidden.shape), "bf16")
+        assert case.judge({"states": states}).right is False
+
+
+def test_a_gradient_that_is_left_of_a_sum_that_cancels_may_be_zero() -> None:
+    cell = EquationCell(
+        "cancels",
+        gates="a",
+        states="h c",
+        equations="""
+        h' = tanh(a + c + (1 - c) + 1e-9 * c)
+        c' = tanh(W.a)
+    """,
+    )
+    case = random_case(Problem("cancels", 1, 16, 3, "bf16", 4, "backward"), cell, 3)
+    wanted = case.expected["initial_gradient"]
+    assert 0 < np.abs(wanted[1]).max() < 1e-8 < np.abs(wanted[0]).max()
+    results = {name: encode(case.expected[name], "bf16") for name in case.outputs}
+    assert case.judge(results).right
+    results["initial_gradient"][1] = 0
+    assert case.judge(results).right
+    results["initial_gradient"][1] = encode(wanted[0] * 1e-4, "bf16")
+    assert not case.judge(results).right
