@@ -1,4 +1,4 @@
-"""The CUDA struct of a recurrent cell, with the interface of kernels/cells/slstm/cell.cuh."""
+"""The CUDA struct of a recurrent cell, with the interface of kernels/cells/slstm.cuh."""
 
 from __future__ import annotations
 

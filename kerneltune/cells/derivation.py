@@ -47,10 +47,12 @@ class Derivation:
         equations: They.
         choice: What training saves, as `Saved.to_json` gives it, where it was chosen before. It holds for a
             graph with nothing in it but the equations and their gradients, so it is read at once.
+        written: What training saves of a cell whose struct is written by hand.
     """
 
     equations: Equations
     choice: Mapping[str, object] | None = None
+    written: Saved | None = None
 
     def __post_init__(self) -> None:
         if self.choice is not None:
@@ -107,6 +109,8 @@ class Derivation:
     @cached_property
     def saved(self) -> Saved:
         """The values that training saves of each step."""
+        if self.written is not None:
+            return self.written
         if self.choice is not None:
             self.ahead  # noqa: B018  # adds values to the graph
             nodes = self.equations.graph.nodes

@@ -48,6 +48,7 @@ class Equations:
         graph: The values.
         after: The states after a step.
         labels: Names of values.
+        words: The names and what they stand for after the last equation.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Equations:
     graph: Graph
     after: tuple[Node, ...]
     labels: Mapping[Node, str]
+    words: Expressions
 
     @cached_property
     def leaves(self) -> frozenset[tuple[str, int]]:
@@ -138,6 +140,7 @@ class _EquationsReader:
             graph=expressions.graph,
             after=after,
             labels=expressions.labels,
+            words=expressions,
         )
 
     def _expressions(self, equations: list[Any]) -> Expressions:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kerneltune.cells.functions import FUNCTIONS
 from kerneltune.cells.graph import Graph, Node
-from kerneltune.cells.syntax import Source
+from kerneltune.cells.syntax import Source, parsed
 from kerneltune.errors import InputError, nearest
 
 LARGEST_FLOAT32 = 3.4e38
@@ -71,6 +71,12 @@ class Expressions:
         else:
             self.made[name] = value
             self._made_at[name] = target
+
+    def value(self, source: Source) -> Node:
+        """The value of another expression, in the words that are known after the last equation."""
+        inside = replace(self, source=source)
+        inside._has_slope = True  # a saved value needs no derivative
+        return inside._value(parsed(source, "sum"))
 
     def check_all_used(self) -> None:
         """Raise `InputError` for a state that is never written and for names that are never used."""

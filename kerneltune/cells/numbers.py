@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -53,7 +53,10 @@ NUMPY: Operations = {
 
 
 def computed(
-    results: Iterable[Node], known: Mapping[Node, object], operations: Operations = NUMPY
+    results: Iterable[Node],
+    known: Mapping[Node, object],
+    operations: Operations = NUMPY,
+    order: Sequence[Node] | None = None,
 ) -> dict[Node, Any]:
     """All values behind some results.
 
@@ -61,9 +64,10 @@ def computed(
         results: The results.
         known: Values that are given: the leaves, and others that need not be computed.
         operations: The meaning of each operation.
+        order: `behind(results, known)`, if it is at hand.
     """
     found = dict(known)
-    for node in behind(results, list(known)):
+    for node in behind(results, list(known)) if order is None else order:
         if node not in found:
             found[node] = (
                 node.value if node.op == "constant" else operations[node.op](*(found[a] for a in node.args))
@@ -71,24 +75,38 @@ def computed(
     return found
 
 
+class Gates(NamedTuple):
+    """The parts of the gates in a step of a layer, each `[B, H, D]`; empty if no step reads them.
+
+    Attributes:
+        input: W x.
+        product: R h + b.
+        total: Their sum.
+    """
+
+    input: Sequence[Any]
+    product: Sequence[Any]
+    total: Sequence[Any]
+
+
 def leaf_value(
-    node: Node, x: Any, product: Any, states: Any, weights: Any, constant: Callable[[float], Any]
+    node: Node, gates: Gates, states: Any, weights: Any, constant: Callable[[float], Any]
 ) -> object:
     """The value of a leaf in a step of a layer, as an array of any library.
 
     Args:
         node: The leaf; not a seed.
-        x: W x, `[B, H, D, G]`.
-        product: R h + b, `[B, H, D, G]`.
+        gates: The gates.
         states: The states before the step, each `[B, H, D]`.
         weights: The weights of the units, `[H, P, D]`; None for a cell without.
         constant: Makes a number an array of the library.
     """
     number = int(node.value)
-    if node.op == "total":
-        return x[..., number] + product[..., number]
     if node.op == "weight":
         return weights[:, number]
     if node.op == "constant":
         return constant(node.value)
-    return states[number] if node.op == "before" else (x if node.op == "input" else product)[..., number]
+    if node.op == "before":
+        return states[number]
+    part: Sequence[Any] = getattr(gates, node.op)
+    return part[number]

@@ -1,6 +1,6 @@
 """The CUDA struct of a cell without R.
 
-Its interface is that of kernels/scan/cells/mingru/cell.cuh if the cell is h' = a h + b, and else `step` and
+Its interface is that of kernels/scan/cells/mingru.cuh if the cell is h' = a h + b, and else `step` and
 `backward` as kernels/scan/common/steps.cuh has them.
 """
 

@@ -38,8 +38,13 @@ class Source:
         return InputError(f"{self.name}{where}: {problem}")
 
 
-def parsed(source: Source) -> Any:
-    """The lark tree of a cell's text; raises `InputError` with line and column."""
+def parsed(source: Source, start: str = "start") -> Any:
+    """The lark tree of a text; raises `InputError` with line and column.
+
+    Args:
+        source: The text.
+        start: The rule of the grammar that it follows: `start` for a cell, `sum` for an expression.
+    """
     from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
     if len(source.text) > MOST_CHARACTERS:
@@ -47,7 +52,7 @@ def parsed(source: Source) -> Any:
     try:
         tokens = list(_parser().lex(source.text))
         _check_lengths(source, tokens)
-        return _parser().parse(source.text)
+        return _parser().parse(source.text, start=start)
     except UnexpectedCharacters as error:
         raise source.error(error, _unknown_character(error.char)) from None
     except UnexpectedToken as error:
@@ -108,6 +113,7 @@ def _parser() -> Any:
         grammar,
         parser="lalr",
         lexer="basic",
+        start=["start", "sum"],
         postlex=_Lines(),
         propagate_positions=True,
         maybe_placeholders=True,

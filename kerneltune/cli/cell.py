@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -42,12 +43,26 @@ def show(cell: str, *, as_json: bool) -> None:
             click.echo(line)
 
 
-def _found(name: str) -> EquationCell:
-    from kerneltune.inputs.descriptions import ENDING, discover
-    from kerneltune.inputs.equation_cell import EquationCell
+@cell_app.command(context_settings=HELP)
+@click.argument("cell")
+def cuda(cell: str) -> None:
+    """Print the CUDA struct that is generated from a cell's equations.
 
-    shipped = discover().root / "cells" / f"{name}{ENDING}"
-    found = EquationCell.of_file(shipped) if shipped.is_file() else discover().cell(name)
+    CELL is a file, such as mine.cell, or the name of a cell that comes with kerneltune. A header mine.cuh
+    beside mine.cell counts in place of what is generated: this is what to begin with.
+    """
+    with reporting(as_json=False):
+        found = _found(cell)
+        click.echo(f"#pragma once\n{type(found).of_texts(*found.texts[:3]).declaration(Path())}")
+
+
+def _found(name: str) -> EquationCell:
+    from kerneltune.inputs.descriptions import discover
+    from kerneltune.inputs.equation_cell import EquationCell
+    from kerneltune.inputs.scan_descriptions import discover_scans
+
+    kernels = discover_scans() if name in discover_scans().cells else discover()
+    found = kernels.cell(name)
     if not isinstance(found, EquationCell):
         raise InputError(f"the cell '{name}' is written in CUDA: there are no equations to show")
     return found

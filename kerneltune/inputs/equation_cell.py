@@ -21,12 +21,15 @@ from kerneltune.inputs.folders import data_folder
 
 if TYPE_CHECKING:
     from kerneltune.cells.derivation import Derivation
+    from kerneltune.inputs.overrides import Override
 
 _NO_GATE = "no gate has R h, so this is no recurrent cell: a gate's name, or R.GATE, has it"
 MOST_BYTES = 100_000
 """The most bytes of a cell's file that are read; syntax.py limits the characters."""
 
 
+HEADER = ".cuh"
+"""The ending of a struct by hand, beside a file of equations."""
 DERIVED = "derived.json"
 """The file of what is derived of the shipped cells, recurrent and scans, below `kernels/cells`."""
 
@@ -97,16 +100,23 @@ class EquationCell(Cell):
         KNOWN[self.key] = self
 
     @classmethod
-    def of_text(cls, name: str, text: str, source: str, folder: Path = Path()) -> EquationCell:
+    def of_text(
+        cls, name: str, text: str, source: str, folder: Path = Path(), override: tuple[str, ...] = ()
+    ) -> EquationCell:
         """A cell from the text of a file, which is read when it is first needed."""
         made = cls.__new__(cls)
-        made._begin(name, Source(source, text), folder)
+        made._begin(name, Source(source, text), folder, override)
         return made
 
     @classmethod
     def of_file(cls, path: Path) -> EquationCell:
-        """The cell in a file; its name is the file's. For the same content it is the same object."""
-        made = cls.of_text(path.stem, text_of(path, most=MOST_BYTES), str(path), path.parent)
+        """The cell in a file; its name is the file's. For the same content it is the same object.
+
+        A header beside it has its CUDA struct, written by hand.
+        """
+        beside = path.with_suffix(HEADER)
+        override = (str(beside), text_of(beside, most=MOST_BYTES)) if beside.is_file() else ()
+        made = cls.of_text(path.stem, text_of(path, most=MOST_BYTES), str(path), path.parent, override)
         found = KNOWN.get(made.key)
         if found is None or found.text_source != made.text_source:  # messages name the file
             found = KNOWN[made.key] = made
@@ -119,12 +129,31 @@ class EquationCell(Cell):
         made.__dict__.update({name: value for name, value in other.__dict__.items() if name != "spec"})
         return made
 
-    def _begin(self, name: str, source: Source, folder: Path) -> None:
+    def _begin(self, name: str, source: Source, folder: Path, override: tuple[str, ...] = ()) -> None:
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
             raise InputError(f"{source.name}: '{name}' is no name of a cell: letters, digits and underscores")
-        self.__dict__.update(_name=name, text_source=source, folder=folder)
-        digest = hashlib.sha256(source.text.encode()).hexdigest()[:16]
+        self.__dict__.update(_name=name, text_source=source, folder=folder, _override=override)
+        digest = hashlib.sha256("\0".join([source.text, *override[1:]]).encode()).hexdigest()[:16]
         self.__dict__["key"] = f"{name}{MARK}{digest}"
+
+    @classmethod
+    def of_texts(cls, name: str, text: str, source: str, *override: str) -> EquationCell:
+        """The cell that has these `texts`."""
+        return cls.of_text(name, text, source, override=override)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The name, the text and its source, and those of the struct if it is written by hand."""
+        return self.name, self.text, self.text_source.name, *self.__dict__["_override"]
+
+    @cached_property
+    def override(self) -> Override | None:
+        """The struct that is written by hand."""
+        if not self.__dict__["_override"]:
+            return None
+        from kerneltune.inputs.overrides import Override
+
+        return Override(*self.__dict__["_override"])
 
     @property
     def name(self) -> str:
@@ -140,11 +169,16 @@ class EquationCell(Cell):
     @cached_property
     def derivation(self) -> Derivation:
         """The equations and what follows from them; raises `InputError` if they are wrong."""
+        return self.derived(shipped().get(self.key, {}).get("saved"))
+
+    def derived(self, choice: Mapping[str, object] | None = None) -> Derivation:
+        """The same, read anew; `choice` is that of `Derivation`."""
         from kerneltune.cells.derivation import Derivation
         from kerneltune.cells.equations import read_equations
 
-        known = shipped().get(self.key, {})
-        return Derivation(read_equations(self.name, self.text_source), known.get("saved"))
+        equations = read_equations(self.name, self.text_source)
+        written = self.override.saved(equations) if self.override else None
+        return Derivation(equations, None if written else choice, written)
 
     @cached_property
     def spec(self) -> CellSpec:
@@ -174,11 +208,13 @@ class EquationCell(Cell):
             weight_sums=tuple((one.gate, one.state, one.is_after) for one in derivation.weight_sums),
             learnable=tuple((one, equations.options[one]) for one in equations.learnable),
             recurrent_gain=equations.gain,
-            cell_struct=STRUCT,
+            cell_struct=self.override.struct if self.override else STRUCT,
         )
 
     def declaration(self, root: Path) -> str:
         """The CUDA struct."""
+        if self.override:
+            return self.override.declaration
         from kerneltune.cells.cuda import struct_of
 
         return struct_of(self.derivation)

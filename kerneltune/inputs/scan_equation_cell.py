@@ -64,7 +64,7 @@ class ScanEquationCell(EquationCell, ScanCell):
             coefficients=tuple(equations.gates[gate] for gate in sorted(coefficients.factors))
             if coefficients
             else (),
-            cell_struct=STRUCT,
+            cell_struct=self.override.struct if self.override else STRUCT,
         )
 
     @property
@@ -100,6 +100,8 @@ class ScanEquationCell(EquationCell, ScanCell):
 
     def declaration(self, root: Path) -> str:
         """The CUDA struct."""
+        if self.override:
+            return self.override.declaration
         from kerneltune.cells.scan_cuda import scan_struct_of
 
         return scan_struct_of(self.derivation)

@@ -10,11 +10,8 @@ from pathlib import Path
 
 import msgspec
 
-from kerneltune.cells.derivation import Derivation
-from kerneltune.cells.equations import read_equations
 from kerneltune.inputs.descriptions import ENDING
 from kerneltune.inputs.equation_cell import DERIVED, EquationCell
-from kerneltune.inputs.files import text_of
 from kerneltune.inputs.folders import data_folder
 from kerneltune.inputs.scan_descriptions import FAMILY
 from kerneltune.inputs.scan_equation_cell import ScanEquationCell
@@ -27,13 +24,14 @@ def derived(root: Path) -> dict[str, object]:
 
 
 def _of(path: Path) -> tuple[str, dict[str, object]]:
-    cell = EquationCell.of_text(path.stem, text_of(path), str(path))
-    made = Derivation(read_equations(cell.name, cell.text_source))
+    cell = EquationCell.of_file(path)
+    made = cell.derived()
     if not made.equations.recurs:
         return cell.key, ScanEquationCell.like(cell).described_scan()
-    saved = made.saved.to_json(made.equations.graph.nodes)
-    cell.__dict__["derivation"] = made  # which does not come from the file
-    return cell.key, {"spec": msgspec.to_builtins(cell.described()), "saved": saved}
+    saved = {} if made.written else {"saved": made.saved.to_json(made.equations.graph.nodes)}
+    anew = EquationCell.of_texts(*cell.texts)
+    anew.__dict__["derivation"] = made  # which does not come from the file
+    return cell.key, {"spec": msgspec.to_builtins(anew.described()), **saved}
 
 
 def main() -> None:

@@ -1,8 +1,7 @@
-"""The recurrence by lax.scan, and the cells' equations."""
+"""The recurrence by lax.scan."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import TypeAlias
 
@@ -10,11 +9,10 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from kerneltune.errors import InputError, nearest
+from kerneltune.errors import InputError
 from kerneltune.jax.equation_steps import update_of
 
 Arrays: TypeAlias = tuple[jax.Array, jax.Array]
-Gates: TypeAlias = jax.Array  # [B, H, D, G]
 
 
 def scanned(
@@ -26,13 +24,11 @@ def scanned(
     units stand behind the biases.
     """
     wide = jnp.promote_types(product.dtype, jnp.float32)
-    gates, update = recurrent.shape[1], CELLS.get(cell)
-    if update is None:
-        derived = update_of(cell)
-        if derived is None:
-            raise InputError(f"unknown cell '{cell}': {nearest(cell, list(CELLS))}")
-        units = bias[:, gates:].astype(wide) if bias.shape[1] > gates else None
-        update = partial(derived, weights=units)
+    gates, derived = recurrent.shape[1], update_of(cell)
+    if derived is None:
+        raise InputError(f"{cell} is written in CUDA: JAX's own operations need its equations")
+    units = bias[:, gates:].astype(wide) if bias.shape[1] > gates else None
+    update = partial(derived, weights=units)
 
     def step(states: jax.Array, x: jax.Array) -> Arrays:
         h = states[0]
@@ -44,41 +40,3 @@ def scanned(
 
     last, output = lax.scan(step, initial.astype(wide), product)
     return output, last.astype(product.dtype)
-
-
-def _lstm(x: Gates, r: Gates, states: jax.Array) -> tuple[jax.Array, ...]:
-    i, f, z, o = jnp.moveaxis(x + r, -1, 0)
-    c = jax.nn.sigmoid(f) * states[1] + jax.nn.sigmoid(i) * jnp.tanh(z)
-    return jax.nn.sigmoid(o) * jnp.tanh(c), c
-
-
-def _gru(x: Gates, r: Gates, states: jax.Array) -> tuple[jax.Array, ...]:
-    reset, update = jax.nn.sigmoid((x + r)[..., 0]), jax.nn.sigmoid((x + r)[..., 1])
-    candidate = jnp.tanh(x[..., 2] + reset * r[..., 2])
-    return ((1 - update) * candidate + update * states[0],)
-
-
-def _slstm(x: Gates, r: Gates, states: jax.Array) -> tuple[jax.Array, ...]:
-    i, f, z, o = jnp.moveaxis(x + r, -1, 0)
-    _, c, n, m = states
-    kept = m + jax.nn.log_sigmoid(f)
-    after = jnp.maximum(kept, i)
-    grow, keep = jnp.exp(i - after), jnp.exp(kept - after)
-    c, n = keep * c + grow * jnp.tanh(z), keep * n + grow
-    return jax.nn.sigmoid(o) * c / n, c, n, after
-
-
-def _elman(activation: Callable[[jax.Array], jax.Array]) -> Callable[..., tuple[jax.Array, ...]]:
-    def update(x: Gates, r: Gates, states: jax.Array) -> tuple[jax.Array, ...]:
-        return (activation((x + r)[..., 0]),)
-
-    return update
-
-
-CELLS: dict[str, Callable[..., tuple[jax.Array, ...]]] = {
-    "lstm": _lstm,
-    "gru": _gru,
-    "slstm": _slstm,
-    "elman": _elman(jnp.tanh),
-    "elman_relu": _elman(jax.nn.relu),
-}

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from kerneltune.cells.derivation import Derivation
-from kerneltune.cells.numbers import OPERATORS, Operations, computed, leaf_value
+from kerneltune.cells.numbers import OPERATORS, Gates, Operations, computed, leaf_value
 from kerneltune.cells.scan_reference import DerivedScanReference
 from kerneltune.inputs.descriptions import discover
 from kerneltune.inputs.equation_cell import EquationCell
@@ -33,7 +33,8 @@ def update_of(cell: str) -> Callable[..., tuple[jax.Array, ...]] | None:
 
     def update(x: Any, product: Any, states: jax.Array, weights: Any = None) -> tuple[jax.Array, ...]:
         constant = partial(jnp.asarray, dtype=states.dtype)
-        known = {node: leaf_value(node, x, product, states, weights, constant) for node in leaves}
+        gates = Gates(*(jnp.moveaxis(part, -1, 0) for part in (x, product, x + product)))
+        known = {node: leaf_value(node, gates, states, weights, constant) for node in leaves}
         values = computed(after, known, OPERATIONS)
         return tuple(jnp.broadcast_to(values[node], states.shape[1:]) for node in after)
 

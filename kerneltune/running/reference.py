@@ -225,7 +225,7 @@ class _Run:
             self._out["saved_states"][after] = states
 
     def _decided(self, wx: Array, states: Array) -> tuple[Array, Array]:
-        """What training saves; NaN for values that rounding decides on."""
+        """The values and states that training saves; NaN for values that rounding decides on."""
         values, kept = self._module.saved(wx, self._r, self._bias, states)
         if getattr(self._module, "jumping", ()):
             tolerance = TOLERANCE[self._problem.dtype]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import operator
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
 
 import torch
 
-from kerneltune.cells.numbers import OPERATORS, Operations, computed, leaf_value
+from kerneltune.cells.graph import Node, behind
+from kerneltune.cells.numbers import OPERATORS, Gates, Operations, computed, leaf_value
 from kerneltune.errors import InputError
 from kerneltune.inputs.descriptions import Cell, discover
 from kerneltune.inputs.equation_cell import KNOWN, EquationCell
@@ -32,19 +34,19 @@ def recurrent_cell(cell: str) -> Cell:
     return found
 
 
-Equations = tuple[str, str, str]
+Equations = tuple[str, ...]
 
 
 def equations_of(cell: str) -> Equations | None:
-    """The name, text and source of a cell of equations by its key, to be saved with a layer."""
+    """The texts of a cell of equations by its key, to be saved with a layer."""
     found = KNOWN.get(cell)
-    return None if found is None else (found.name, found.text, found.text_source.name)
+    return None if found is None else found.texts
 
 
 def make_known(equations: Equations | None) -> None:
     """Make saved equations known in this process, which loads a layer."""
     if equations:
-        found = EquationCell.of_text(*equations)
+        found = EquationCell.of_texts(*equations)
         KNOWN.setdefault(found.key, found)
 
 
@@ -60,13 +62,34 @@ def step_of(cell: str) -> Step | None:
         return None
     equations = found.derivation.equations
     leaves = [node for node in equations.graph.nodes if not node.args and node.op != "seed"]
+    order = behind(equations.after, leaves)
+    read, alone = {node.op for node in leaves}, _constants_alone(equations.graph.nodes)
 
     def step(x: torch.Tensor, product: torch.Tensor, weights: torch.Tensor | None, states: States) -> States:
-        known = {node: leaf_value(node, x, product, states, weights, x.new_tensor) for node in leaves}
-        values = computed(equations.after, known, OPERATIONS)
+        gates = Gates(
+            x.unbind(-1) if "input" in read else (),
+            product.unbind(-1) if "product" in read else (),
+            (x + product).unbind(-1) if "total" in read else (),
+        )
+        known = {
+            node: leaf_value(node, gates, states, weights, x.new_tensor if node in alone else float)
+            for node in leaves
+        }
+        values = computed(equations.after, known, OPERATIONS, order)
         return tuple(values[node].expand_as(states[0]) for node in equations.after)
 
     return step
+
+
+def _constants_alone(nodes: Sequence[Node]) -> set[Node]:
+    """The numbers that stand where an operation takes tensors alone; elsewhere a float is as good."""
+    found: set[Node] = set()
+    for node in nodes:
+        numbers = [arg for arg in node.args if arg.op == "constant"]
+        if numbers and (node.op not in MIXED or len(numbers) == len(node.args)):
+            found |= set(numbers)
+    used = {arg for node in nodes for arg in node.args}
+    return found | {node for node in nodes if node.op == "constant" and node not in used}
 
 
 def _larger(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
@@ -84,10 +107,10 @@ def _surrogate(value: torch.Tensor, argument: torch.Tensor, slope: torch.Tensor)
 
 OPERATIONS: Operations = {
     **OPERATORS,
-    "add": torch.add,
-    "sub": torch.sub,
-    "mul": torch.mul,
-    "div": torch.div,
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "div": operator.truediv,
     "neg": torch.neg,
     "tanh": torch.tanh,
     "sigmoid": torch.sigmoid,
@@ -101,12 +124,14 @@ OPERATIONS: Operations = {
     "relu": torch.relu,
     "max": _larger,
     "min": _smaller,
-    "at_least": torch.ge,
-    "greater": torch.gt,
+    "at_least": operator.ge,
+    "greater": operator.gt,
     "select": torch.where,
     "surrogate": _surrogate,
 }
 """The meaning of each operation."""
+MIXED = ("add", "sub", "mul", "div", "at_least", "greater")
+"""Operations of a tensor and a float."""
 
 
 def scan_functions(derivation: Derivation) -> DerivedScanReference:

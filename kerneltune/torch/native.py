@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import torch
 from torch.nn import functional
 
-from kerneltune.errors import InputError, nearest
+from kerneltune.errors import InputError
 from kerneltune.torch.equations import step_of
 
 States = tuple[torch.Tensor, ...]
@@ -125,7 +125,7 @@ def native_recurrence(
     """Run a recurrent layer step by step; arguments and results are `kerneltune.torch.recurrence`'s."""
     step, weights = _step_of(cell), None
     if step is None:
-        raise InputError(f"cell '{cell}' runs on a GPU alone: {nearest(cell, list(_STEPS))}")
+        raise InputError(f"cell '{cell}' runs on a GPU alone: it has no equations")
     kept = input_product.dtype
     wide = torch.float32 if kept in (torch.float16, torch.bfloat16) else kept
     product, start = input_product.to(wide), initial.to(wide)
@@ -175,58 +175,30 @@ def _normalised(values: torch.Tensor, gain: torch.Tensor, shift: torch.Tensor) -
     return functional.layer_norm(values, shape, gain.to(values.dtype), shift.to(values.dtype))
 
 
-def _lstm(x: torch.Tensor, r: torch.Tensor, states: States, extras: Extras) -> States:
+def _normalised_lstm(
+    x: torch.Tensor, r: torch.Tensor, states: States, gain: torch.Tensor, shift: torch.Tensor
+) -> States:
     i, f, z, o = (x + r).unbind(-1)
     c = torch.sigmoid(f) * states[1] + torch.sigmoid(i) * torch.tanh(z)
-    norms = extras.norms
-    seen = _normalised(c, *norms.cell) if norms and norms.cell else c
-    return torch.sigmoid(o) * torch.tanh(seen), c
-
-
-def _slstm(x: torch.Tensor, r: torch.Tensor, states: States, extras: Extras) -> States:
-    i, f, z, o = (x + r).unbind(-1)
-    _, c, n, m = states
-    kept = m + functional.logsigmoid(f)
-    largest = torch.maximum(kept, i)
-    grow, keep = torch.exp(i - largest), torch.exp(kept - largest)
-    c, n = keep * c + grow * torch.tanh(z), keep * n + grow
-    return torch.sigmoid(o) * c / n, c, n, largest
-
-
-def _gru(x: torch.Tensor, r: torch.Tensor, states: States, extras: Extras) -> States:
-    reset = torch.sigmoid(x[..., 0] + r[..., 0])
-    update = torch.sigmoid(x[..., 1] + r[..., 1])
-    candidate = torch.tanh(x[..., 2] + reset * r[..., 2])
-    return ((1 - update) * candidate + update * states[0],)
-
-
-def _elman(x: torch.Tensor, r: torch.Tensor, states: States, extras: Extras) -> States:
-    return (torch.tanh(x + r)[..., 0],)
-
-
-def _elman_relu(x: torch.Tensor, r: torch.Tensor, states: States, extras: Extras) -> States:
-    return (torch.relu(x + r)[..., 0],)
-
-
-_STEPS: dict[str, Callable[[object, object, States, Extras], States]] = {
-    "lstm": _lstm,
-    "slstm": _slstm,
-    "gru": _gru,
-    "elman": _elman,
-    "elman_relu": _elman_relu,
-}
+    return torch.sigmoid(o) * torch.tanh(_normalised(c, gain, shift)), c
 
 
 def _step_of(cell: str) -> Callable[..., States] | None:
-    if cell in _STEPS:
-        own = _STEPS[cell]
-        return lambda x, gated, _weights, states, extras: own(x, gated, states, extras)
+    """A step, of the cell's equations; layers may normalise an LSTM's c in it."""
     derived = step_of(cell)
     if derived is None:
         return None
-    return lambda x, gated, weights, states, _extras: derived(x, gated, weights, states)
+
+    def step(
+        x: torch.Tensor, gated: torch.Tensor, weights: torch.Tensor | None, states: States, extras: Extras
+    ) -> States:
+        if extras.norms and extras.norms.cell:
+            return _normalised_lstm(x, gated, states, *extras.norms.cell)
+        return derived(x, gated, weights, states)
+
+    return step
 
 
 def has_native(cell: str) -> bool:
     """Whether a cell runs natively."""
-    return cell in _STEPS or step_of(cell) is not None
+    return step_of(cell) is not None

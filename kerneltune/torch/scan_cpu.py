@@ -19,6 +19,7 @@ from kerneltune.torch.scan_options import Options
 if TYPE_CHECKING:
     from kerneltune.cells.scan_reference import DerivedScanReference
 
+MINIMAL = ("mingru", "minlstm")
 PART = 1 << 20  # numbers of an array that are computed at once
 
 
@@ -26,7 +27,7 @@ def forward_on_cpu(
     cell: str, inputs: list[torch.Tensor], options: Options
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """H after each step in the inputs' dtype, and the last in float32."""
-    if cell in ("mingru", "minlstm") and options.lengths is None and options.boundaries is None:
+    if cell in MINIMAL and options.lengths is None and options.boundaries is None:
         return _in_one_pass(inputs, options) if _fits_one_pass(inputs) else _by_parts(cell, inputs, options)
     a, b = coefficients(cell, [part.float() for part in inputs])
     after, _, last = _recur(a, b, options, wants_before=False)
@@ -159,7 +160,9 @@ def _logit_of_a(cell: str, inputs: list[torch.Tensor]) -> torch.Tensor:
 
 @cache
 def _equations(cell: str) -> DerivedScanReference | None:
-    """The functions of a cell of equations; None for any other."""
+    """The functions of a cell of equations; None for any other, and for those that have their own here."""
+    if cell in MINIMAL:  # which have 1 - a to all its digits where a is near 1
+        return None
     found = discover_scans().cell(cell)
     return scan_functions(found.derivation) if isinstance(found, EquationCell) else None
 

@@ -19,7 +19,7 @@ from test_scans_emulated import DRAWN, check
 
 from kerneltune.cells.structure import Structure
 from kerneltune.compiling.halffloat import decode
-from kerneltune.inputs.descriptions import Kernels, discover
+from kerneltune.inputs.descriptions import Cell, Kernels, discover
 from kerneltune.inputs.equation_cell import EquationCell
 from kerneltune.inputs.hardware import load_profile
 from kerneltune.inputs.problem import Problem
@@ -36,7 +36,7 @@ PASSES = ("forward", "training", "backward")
 STRATEGIES = [name for name in KERNELS.strategies if name in KERNELS.backward]
 
 
-def with_cell(cell: EquationCell) -> Kernels:
+def with_cell(cell: Cell) -> Kernels:
     return replace(KERNELS, cells={**KERNELS.cells, cell.name: cell})
 
 
@@ -296,20 +296,21 @@ def test_an_option_that_is_learnt(emulator: Emulator, tmp_path: Path, direction:
     check_case(emulator, KERNELS, GPU, TilingSpace(problem, GPU, KERNELS, "block").best(), [3, 4])
 
 
-OVERRIDDEN = sorted(path for path in (KERNELS.root / "cells").glob("*.cell") if path.with_suffix("").is_dir())
+OVERRIDDEN = sorted(path.with_suffix(".cell") for path in (KERNELS.root / "cells").glob("*.cuh"))
 
 
 @pytest.mark.parametrize("direction", PASSES)
 @pytest.mark.parametrize("path", OVERRIDDEN, ids=lambda path: path.stem)
 def test_what_is_written_by_hand_is_what_is_generated(emulator: Emulator, path: Path, direction: str) -> None:
-    """A folder beside a cell's equations counts, so it must be the same cell: in float64 and as kernels."""
-    assert not isinstance(KERNELS.cell(path.stem), EquationCell)
+    """A header beside a cell's equations counts, so both kernels must be the same cell."""
+    generated = EquationCell.of_text(path.stem, path.read_text(encoding="utf-8"), str(path))
+    assert KERNELS.cell(path.stem).spec.cell_struct not in generated.declaration(KERNELS.root)
     found, outputs = [], ("states", "input_gradient", "initial_gradient")
-    for name in (path.stem, str(path)):
-        problem = Problem(name, 2, 16, 5, "fp32", 6, direction)
-        candidate = TilingSpace(problem, GPU, KERNELS, "block").best()
-        case = random_case(problem, KERNELS.cell(name), 7)
-        results = run_case(emulator, KERNELS, GPU, candidate, case, 1)
+    for cell in (KERNELS.cell(path.stem), generated):
+        problem, kernels = Problem(path.stem, 2, 16, 5, "fp32", 6, direction), with_cell(cell)
+        candidate = TilingSpace(problem, GPU, kernels, "block").best()
+        case = random_case(problem, cell, 7)
+        results = run_case(emulator, kernels, GPU, candidate, case, 1)
         assert case.judge(results).right
         arrays = {
             one: decode(results[one], "fp32") if results[one].dtype.kind == "u" else results[one]
@@ -317,9 +318,27 @@ def test_what_is_written_by_hand_is_what_is_generated(emulator: Emulator, path: 
             if one in results
         }
         found.append((arrays, {one: case.expected[one] for one in outputs if one in case.expected}))
-    (hand, hand_expected), (generated, expected) = found
-    assert hand.keys() == generated.keys() != set()
+    (hand, hand_expected), (made, expected) = found
+    assert hand.keys() == made.keys() != set()
     for name, array in hand.items():
-        np.testing.assert_allclose(array, generated[name], rtol=1e-4, atol=1e-5, err_msg=name)
+        np.testing.assert_allclose(array, made[name], rtol=1e-4, atol=1e-5, err_msg=name)
     for name, array in hand_expected.items():
         np.testing.assert_allclose(array, expected[name], rtol=1e-9, atol=1e-11, err_msg=name)
+
+
+SCANS_OVERRIDDEN = sorted(
+    path.with_suffix(".cell") for path in (KERNELS.root / "scan" / "cells").glob("*.cuh")
+)
+
+
+@pytest.mark.parametrize("strategy", ["look_back", "sequential"])
+@pytest.mark.parametrize("path", SCANS_OVERRIDDEN, ids=lambda path: path.stem)
+def test_generated_scans_are_right_where_a_header_counts(
+    emulator: Emulator, tmp_path: Path, path: Path, strategy: str
+) -> None:
+    """The others of the tests here run what is written by hand."""
+    alone = tmp_path / path.name
+    alone.write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
+    for direction in ("forward", "backward"):
+        draw = random.Random(f"{path.stem} {strategy} {direction}")
+        check(emulator, drawn_candidate(draw, str(alone), strategy, direction, "h100_sxm"), 3, "h100_sxm")

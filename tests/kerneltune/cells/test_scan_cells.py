@@ -108,7 +108,21 @@ def linear(x: list[float], u: list[float], state: list[float]) -> list[float]:
     return [x[0] * state[0] + x[1]]
 
 
-STEPS = {one.__name__: one for one in (diag_gru, diag_lstm, diag_slstm, linear)}
+def positive(n: float) -> float:
+    return n + 0.5 if n >= 0 else sigmoid(n)
+
+
+def mingru(x: list[float], u: list[float], state: list[float]) -> list[float]:
+    z = sigmoid(x[0])
+    return [(1 - z) * state[0] + z * positive(x[1])]
+
+
+def minlstm(x: list[float], u: list[float], state: list[float]) -> list[float]:
+    f, i = sigmoid(x[0]), sigmoid(x[1])
+    return [f / (f + i) * state[0] + i / (f + i) * positive(x[2])]
+
+
+STEPS = {one.__name__: one for one in (diag_gru, diag_lstm, diag_slstm, linear, mingru, minlstm)}
 
 
 def test_every_shipped_scan_has_its_equations_here() -> None:

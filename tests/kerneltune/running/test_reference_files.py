@@ -144,7 +144,8 @@ def test_no_space_is_said_before_anything_is_written(tmp_path: Path, monkeypatch
 def broken_kernels(tmp_path: Path, text: str) -> Kernels:
     cell = tmp_path / "kernels" / "cells" / "slstm"
     cell.mkdir(parents=True)
-    (cell / "cell.yaml").write_text((KERNELS.root / "cells/slstm/cell.yaml").read_text())
+    about = "name: slstm\nsummary: s\ngates: [i, f, z, o]\nstates: [h, c, n, m]\ncell_struct: S\n"
+    (cell / "cell.yaml").write_text(about + "positive: [n]\n")
     (cell / "reference.py").write_text(text)
     return discover(tmp_path / "kernels")
 

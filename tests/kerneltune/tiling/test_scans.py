@@ -173,7 +173,10 @@ def test_scans_on_the_command_line(
         assert candidate["problem"]["family"] == "scan"
 
 
-@pytest.mark.parametrize(("cell", "mine"), [("mingru", "my_minimal"), ("diag_gru.cell", "my_diagonal.cell")])
+OWN = [("complex", "my_complex"), ("diag_gru.cell", "my_diagonal.cell"), ("mingru.cell", "my_minimal.cell")]
+
+
+@pytest.mark.parametrize(("cell", "mine"), OWN)
 def test_a_cell_of_ones_own_is_a_folder(
     cell: str, mine: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,6 +1,6 @@
 // minGRU: z = sigmoid(k), h' = (1 - z) h + z g(n).
 #pragma once
-#include "../../common/gates.cuh"
+#include "scan/common/gates.cuh"
 
 namespace kerneltune {
 

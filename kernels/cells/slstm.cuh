@@ -2,16 +2,22 @@
 // m keeps the exponentials in range:
 // m' = max(log f + m, i~);  i = exp(i~ - m');  f = exp(log f + m - m');
 // c' = f c + i tanh(z);  n' = f n + i;  h' = sigmoid(o) c' / n'.
+//
+// One of i and f is 1 after the exponential, so that only the other one is saved: with a negative sign if it is
+// the input gate.
+// saves: where(kept < i, keep, -grow)
+// saves: sigmoid(-f)
+// saves: tanh(z)
+// saves: sigmoid(o)
 #pragma once
-#include "../../common/numeric/activations.cuh"
+#include "common/numeric/activations.cuh"
 
 namespace kerneltune {
 
 struct SlstmCell {
   static constexpr int gates = 4;   // i, f, z, o
   static constexpr int states = 4;  // h, c, n, m
-  static constexpr int saved_values =
-      4;  // the gate below 1 (see step), 1 - sigmoid(f), z and o after activation
+  static constexpr int saved_values = 4;
   static constexpr int saved_states = 2;  // c, n
   // Gradients by h (not through R), by c, by n, and by the maximum m.
   static constexpr int carried = 4;
@@ -36,7 +42,6 @@ struct SlstmCell {
     state[2] = fmaf(forget_gate, state[2], input_gate);
     state[3] = stabiliser;
     state[0] = output_gate * __fdividef(state[1], state[2]);
-    // One of the two gates is 1. The other one is saved, with a negative sign if it is the input gate.
     saved[0] = kept < sum[0] ? forget_gate : -input_gate;
     saved[1] = Math::sigmoid(-sum[1]);
     saved[2] = candidate;

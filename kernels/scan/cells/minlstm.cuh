@@ -2,7 +2,7 @@
 // sigmoid(j), i' = 1 - f',
 // h' = f' h + i' g(n).
 #pragma once
-#include "../../common/gates.cuh"
+#include "scan/common/gates.cuh"
 
 namespace kerneltune {
 
