@@ -75,18 +75,21 @@ def choose_saved(after: Sequence[Node], needed: Sequence[Node], least_states: in
         raise InputError(f"the cell is too large: it has {len(nodes)} values, more than {MOST_NODES}")
     if not nodes:
         return Saved((), least_states, -1, ())
-    choice = _Choice(after, nodes, least_states)
-    return choice.made([node for node in needed if node in set(nodes)])
+    there = set(nodes)
+    choice = _Choice(after, nodes, [node for node in needed if node in there], least_states)
+    return choice.made()
 
 
 class _Choice:
     """The model: which nodes are saved, computed or given, and which of them are exact."""
 
-    def __init__(self, after: Sequence[Node], nodes: Sequence[Node], least_states: int) -> None:
+    def __init__(
+        self, after: Sequence[Node], nodes: Sequence[Node], needed: Sequence[Node], least_states: int
+    ) -> None:
         from constrint import Model  # layers import this module before they have anything to solve
 
         self.model = Model("saved")
-        self.first = after[0]
+        self.first, self.needed = after[0], needed
         self.of_states = {node: _states_of(node, after) for node in nodes}
         most = max((n for numbers in self.of_states.values() for n in numbers), default=0)
         most = max(most, least_states)
@@ -102,6 +105,9 @@ class _Choice:
         self.computed: dict[Node, Any] = {}
         self.exact: dict[Node, object] = {}
         self.known: dict[Node, Any] = {}
+        self.dominated = _dominated(nodes, needed, self.of_states)
+        read = [arg for node in nodes if node.op in EXACT_OPERANDS for arg in node.args]
+        self.wanted_exact = set(behind(read))
         for node in nodes:
             self._add(node)
 
@@ -111,13 +117,14 @@ class _Choice:
         given: list[object] = list(in_state)
         if node.op == "before" and node.value == 0:
             given.append(self.before)
-        if node.op != "before" and not in_state:
+        if node.op != "before" and not in_state and node not in self.dominated:
             self.save[node] = model.bool_var(f"save_{node.index}")
             given.append(self.save[node])
         if node.args:
             computed = self.computed[node] = model.bool_var(f"computed_{node.index}")
             given.append(computed)
             self._needs(node, computed)
+        if node.args and node in self.wanted_exact:
             exact = self.exact[node] = model.bool_var(f"exact_{node.index}")
             model.add(exact.implies(_any([computed, *in_state])))
             for arg in node.args:
@@ -125,7 +132,7 @@ class _Choice:
                     there = self.exact.get(arg)
                     wanted = _any([*([] if there is None else [there]), *in_state])
                     model.add(exact.implies(wanted) if wanted is not None else ~exact)
-        elif in_state:
+        elif in_state and not node.args:
             self.exact[node] = _any(in_state)
         self.known[node] = _any(given)
 
@@ -136,11 +143,12 @@ class _Choice:
         source = self.exact if node.op in EXACT_OPERANDS else self.known
         for arg in node.args:
             if arg in self.known:
-                self.model.add(computed.implies(source[arg]) if arg in source else ~computed)
+                there = source.get(arg)
+                self.model.add(~computed if there is None else computed.implies(there))
 
-    def made(self, needed: Sequence[Node]) -> Saved:
+    def made(self) -> Saved:
         model = self.model
-        for node in needed:
+        for node in self.needed:
             model.add(self.known[node])
         from constrint import element
 
@@ -170,6 +178,18 @@ def _states_of(node: Node, after: Sequence[Node]) -> set[int]:
     """The states after h in which a value is, before or after the step."""
     found = {number for number, one in enumerate(after) if number and one is node}
     return found | ({int(node.value)} if node.op == "before" and node.value else set())
+
+
+def _dominated(
+    nodes: Sequence[Node], needed: Sequence[Node], of_states: Mapping[Node, set[int]]
+) -> set[Node]:
+    """The values that are used for one other value alone: that is saved in their place, in the same bytes."""
+    users: dict[Node, list[Node]] = {}
+    for node in nodes:
+        for arg in node.args:
+            users.setdefault(arg, []).append(node)
+    alone = {node: using[0] for node, using in users.items() if len(using) == 1 and node not in set(needed)}
+    return {node for node, user in alone.items() if not of_states[user]}
 
 
 def _any(conditions: Sequence[object]) -> object:

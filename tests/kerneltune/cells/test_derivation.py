@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 from drawn_cells import DrawnCell
 
+from kerneltune.cells import saving
 from kerneltune.cells.cuda import struct_of
 from kerneltune.cells.derivation import Derivation
 from kerneltune.cells.equations import read_equations
 from kerneltune.cells.gradients import gradients, value_of
-from kerneltune.cells.graph import Node, behind
+from kerneltune.cells.graph import SPECIAL, Node, behind
 from kerneltune.cells.numbers import computed
-from kerneltune.cells.saving import choose_saved
+from kerneltune.cells.saving import Saved, choose_saved
 from kerneltune.cells.symbolic import expressions, symbols
 from kerneltune.cells.syntax import Source
 from kerneltune.cells.weights import WeightSum
@@ -204,6 +205,22 @@ def test_only_a_slope_that_is_needed_is_saved_itself() -> None:
 def test_the_sign_of_h_is_read_from_h() -> None:
     saved = derived("relu", KNOWN["relu"]).saved
     assert (saved.values, saved.hidden) == ((), 1)
+
+
+@pytest.mark.parametrize("number", range(30))
+def test_values_that_are_not_looked_at_would_not_be_saved(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A value that is used for one other value alone: the choice is as good without it."""
+
+    def cost(saved: Saved) -> tuple[int, ...]:
+        special = sum(node.op in SPECIAL for node in saved.computed)
+        return saved.slots, saved.states, saved.hidden >= 0, special, len(saved.computed)
+
+    derivation = derived("drawn", DrawnCell(number, weights=False).text)
+    found = choose_saved(derivation.equations.after, derivation.ahead)
+    monkeypatch.setattr(saving, "_dominated", lambda *_: set())
+    assert cost(found) == cost(choose_saved(derivation.equations.after, derivation.ahead))
 
 
 def test_a_comparison_is_not_computed_from_rounded_values() -> None:
