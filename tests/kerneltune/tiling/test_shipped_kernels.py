@@ -180,6 +180,19 @@ def test_large_products_are_left_to_the_library(direction: str, dtype: str) -> N
         assert best.strategy != "product", (heads, head_dim, batch)
 
 
+@pytest.mark.parametrize("direction", ["forward", "training", "backward"])
+@pytest.mark.parametrize("cell", ["gru", "lstm", "elman"])
+def test_few_rows_of_streamed_heads_are_predicted_as_sixteen(cell: str, direction: str) -> None:
+    """They lie in fewer parts of L2 and arrive no sooner."""
+    found = [
+        space("h100_sxm", 1, 4096, batch, "streamed", cell=cell, direction=direction)
+        .best()
+        .microseconds_per_step
+        for batch in (1, 4, 16)
+    ]
+    assert min(found[:2]) >= 0.8 * found[2]
+
+
 @pytest.mark.parametrize("direction", ["forward", "training"])
 def test_large_batches_are_for_warpgroups(direction: str) -> None:
     """Where products are what takes the time: two warpgroups, all batch rows of 1 × 768 at the same time."""
