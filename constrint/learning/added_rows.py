@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import gcd
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,40 +23,53 @@ from constrint.learning.layout import (
     Learner,
 )
 
+Ints: TypeAlias = NDArray[np.int64]
+
 LARGEST_TOTAL = 1 << 61  # the sum of factors times ends of their variables
 
 
 @dataclass(frozen=True, slots=True)
 class AddedRow:
-    """``sum of factor * bound <= limit``.
+    """``sum of factors * bounds <= limit``.
 
     Attributes:
-        terms: (bound, factor); factors are positive, and no variable occurs twice.
+        bounds: The bounds; no variable occurs twice.
+        factors: Their factors, which are positive.
         limit: The limit.
     """
 
-    terms: Sequence[tuple[int, int]]
+    bounds: Ints
+    factors: Ints
     limit: int
 
 
-def row_of(ls: Learner, factors: Mapping[int, int], limit: int) -> AddedRow | None:
-    """The row ``sum of factor * variable <= limit``; None if it is none or its numbers are too large.
+def row_of(ls: Learner, variables: Ints, factors: Ints, limit: int) -> AddedRow | None:
+    """The row ``sum of factors * variables <= limit``; None if it is none or its numbers are too large.
 
-    Variables that are fixed at the root are part of its limit.
+    Variables that are fixed at the root are part of its limit. A variable may occur several times.
     """
-    terms: list[tuple[int, int]] = []
-    size = 0
-    for v, a in factors.items():
-        low, high = int(ls.root[2 * v]), -int(ls.root[2 * v + 1])
-        if low == high:
-            limit -= a * low
-        elif a:
-            terms.append((2 * v + (a < 0), abs(a)))
-            size += abs(a) * max(abs(low), abs(high))
-    if not terms or size + abs(limit) > LARGEST_TOTAL:
+    if not float(np.abs(factors.astype(np.float64)).sum()) < LARGEST_TOTAL:
         return None
-    divisor = gcd(*(a for _, a in terms))
-    return AddedRow([(b, a // divisor) for b, a in terms], limit // divisor)
+    order = np.argsort(variables, kind="stable")
+    variables, first = np.unique(variables[order], return_index=True)
+    if not len(variables):
+        return None
+    factors = np.add.reduceat(factors[order], first)
+    came = np.argsort(order[first], kind="stable")  # in the order of their first columns
+    variables, factors = variables[came], factors[came]
+    root = np.asarray(ls.root, np.int64)
+    low, high = root[2 * variables], -root[2 * variables + 1]
+    farthest = np.maximum(np.abs(low), np.abs(high)).astype(np.float64)
+    if not float((np.abs(factors) * farthest).sum()) + abs(limit) < LARGEST_TOTAL:
+        return None
+    is_fixed = low == high
+    limit -= int((factors * low)[is_fixed].sum())
+    left = ~is_fixed & (factors != 0)
+    variables, factors = variables[left], factors[left]
+    if not len(variables):
+        return None
+    divisor = int(np.gcd.reduce(factors))
+    return AddedRow(2 * variables + (factors < 0), np.abs(factors) // divisor, limit // divisor)
 
 
 class AddedRows:
@@ -99,8 +112,8 @@ def _renumber(ls: Learner, numbers: Mapping[int, int]) -> None:
 def _with_rows(ls: Learner, first: int, rows: Sequence[AddedRow]) -> Learner:
     """A learner, of lists or of arrays, with rows in place of its propagators from a number on."""
     last = int(ls.start[first])
-    terms = [term for row in rows for term in row.terms]
-    ends = last + np.cumsum([len(row.terms) for row in rows], dtype=np.int64)
+    bounds = np.concatenate([row.bounds for row in rows])
+    ends = last + np.cumsum([len(row.bounds) for row in rows], dtype=np.int64)
     zeros, nothing = [0] * len(rows), [NOTHING] * len(rows)
     fields: dict[str, NDArray[np.int64]] = {
         "kind": _joined(ls.kind, first, [AT_MOST] * len(rows)),
@@ -108,8 +121,8 @@ def _with_rows(ls: Learner, first: int, rows: Sequence[AddedRow]) -> Learner:
         "literal": _joined(ls.literal, first, nothing),
         "literal_at": _joined(ls.literal_at, first, zeros),
         "limit": _joined(ls.limit, first, [row.limit for row in rows]),
-        "term": _joined(ls.term, last, [b for b, _ in terms]),
-        "factor": _joined(ls.factor, last, [a for _, a in terms]),
+        "term": _joined(ls.term, last, bounds),
+        "factor": _joined(ls.factor, last, np.concatenate([row.factors for row in rows])),
         "queued": _joined(ls.queued, first, [1] * len(rows)),
         "queue": _queue(ls, first, len(rows)),
     }
@@ -150,8 +163,8 @@ def _wakes(ls: Learner, first: int, rows: Sequence[AddedRow]) -> dict[str, NDArr
         owner = np.repeat(np.arange(len(counts)), counts)[stays]
         counts = np.bincount(owner, minlength=len(counts))
         wake, fixed = wake[stays], fixed[stays]
-    bounds = np.array([b for row in rows for b, _ in row.terms], np.int64)
-    numbers = np.repeat(np.arange(first, first + len(rows)), [len(row.terms) for row in rows])
+    bounds = np.concatenate([row.bounds for row in rows])
+    numbers = np.repeat(np.arange(first, first + len(rows)), [len(row.bounds) for row in rows])
     at = np.cumsum(counts)[bounds]  # behind the others of the bound
     more = np.bincount(bounds, minlength=len(counts))
     return {

@@ -21,7 +21,8 @@ from constrint.learning.entries import Atom
 from constrint.learning.layout import CONFLICTS, CONSULT_AT, HAS_SOLUTION, Learner
 from constrint.relaxation.lp_rows import LpRow as RelaxedRow
 from constrint.relaxation.lp_rows import Relaxation
-from constrint.relaxation.program import EVER, INFEASIBLE, OPTIMAL, DualProof, RelaxationProgram
+from constrint.relaxation.merging import Merging
+from constrint.relaxation.program import EVER, INFEASIBLE, OPTIMAL, SAFE, DualProof, RelaxationProgram
 from constrint.settings import DEFAULT, LearningSettings
 
 if TYPE_CHECKING:
@@ -40,6 +41,11 @@ class ColumnPlaces:
     Args:
         keys: The variable of each column, and its member, or None for the variable itself.
         truths: The atom of each 0/1 column that is one, by that key.
+
+    Attributes:
+        keys: The variable of each column, and its member.
+        atoms: The atom of each column, or None.
+        is_variable: Whether a column is a variable, or the truth of an atom.
     """
 
     def __init__(
@@ -47,10 +53,24 @@ class ColumnPlaces:
     ) -> None:
         self.keys = keys
         self.atoms = [truths.get(key) for key in keys]
+        self.is_variable = [
+            (atom is not None or value is None) and v >= 0
+            for (v, value), atom in zip(keys, self.atoms, strict=True)
+        ]
         literals = [(j, atom) for j, atom in enumerate(self.atoms) if atom is not None]
         others = [(j, *key) for j, key in enumerate(keys) if key not in truths and key[0] >= 0]
         plain = [(j, v) for j, v, value in others if value is None]
         members = [(j, v, value) for j, v, value in others if value is not None]
+        count = len(keys)
+        self._is_plain: NDArray[np.bool_] = np.zeros(count, bool)
+        self._is_plain[[j for j, _, value in others if value is None]] = True
+        self._is_truth: NDArray[np.bool_] = np.zeros(count, bool)  # of a variable whose bounds are 0 and 1
+        self._is_truth[[j for j, (b, k) in literals if k == 1 - (b & 1)]] = True
+        self._is_opposite: NDArray[np.bool_] = np.zeros(count, bool)
+        self._is_opposite[[j for j, (b, _) in literals if b & 1]] = True
+        self._truth = np.array([max(0, v) for v, _ in keys], np.int64)  # the variable of each column
+        for j, (b, _) in literals:
+            self._truth[j] = b >> 1
         self._literal = _column([j for j, _ in literals])
         self._literal_bound = _column([b for _, (b, _) in literals])
         self._literal_at = _column([k for _, (_, k) in literals])
@@ -77,21 +97,17 @@ class ColumnPlaces:
 
     def row(self, ls: Learner, proof: DualProof) -> AddedRow | None:
         """The row of a proof; columns without a variable have their least part. None if nothing is left."""
-        factors: dict[int, int] = {}
-        limit = -proof.sides
-        for j in np.flatnonzero(proof.whole).tolist():
-            a = int(proof.whole[j])
-            atom, (v, value) = self.atoms[j], self.keys[j]
-            if atom is not None and _is_variable(ls, atom):
-                v = atom[0] >> 1
-                if atom[0] & 1:  # the column is 1 - v
-                    limit -= a
-                    a = -a
-            elif atom is not None or value is not None:
-                limit -= min(0, a)
-                continue
-            factors[v] = factors.get(v, 0) + a
-        return row_of(ls, factors, limit)
+        whole, root = proof.whole, np.asarray(ls.root, np.int64)
+        if not float(np.abs(whole.astype(np.float64)).sum()) < SAFE:
+            return None
+        truth = (root[2 * self._truth] >= 0) & (root[2 * self._truth + 1] >= -1)
+        has_variable = self._is_plain | (self._is_truth & truth)
+        limit = -proof.sides - int(np.minimum(whole[~has_variable], 0).sum())
+        is_opposite = has_variable & self._is_opposite  # the column is 1 - v
+        limit -= int(whole[is_opposite].sum())
+        columns = np.flatnonzero(has_variable & (whole != 0))
+        factors = np.where(is_opposite, -whole, whole)[columns]
+        return row_of(ls, self._truth[columns], factors, limit)
 
 
 class Duals:
@@ -131,8 +147,9 @@ class Duals:
             self._cost = next(iter(of.of(goal[0]).terms))
             self._sign = 1 if goal[1] == "min" else -1
         start = relaxation.start()
+        merging = Merging(rows, len(of.variable), self._cost, self._columns.is_variable)
         self._program = RelaxationProgram(
-            rows, len(of.variable), self._cost, self._sign, relaxation.rules, start
+            rows, len(of.variable), self._cost, self._sign, relaxation.rules, start, merging
         )
         self._added = AddedRows(ls)
         self._interval = 1  # conflicts between two checks
@@ -205,14 +222,9 @@ def _column(numbers: Sequence[int]) -> Ints:
     return np.array(numbers, np.int64)
 
 
-def _is_variable(ls: Learner, atom: Atom) -> bool:
-    """Whether an atom is the truth of a 0/1 variable, or of its opposite."""
-    b, k = atom
-    v = b >> 1
-    return bool(k == 1 - (b & 1) and ls.root[2 * v] >= 0 and ls.root[2 * v + 1] >= -1)
-
-
 def _acts(ls: Learner, row: AddedRow) -> bool:
     """Whether a row is violated at the present node, or narrows it."""
-    room = row.limit - sum(a * int(ls.bound[b]) for b, a in row.terms)
-    return room < 0 or any(a * -(int(ls.bound[b ^ 1]) + int(ls.bound[b])) > room for b, a in row.terms)
+    bound = np.asarray(ls.bound, np.int64)
+    low, high = bound[row.bounds], -bound[row.bounds ^ 1]
+    room = row.limit - int((row.factors * low).sum())
+    return room < 0 or bool((row.factors * (high - low) > room).any())

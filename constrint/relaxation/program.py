@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from constrint.relaxation.lp_rows import LpRow
+from constrint.relaxation.merging import Merging
 from constrint.settings import DEFAULT, RelaxationSettings
 from constrint.support.deadline import present
 
@@ -66,6 +67,10 @@ class Start:
     def __init__(self, basis: KnownBasis, keys: Sequence[ColumnKey | None], least: int) -> None:
         self._basis, self._keys, self._least = basis, keys, least
 
+    def of(self, kept: Sequence[int]) -> Start:
+        """That of a program which has only some of the columns."""
+        return Start(self._basis, [self._keys[x] for x in kept], self._least)
+
     def _row_keys(self, rows: Sequence[LpRow]) -> Iterator[RowKey]:
         keys = self._keys
         for row in rows:
@@ -111,11 +116,13 @@ class Start:
 class RelaxationProgram:
     """Minimises one column, or its negative, over rows and bounds that change.
 
-    Without a cost, any point is an optimum, and only a refutation says something.
+    Without a cost, any point is an optimum, and only a refutation says something. With a merging, HiGHS solves
+    the program of the columns that are kept; bounds, points and proofs are in all columns nevertheless.
 
     Attributes:
         point: The last optimum.
-        dual: Its multipliers by row, positive where the least value binds; or a ray of them.
+        dual: Its multipliers by row, positive where the least value binds; or a ray of them. With a merging,
+            by the rows over the columns that are kept.
         rows: All its rows.
         used: The rows that have a multiplier in the last bound or refutation.
         iterations: Pivots of the last call; an iteration of interior points counts as many.
@@ -129,11 +136,17 @@ class RelaxationProgram:
         sign: int,
         rules: RelaxationSettings = DEFAULT.relaxation,
         start: Start | None = None,
+        merging: Merging | None = None,
     ) -> None:
         import highspy
 
         self._rules = rules
-        self._start = start
+        self._merging = None if merging is None or merging.is_trivial else merging
+        self._start = start if start is None or self._merging is None else start.of(self._merging.kept)
+        self.point: Floats = np.zeros(columns)
+        if self._merging is not None:
+            columns = self._merging.count
+            cost = None if cost is None else int(self._merging.place[cost])
         self._is_begun = False  # whether simplex pivots have a basis to go on from
         self._highs = highspy.Highs()
         self._status = highspy.HighsModelStatus
@@ -145,8 +158,8 @@ class RelaxationProgram:
         if cost is not None:
             self._costs[cost] = sign
         self.rows: list[LpRow] = []
+        self._rows: list[LpRow] = []  # as HiGHS has them
         self._all: NDArray[np.int32] = np.arange(columns, dtype=np.int32)
-        self.point: Floats = np.zeros(columns)
         self.dual: Floats = np.zeros(0)
         self.iterations = 0
         self.used: Ints = np.zeros(0, np.int64)
@@ -159,6 +172,9 @@ class RelaxationProgram:
 
     def add(self, rows: Sequence[LpRow]) -> None:
         """Add rows."""
+        self.rows += rows
+        if self._merging is not None:
+            rows = self._merging.rows(rows)
         if not rows:
             return
         starts, indices, values = [0], list[int](), list[int]()
@@ -178,14 +194,14 @@ class RelaxationProgram:
             np.array(indices, np.int32),
             np.array(values, np.float64),
         )
-        self.rows += rows
+        self._rows += rows
         self._index()
 
     def keep(self, chosen: NDArray[np.bool_]) -> None:
         """Let only the chosen rows hold from now on."""
         infinite = self._infinite
-        has_low = chosen & np.array([row.low is not None for row in self.rows], bool)
-        has_high = chosen & np.array([row.high is not None for row in self.rows], bool)
+        has_low = chosen & np.array([row.low is not None for row in self._rows], bool)
+        has_high = chosen & np.array([row.high is not None for row in self._rows], bool)
         for i in np.flatnonzero((has_low != self._has_low) | (has_high != self._has_high)).tolist():
             low = float(self._low[i]) if has_low[i] else -infinite
             high = float(self._high[i]) if has_high[i] else infinite
@@ -194,7 +210,7 @@ class RelaxationProgram:
 
     def _index(self) -> None:
         """The rows as entries in the order of their columns."""
-        rows = self.rows
+        rows = self._rows
         counts = [len(row.terms) for row in rows]
         row_of = np.repeat(np.arange(len(rows)), counts)
         column_of = np.fromiter((x for row in rows for x in row.terms), np.int64, sum(counts))
@@ -215,7 +231,7 @@ class RelaxationProgram:
         Measured: 10 to 50 with 1,000 rows and columns each, 16 to 160 with 3,000, 15 to 750 with 10,000; the
         most where points are dense, as in covers, and little at first.
         """
-        size = len(self._all) + len(self.rows)
+        size = len(self._all) + len(self._rows)
         return 8 + size // 200 + (size // 2000) ** 2
 
     @property
@@ -225,7 +241,7 @@ class RelaxationProgram:
         Measured: 120 with 11 rows and 51 columns, 400 with 152 and 401, 450 with 280 and 141.
         """
         rules = self._rules
-        size = len(self._all) + len(self.rows)
+        size = len(self._all) + len(self._rows)
         return min(rules.cost_of_program, rules.cost_of_small_program + size * rules.cost_of_ten // 10)
 
     def solve(self, lower: Ints, upper: Ints, enough: int | None = None, most: int = EVER) -> int:
@@ -240,6 +256,8 @@ class RelaxationProgram:
             enough: A cost from which on the multipliers need not be better: `point` is then as before.
             most: The most pivots.
         """
+        if self._merging is not None:
+            lower, upper = self._merging.bounds(lower, upper)
         low, high = lower.astype(np.float64), upper.astype(np.float64)
         low[low <= -UNBOUNDED_FROM] = -self._infinite
         high[high >= UNBOUNDED_FROM] = self._infinite
@@ -249,7 +267,7 @@ class RelaxationProgram:
         highs.changeColsBounds(len(low), self._all, low, high)
         self.iterations = 0
         if not self._is_begun and self._start is not None:
-            self._is_begun = self._start.lead(highs, self.rows)
+            self._is_begun = self._start.lead(highs, self._rows)
         if self._is_begun or not self._by_interior_points():
             self._limit_time(1.0)
             highs.setOptionValue("objective_bound", self._infinite if enough is None else enough + 1e-4)
@@ -262,14 +280,15 @@ class RelaxationProgram:
             return OPTIMAL
         if status == self._status.kOptimal:
             solution = highs.getSolution()
-            self.point = np.array(solution.col_value)
+            point = np.array(solution.col_value)
+            self.point = point if self._merging is None else self._merging.point(point)
             self.dual = np.array(solution.row_dual)
             return OPTIMAL
         if status == self._status.kIterationLimit:
             return INTERRUPTED
         if status == self._status.kInfeasible:
             _, exists, ray = highs.getDualRay()
-            if exists and len(ray) == len(self.rows):
+            if exists and len(ray) == len(self._rows):
                 self.dual = np.array(ray)
                 return INFEASIBLE
         return UNKNOWN
@@ -277,7 +296,7 @@ class RelaxationProgram:
     def tell_basis(self) -> None:
         """Let programs of the same constraints begin at the present basis."""
         if self._start is not None:
-            self._start.tell(self._highs, self.rows)
+            self._start.tell(self._highs, self._rows)
 
     def _limit_time(self, share: float) -> None:
         """Give the next run a share of the time that is left."""
@@ -288,7 +307,7 @@ class RelaxationProgram:
         """Solve a large program from its beginning, and find a basis of the optimum; False if that fails."""
         highs, rules = self._highs, self._rules
         self._is_begun = True
-        if len(self._all) + len(self.rows) < rules.least_of_interior_points:
+        if len(self._all) + len(self._rows) < rules.least_of_interior_points:
             return False
         highs.setOptionValue("solver", "ipm")
         self._limit_time(rules.time_of_interior_points)
@@ -345,10 +364,20 @@ class RelaxationProgram:
         reduced = costs.copy()
         if len(self._used):
             reduced[self._used] -= np.add.reduceat(y[self._entry_row] * self._entry_factor, self._first)
+        bounds = lower, upper
+        if self._merging is not None:
+            lower, upper = self._merging.bounds(lower, upper)
         ends = np.where(reduced > 0, lower, upper)
         # In floating point first: far enough from the limit that its own errors do not matter.
         total = float(np.abs(multipliers * sides).sum() + np.abs(reduced.astype(np.float64) * ends).sum())
         if not total < SAFE:
             return None
         side = int((y * sides).sum())
-        return DualProof(scale, side + int((reduced * ends).sum()), reduced, reduced - costs, side)
+        least, whole = side + int((reduced * ends).sum()), reduced - costs
+        if self._merging is not None:
+            stated = self._merging.outer(whole, side)
+            if stated is None:
+                return None
+            whole, side = stated
+            reduced = self._merging.reduced(reduced, (lower, upper), bounds)
+        return DualProof(scale, least, reduced, whole, side)

@@ -26,6 +26,7 @@ from constrint.relaxation.column_bounds import ColumnBounds
 from constrint.relaxation.cuts import cuts
 from constrint.relaxation.highs import has_highs
 from constrint.relaxation.lp_rows import LpRow, Relaxation, relaxed_or_reason
+from constrint.relaxation.merging import Merging
 from constrint.relaxation.point import Point
 from constrint.relaxation.program import EVER, INFEASIBLE, INTERRUPTED, OPTIMAL, DualProof, RelaxationProgram
 from constrint.relaxation.rounding import Rounding
@@ -91,6 +92,7 @@ class RelaxedRun(DepthFirstRun):
             self._known = self._sign * known_bound(task.prepared, task.root, goal)
         self._relaxation = relaxation
         self._bounds = ColumnBounds(columns, self._state)
+        favoured = [v >= 0 and value is None for v, value in zip(columns.variable, columns.value, strict=True)]
         self._program = RelaxationProgram(
             relaxation.rows,
             len(columns.variable),
@@ -98,6 +100,7 @@ class RelaxedRun(DepthFirstRun):
             self._sign,
             relaxation.rules,
             relaxation.start(),
+            Merging(relaxation.rows, len(columns.variable), self._cost, favoured),
         )
         self._column = {
             v: i for i, (v, x) in enumerate(zip(columns.variable, columns.value, strict=True)) if x is None

@@ -210,12 +210,18 @@ def wakes(ls: Learner) -> set[tuple[int, int]]:
     }
 
 
+def added_row(terms: list[tuple[int, int]], limit: int) -> AddedRow:
+    """A row of bounds and factors."""
+    bounds, factors = np.array(terms, np.int64).T
+    return AddedRow(bounds, factors, limit)
+
+
 def test_rows_come_and_go_and_those_in_use_stay() -> None:
     ls = small_learner()
     before = wakes(ls)
     first = len(ls.kind)
     added = AddedRows(ls)
-    rows = [AddedRow([(2, 3), (5, 2)], 4), AddedRow([(4, 1)], 2), AddedRow([(2, 1), (7, 5)], 9)]
+    rows = [added_row([(2, 3), (5, 2)], 4), added_row([(4, 1)], 2), added_row([(2, 1), (7, 5)], 9)]
     ls = added.with_row(ls, rows[0])
     assert wakes(ls) == before | {(2, first), (5, first)}
     ls = added.with_row(ls, rows[1])
@@ -247,4 +253,5 @@ def test_columns_without_a_variable_are_taken_at_their_least() -> None:
     # 3 x - 5 (y == 4) + 2 (1 - v) <= 7 becomes 3 x - 2 v <= 10
     row = columns.row(ls, proof)
     assert row is not None
-    assert (sorted(row.terms), row.limit) == ([(3, 2), (4, 3)], 10)
+    terms = zip(row.bounds.tolist(), row.factors.tolist(), strict=True)
+    assert (sorted(terms), row.limit) == ([(3, 2), (4, 3)], 10)
