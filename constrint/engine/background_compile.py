@@ -2,7 +2,7 @@
 
     python -m constrint.learning.compile_part PART
 
-compiles a part ("engine", "learn", "jumps") into the cache. A search starts it after some seconds,
+compiles a part ("engine", "learn", "jumps", "cuts") into the cache. A search starts it after some seconds,
 continues interpreted, and is handed over if the machine code is ready before the search ends. Only
 `engine="compiled"` waits for it.
 """

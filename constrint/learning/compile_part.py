@@ -16,6 +16,10 @@ def obtain(part: str) -> None:
         from constrint.engine.compiled import load
 
         load()
+    elif part == "cuts":
+        from constrint.relaxation.sums.compiled import load as load_sums
+
+        load_sums()
     elif part == "jumps":
         from constrint.local_search.compiled_jumps import load as load_jumps
 

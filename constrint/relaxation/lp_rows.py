@@ -23,7 +23,7 @@ from constrint.settings import RelaxationSettings
 from constrint.support.deadline import check_deadline
 
 if TYPE_CHECKING:
-    from constrint.relaxation.program import Start
+    from constrint.relaxation.start import Start
 
 Terms = dict[int, int]
 
@@ -76,7 +76,7 @@ class Relaxation:
 
     def start(self) -> Start:
         """Where a program of its columns begins."""
-        from constrint.relaxation.program import Start
+        from constrint.relaxation.start import Start
 
         keys = zip(self.columns.variable, self.columns.value, strict=True)
         return Start(self.basis, [key if key[0] >= 0 else None for key in keys], self.rules.least_of_basis)

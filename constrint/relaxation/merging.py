@@ -8,7 +8,7 @@ leaves the solutions as they are, so rows over the columns that are left hold in
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 FARTHEST = 1 << 40  # the most that a constant between two columns may be
-_Link = tuple[int, int, int]  # a column as sign times another one, plus a constant: its number, sign, constant
+_Link = tuple[int, int, int]  # a column as another one times a sign, plus a constant: number, sign, constant
 
 
 class Merging:
@@ -103,11 +103,11 @@ class Merging:
             first, second, a, p, b, q = second, first, b, q, a, p
         self._links[first] = second, -a * p * b * q, a * p * rest
 
-    def rows(self, rows: Sequence[LpRow]) -> list[LpRow]:
-        """Rows over the columns that are kept; those that say nothing are left out."""
+    def rows(self, rows: Sequence[LpRow], numbers: Iterable[int]) -> tuple[list[int], list[LpRow]]:
+        """Rows over the columns that are kept, with their numbers; those that say nothing are left out."""
         place, sign, constant = self.place.tolist(), self._sign.tolist(), self._constant.tolist()
-        found = []
-        for row in rows:
+        left, found = list[int](), list[LpRow]()
+        for number, row in zip(numbers, rows, strict=True):
             terms: dict[int, int] = {}
             known = 0
             for x, a in row.terms.items():
@@ -117,8 +117,9 @@ class Merging:
             low = None if row.low is None else row.low - known
             high = None if row.high is None else row.high - known
             if terms or (low or 0) > 0 or (high or 0) < 0:
+                left.append(number)
                 found.append(LpRow(terms, low, high))
-        return found
+        return left, found
 
     def bounds(self, lower: Ints, upper: Ints) -> tuple[Ints, Ints]:
         """The bounds of the columns that are kept; if they cross, those of each kept column alone."""

@@ -8,7 +8,7 @@ HiGHS are rounded to integers over a common denominator; the rest is int64 arith
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,14 +16,12 @@ import numpy as np
 
 from constrint.relaxation.lp_rows import LpRow
 from constrint.relaxation.merging import Merging
+from constrint.relaxation.start import Start
 from constrint.settings import DEFAULT, RelaxationSettings
 from constrint.support.deadline import present
 
 if TYPE_CHECKING:
-    import highspy
     from numpy.typing import NDArray
-
-    from constrint.presolve.basis import ColumnKey, KnownBasis, RowKey
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
@@ -55,69 +53,11 @@ class DualProof:
     sides: int
 
 
-class Start:
-    """Where a program begins: at the optimum of another one of the same constraints.
-
-    Args:
-        basis: The basis that is known, and told to others.
-        keys: What each column is; None for columns that others do not have.
-        least: The least number of rows and columns for which it pays.
-    """
-
-    def __init__(self, basis: KnownBasis, keys: Sequence[ColumnKey | None], least: int) -> None:
-        self._basis, self._keys, self._least = basis, keys, least
-
-    def of(self, kept: Sequence[int]) -> Start:
-        """That of a program which has only some of the columns."""
-        return Start(self._basis, [self._keys[x] for x in kept], self._least)
-
-    def _row_keys(self, rows: Sequence[LpRow]) -> Iterator[RowKey]:
-        keys = self._keys
-        for row in rows:
-            yield frozenset([(key, a) for x, a in row.terms.items() if (key := keys[x]) is not None])
-
-    def lead(self, highs: highspy.Highs, rows: Sequence[LpRow]) -> bool:
-        """Begin a program at the known basis; False where there is none, or HiGHS refuses it."""
-        import highspy
-
-        known, size = self._basis, len(rows) + len(self._keys)
-        if not known.rows or size < self._least:
-            return False
-        statuses = highspy.HighsBasisStatus
-        basis = highspy.HighsBasis()
-        basic, lower, upper = (int(each) for each in (statuses.kBasic, statuses.kLower, statuses.kUpper))
-        columns = [lower if key is None else known.columns.get(key, lower) for key in self._keys]
-        sides = []
-        for row, key in zip(rows, self._row_keys(rows), strict=True):
-            status = known.rows.get(key, basic)
-            if status != basic and (row.low if status == lower else row.high) is None:
-                status = upper if status == lower else lower  # the other side is left
-            sides.append(status)
-        basis.col_status = [statuses(status) for status in columns]
-        basis.row_status = [statuses(status) for status in sides]
-        basis.valid = basis.alien = True
-        return bool(highs.setBasis(basis) != highspy.HighsStatus.kError)
-
-    def tell(self, highs: highspy.Highs, rows: Sequence[LpRow]) -> None:
-        """Keep the present basis for others."""
-        if len(rows) + len(self._keys) < self._least:
-            return
-        basis = highs.getBasis()
-        if not basis.valid:
-            return
-        columns = [
-            (key, int(status))
-            for key, status in zip(self._keys, basis.col_status, strict=True)
-            if key is not None
-        ]
-        self._basis.note(columns, zip(self._row_keys(rows), map(int, basis.row_status), strict=True))
-
-
 class RelaxationProgram:
     """Minimises one column, or its negative, over rows and bounds that change.
 
-    Without a cost, any point is an optimum, and only a refutation says something. With a merging, HiGHS solves
-    the program of the columns that are kept; bounds, points and proofs are in all columns nevertheless.
+    Without a cost, any point is an optimum, and only a refutation says something. With a merging, HiGHS
+    solves the program of the columns that are kept; bounds, points and proofs are in all columns.
 
     Attributes:
         point: The last optimum.
@@ -159,6 +99,7 @@ class RelaxationProgram:
             self._costs[cost] = sign
         self.rows: list[LpRow] = []
         self._rows: list[LpRow] = []  # as HiGHS has them
+        self._number: list[int] = []  # of each of these among all
         self._all: NDArray[np.int32] = np.arange(columns, dtype=np.int32)
         self.dual: Floats = np.zeros(0)
         self.iterations = 0
@@ -172,9 +113,10 @@ class RelaxationProgram:
 
     def add(self, rows: Sequence[LpRow]) -> None:
         """Add rows."""
+        numbers = range(len(self.rows), len(self.rows) + len(rows))
         self.rows += rows
         if self._merging is not None:
-            rows = self._merging.rows(rows)
+            numbers, rows = self._merging.rows(rows, numbers)
         if not rows:
             return
         starts, indices, values = [0], list[int](), list[int]()
@@ -195,6 +137,32 @@ class RelaxationProgram:
             np.array(values, np.float64),
         )
         self._rows += rows
+        self._number += numbers
+        self._index()
+
+    def drop_slack(self, first: int) -> None:
+        """Remove the rows from a number on on which the last optimum does not lie."""
+        import highspy
+
+        basis = self._highs.getBasis()
+        if not basis.valid:
+            return
+        basic = highspy.HighsBasisStatus.kBasic
+        leaves = [
+            number >= first and s == basic for number, s in zip(self._number, basis.row_status, strict=True)
+        ]
+        places = np.flatnonzero(leaves)
+        if not len(places):
+            return
+        self._highs.deleteRows(len(places), places.astype(np.int32))
+        basis.row_status = [s for s, each in zip(basis.row_status, leaves, strict=True) if not each]
+        self._highs.setBasis(basis)
+        gone = {self._number[i] for i in places.tolist()}
+        kept = [i for i in range(len(self.rows)) if i not in gone]
+        place = {number: i for i, number in enumerate(kept)}
+        self.rows = [self.rows[i] for i in kept]
+        self._rows = [row for row, each in zip(self._rows, leaves, strict=True) if not each]
+        self._number = [place[i] for i, each in zip(self._number, leaves, strict=True) if not each]
         self._index()
 
     def keep(self, chosen: NDArray[np.bool_]) -> None:

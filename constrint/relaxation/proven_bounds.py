@@ -29,7 +29,8 @@ def program_of(
         begins: Whether it begins at the root's known basis, that of the objective's optimum.
     """
     from constrint.relaxation import lp_rows as relaxed
-    from constrint.relaxation.program import RelaxationProgram, Start
+    from constrint.relaxation.program import RelaxationProgram
+    from constrint.relaxation.start import Start
 
     inner = sorted({x for terms, _, _ in rows for _, x in terms})
     place = {x: i for i, x in enumerate(inner)}

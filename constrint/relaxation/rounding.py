@@ -4,33 +4,53 @@ A row is summed with others so that columns away from their bounds vanish. Each 
 by its distance from a bound, or from a multiple of a 0/1 column that bounds it; the sum is then divided and
 rounded: Marchand and Wolsey, "Aggregation and mixed integer rounding to solve MIPs", Operations Research 49,
 2001. All columns are integers, so the rounding of integers serves for all of them. Arithmetic is exact, and
-only the bounds of the root are used: a cut holds in every solution.
+only the bounds of the root are used: a cut holds in every solution. The search itself is in `sums`, as
+machine code where that is at hand.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
-from math import gcd, isqrt
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from constrint.relaxation.lp_rows import LpRow, Relaxation, Terms
+from constrint.relaxation.networks import Network
+from constrint.relaxation.sums.layout import (
+    ARCS,
+    FARTHEST,
+    LARGEST,
+    LARGEST_SIDE,
+    LEAST_DEPTH,
+    MOST_DIVISORS,
+    MOST_LENGTH,
+    MOST_NESTED,
+    MOST_ROWS,
+    MOST_TERMS,
+    MOST_WORK,
+    NODES,
+    ONE,
+    ROWS,
+    SCALARS,
+    WORK,
+    Sums,
+)
+from constrint.relaxation.sums.rounding import FINER
+from constrint.relaxation.sums.starts import separate
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
-NEAR_INTEGER = 1e-6
+    from constrint.relaxation.sums.compiled import CompiledSums
+    from constrint.settings import RelaxationSettings
 
+    Floats = NDArray[np.float64]
+    Row = tuple[Terms, int, bool]
 
-@dataclass(frozen=True, slots=True)
-class _Distance:
-    """A column as ``offset + sign * distance + switch * its 0/1 column``, with a distance of at least 0."""
-
-    sign: int
-    offset: int
-    switch: int = 0
-    column: int = -1
+CUTS_OF_ROUND = 400  # that are looked at before the best are chosen
 
 
 class Rounding:
@@ -45,185 +65,168 @@ class Rounding:
     def __init__(self, relaxation: Relaxation, goal: int) -> None:
         columns = relaxation.columns
         self._rules = relaxation.rules
-        box = columns.box
-        plain = [value is None for value in columns.value]
-        self._lo = [box.lo[v] if p else 0 for v, p in zip(columns.variable, plain, strict=True)]
-        self._hi = [box.hi[v] if p else 1 for v, p in zip(columns.variable, plain, strict=True)]
-        self._rows: list[tuple[Terms, int, bool]] = []  # sum <= limit; whether it is an equality
-        self._of: dict[int, list[int]] = defaultdict(list)  # rows of a wide column
-        self._switch: dict[int, tuple[int, int]] = {}  # x <= u * y: u and y of x
-        self._next = 0  # the row at which the next round begins
         self.work = 0
-        for row in relaxation.rows:
-            if goal in row.terms:
-                continue
-            if row.high is not None:
-                self._note(row.terms, row.high, row.low == row.high)
-            if row.low is not None and row.low != row.high:
-                self._note({x: -a for x, a in row.terms.items()}, -row.low, False)
+        rows = _rows(relaxation, goal)
+        self._state = _state(_bounds(relaxation), rows, len(columns.variable), self._rules)
+        self._is_equation = np.array([each for _, _, each in rows], bool)
+        self._limit = np.array([limit for _, limit, _ in rows], np.int64)
+        self._row = np.repeat(np.arange(len(rows)), [len(terms) for terms, _, _ in rows])
+        self._column = np.array(self._state.column, np.int64)
+        self._factor = np.array(self._state.factor, np.int64)
+        self._run: Callable[[], int] = partial(separate, self._state)
+        self._session: CompiledSums | None = None
+        self._state.scalar[MOST_WORK] //= self._rules.slower_interpreted
 
-    def _note(self, terms: Terms, limit: int, is_equality: bool) -> None:
-        if len(terms) == 2 and limit == 0 and not is_equality:
-            (x, a), (y, b) = sorted(terms.items(), key=lambda term: -term[1])
-            if a > 0 > b and b % a == 0 and self._is_binary(y) and not self._is_binary(x):
-                self._switch[x] = -b // a, y
+    @property
+    def has_rows(self) -> bool:
+        """Whether some row can be rounded: one with a wide column, or a factor to divide by."""
+        s = self._state
+        is_wide = [high - low > 1 for low, high in zip(s.low, s.high, strict=True)]
+        return any(abs(a) > 1 or is_wide[x] for x, a in zip(s.column, s.factor, strict=True))
+
+    def compile(self) -> None:
+        """Go on in machine code, which is loaded already or compiled."""
+        from constrint.relaxation.sums.compiled import CompiledSums
+
+        self._state.scalar[MOST_WORK] *= self._rules.slower_interpreted
+        self._session = CompiledSums(self._state)  # it holds the memory that the machine code works on
+        self._state, self._run = self._session.state, self._session.run
+
+    def cuts(self, point: Floats) -> list[LpRow]:
+        """Rows that the point violates, the deepest first, without those that are nearly parallel."""
+        s = self._state
+        if not s.scalar[ROWS]:
+            return []
+        near = np.clip(point, -FARTHEST, FARTHEST)
+        _fill(s.value, np.rint(near * ONE).astype(np.int64))
+        totals = np.bincount(self._row, self._factor * near[self._column], len(self._limit))
+        slack = np.clip((self._limit - totals) * ONE, 0, float(LARGEST_SIDE)).astype(np.int64)
+        _fill(s.slack, np.where(self._is_equation, 0, slack))
+        count = self._run()
+        self.work += s.scalar[WORK]
+        found = dict.fromkeys(_cut(s, i) for i in range(count))
+        return _best([LpRow(dict(terms), None, limit) for terms, limit in found], point, self._rules)
+
+
+def _fill(cells: list[int], numbers: NDArray[np.int64]) -> None:
+    """Write numbers into a list or an array."""
+    if isinstance(cells, list):
+        cells[:] = numbers.tolist()
+    else:
+        np.frombuffer(cells, np.int64)[:] = numbers
+
+
+def _cut(s: Sums, i: int) -> tuple[tuple[tuple[int, int], ...], int]:
+    first, last = s.cut_start[i], s.cut_start[i + 1]
+    return tuple(sorted(zip(s.cut_column[first:last], s.cut_factor[first:last], strict=True))), s.cut_limit[i]
+
+
+def _best(rows: list[LpRow], point: Floats, rules: RelaxationSettings) -> list[LpRow]:
+    """The deepest rows, but none that is nearly parallel to a deeper one."""
+    scored = []
+    for row in rows:
+        columns = np.fromiter(row.terms, np.int64, len(row.terms))
+        factors = np.fromiter(row.terms.values(), np.float64, len(row.terms))
+        norm = float(np.sqrt((factors * factors).sum()))
+        depth = (float((factors * point[columns]).sum()) - (row.high or 0)) / norm
+        if depth > rules.least_depth:
+            scored.append((depth, row, {x: a / norm for x, a in row.terms.items()}))
+    chosen: list[tuple[LpRow, dict[int, float]]] = []
+    for _, row, unit in sorted(scored, key=lambda each: -each[0]):
+        if len(chosen) >= rules.most_roundings:
+            break
+        if all(sum(a * other.get(x, 0.0) for x, a in unit.items()) < rules.parallel for _, other in chosen):
+            chosen.append((row, unit))
+    return [row for row, _ in chosen]
+
+
+def _bounds(relaxation: Relaxation) -> tuple[list[int], list[int]]:
+    """The bounds of the columns at the root."""
+    columns = relaxation.columns
+    box = columns.box
+    pairs = [
+        (box.lo[v], box.hi[v]) if value is None else (0, 1)
+        for v, value in zip(columns.variable, columns.value, strict=True)
+    ]
+    return [low for low, _ in pairs], [high for _, high in pairs]
+
+
+def _rows(relaxation: Relaxation, goal: int) -> list[Row]:
+    """The rows ``sum <= limit``, and whether each is an equation."""
+    low, high = _bounds(relaxation)
+    is_far = [min(a, -b) < -FARTHEST or max(a, b) > FARTHEST for a, b in zip(low, high, strict=True)]
+    found: list[Row] = []
+    for row in relaxation.rows:
+        if goal in row.terms or any(is_far[x] for x in row.terms):
+            continue
+        sides = (row.low or 0, row.high or 0, *row.terms.values())
+        if max(map(abs, sides)) > LARGEST or len(row.terms) > relaxation.rules.most_terms_of_sum:
+            continue
+        if row.high is not None:
+            found.append((row.terms, row.high, row.low == row.high))
+        if row.low is not None and row.low != row.high:
+            found.append(({x: -a for x, a in row.terms.items()}, -row.low, False))
+    return found
+
+
+def _switches(
+    rows: list[Row], bounds: tuple[list[int], list[int]]
+) -> tuple[dict[int, tuple[int, int]], dict[int, tuple[int, int]]]:
+    """The 0/1 columns that bound others, and their factors: ``x <= u * y``, and ``x >= l * y``."""
+    above: dict[int, tuple[int, int]] = {}
+    below: dict[int, tuple[int, int]] = {}
+    low, high = bounds
+    for terms, limit, is_equation in rows:
+        if len(terms) != 2 or limit != 0 or is_equation:
+            continue
+        for x, y in (tuple(terms), tuple(terms)[::-1]):
+            a, b = terms[x], terms[y]
+            if (low[y], high[y]) != (0, 1) or (low[x], high[x]) == (0, 1) or b % a or -b // a <= 0:
+                continue
+            rate = -b // a
+            if a > 0 and (x not in above or rate < above[x][1]):
+                above[x] = y, rate
+            elif a < 0 and (x not in below or rate > below[x][1]):
+                below[x] = y, rate
+    return above, below
+
+
+def _state(
+    bounds: tuple[list[int], list[int]], rows: list[Row], columns: int, rules: RelaxationSettings
+) -> Sums:
+    """The state before the first round."""
+    low, high = bounds
+    above, below = _switches(rows, bounds)
+    of: dict[int, list[int]] = defaultdict(list)
+    for r, (terms, limit, is_equation) in enumerate(rows):
         for x in terms:
-            if not self._is_binary(x):
-                self._of[x].append(len(self._rows))
-        self._rows.append((terms, limit, is_equality))
-
-    def _is_binary(self, column: int) -> bool:
-        return self._lo[column] == 0 and self._hi[column] == 1
-
-    def _may_round(self, terms: Terms) -> bool:
-        """Whether a row has a wide column or a factor to divide by."""
-        return any(abs(a) > 1 or not self._is_binary(x) for x, a in terms.items())
-
-    def cuts(self, point: NDArray[np.float64]) -> list[LpRow]:
-        """Rows that the point violates, the deepest first."""
-        found: dict[tuple[object, ...], tuple[float, LpRow]] = {}
-        values = point.tolist()
-        rules, count = self._rules, len(self._rows)
-        most = self.work + rules.work_of_rounding + rules.work_of_row * count
-        for start in (*range(self._next, count), *range(self._next)):
-            if self.work > most:
-                self._next = start  # the next round begins with the rows that this one has not reached
-                break
-            terms, limit, is_equality = self._rows[start]
-            if not self._may_round(terms):
-                continue
-            for sign in (1, -1) if is_equality else (1,):
-                self._from_row(start, {x: sign * a for x, a in terms.items()}, sign * limit, values, found)
-        best = sorted(found.values(), key=lambda each: -each[0])
-        return [row for _, row in best[: rules.most_roundings]]
-
-    def _from_row(
-        self,
-        start: int,
-        terms: Terms,
-        limit: int,
-        values: list[float],
-        found: dict[tuple[object, ...], tuple[float, LpRow]],
-    ) -> None:
-        used, rules = {start}, self._rules
-        while len(terms) <= rules.most_terms_of_sum:
-            cut = self._rounded(terms, limit, values)
-            if cut is not None:
-                depth, row = cut
-                found[tuple(sorted(row.terms.items())), row.high] = depth, row
-                return
-            if len(used) >= rules.most_summed:
-                return
-            following = self._summed(terms, limit, values, used)
-            if following is None:
-                return
-            terms, limit = following
-
-    def _summed(
-        self, terms: Terms, limit: int, values: list[float], used: set[int]
-    ) -> tuple[Terms, int] | None:
-        """The sum with another row, without the wide column that is farthest from its bounds."""
-        most, largest = self._rules.most_terms_of_sum, self._rules.largest_factor
-        wide = [(self._room(x, values), x) for x in terms if not self._is_binary(x)]
-        for room, x in sorted(wide, key=lambda each: (-each[0], each[1])):
-            if room < NEAR_INTEGER:
-                return None
-            a = terms[x]
-            for place in self._of[x]:
-                other, other_limit, is_equality = self._rows[place]
-                self.work += 1
-                if place in used or len(other) > most or not (is_equality or a * other[x] < 0):
-                    continue
-                if len(other) == 2 and x in self._switch and not is_equality:
-                    continue  # it is used in place of a bound
-                mine, theirs = abs(other[x]), -a * (1 if other[x] > 0 else -1)
-                whole = {y: mine * b for y, b in terms.items()}
-                for y, b in other.items():
-                    whole[y] = whole.get(y, 0) + theirs * b
-                total = mine * limit + theirs * other_limit
-                whole = {y: b for y, b in whole.items() if b}
-                if not whole or max(map(abs, whole.values())) > largest:
-                    continue
-                used.add(place)
-                return whole, total
-        return None
-
-    def _room(self, x: int, values: list[float]) -> float:
-        """How far a column is from its bounds."""
-        high: float = self._hi[x]
-        if x in self._switch:
-            u, y = self._switch[x]
-            high = min(high, u * values[y])
-        return min(values[x] - self._lo[x], high - values[x])
-
-    def _distances(self, terms: Terms, values: list[float]) -> dict[int, _Distance]:
-        """How each column of a sum is replaced."""
-        made: dict[int, _Distance] = {}
-        for x in terms:
-            low, high, at = self._lo[x], self._hi[x], values[x]
-            if x in self._switch:
-                u, y = self._switch[x]
-                if u * values[y] - at <= min(at - low, high - at) + NEAR_INTEGER:
-                    made[x] = _Distance(-1, 0, u, y)
-                    continue
-            made[x] = _Distance(1, low) if at - low <= high - at else _Distance(-1, high)
-        for x in [each.column for each in made.values() if each.column >= 0]:
-            at = values[x]
-            made.setdefault(x, _Distance(1, 0) if at <= 0.5 else _Distance(-1, 1))
-        return made
-
-    def _rounded(self, terms: Terms, limit: int, values: list[float]) -> tuple[float, LpRow] | None:
-        """The deepest cut by rounding a sum, and its depth."""
-        made = self._distances(terms, values)
-        self.work += 4 * len(made)
-        merged = dict(terms)
-        for x, a in terms.items():
-            each = made[x]
-            if each.column >= 0:
-                merged[each.column] = merged.get(each.column, 0) + a * each.switch
-        factors = {x: a * made[x].sign for x, a in merged.items() if a}
-        rest = limit - sum(a * made[x].offset for x, a in merged.items())
-        divisors = {
-            abs(a)
-            for x, a in factors.items()
-            if self._lo[x] + NEAR_INTEGER < values[x] < self._hi[x] - NEAR_INTEGER
-        }
-        best: tuple[float, LpRow] | None = None
-        for divisor in sorted(divisors, reverse=True)[: self._rules.most_divisors]:
-            self.work += 2 * len(factors)
-            quotient, r = divmod(rest, divisor)
-            if r == 0:
-                continue
-            scale = divisor - r
-            rounded = {
-                x: p * scale + max(0, t - r) for x, a in factors.items() for p, t in [divmod(a, divisor)]
-            }
-            row = _in_columns(rounded, quotient * scale, made)
-            depth = _depth(row, values, self._rules.largest_factor)
-            if depth > self._rules.least_depth and (best is None or depth > best[0]):
-                best = depth, row
-        return best
-
-
-def _in_columns(rounded: Terms, limit: int, made: dict[int, _Distance]) -> LpRow:
-    """A row over distances as one over columns."""
-    terms: Terms = {}
-    for x, a in rounded.items():
-        each = made[x]
-        # distance = sign * (column - offset - switch * its column)
-        terms[x] = terms.get(x, 0) + a * each.sign
-        limit += a * each.sign * each.offset
-        if each.column >= 0:
-            terms[each.column] = terms.get(each.column, 0) - a * each.sign * each.switch
-    terms = {x: a for x, a in terms.items() if a}
-    common = gcd(*terms.values()) if terms else 1
-    return LpRow({x: a // common for x, a in terms.items()}, None, limit // common)
-
-
-def _depth(row: LpRow, values: list[float], largest: int) -> float:
-    """How far a point lies beyond a row; 0 where the numbers are too large for the program."""
-    if not row.terms or max(map(abs, row.terms.values())) > largest:
-        return 0.0
-    assert row.high is not None
-    excess = sum(a * values[x] for x, a in row.terms.items()) - row.high
-    return float(excess / max(1, isqrt(sum(a * a for a in row.terms.values()))))
+            is_bound = len(terms) == 2 and limit == 0 and not is_equation and (x in above or x in below)
+            if (low[x], high[x]) != (0, 1) and not is_bound:
+                of[x].append(r)
+    scalar = [0] * SCALARS
+    scalar[ROWS] = len(rows)
+    scalar[MOST_ROWS], scalar[MOST_LENGTH] = rules.most_summed, min(rules.most_terms_of_sum, MOST_TERMS)
+    scalar[MOST_DIVISORS], scalar[LEAST_DEPTH] = rules.most_divisors, int(rules.least_depth * ONE * FINER)
+    scalar[MOST_WORK] = rules.work_of_rounding + rules.work_of_row * len(rows)
+    net = Network(rows, (low, high))
+    scalar[NODES], scalar[ARCS], scalar[MOST_NESTED] = net.nodes, len(net.arcs), rules.most_nested
+    zeros, size = [0] * columns, max(columns, MOST_TERMS) + 8
+    starts = np.cumsum([0, *(len(terms) for terms, _, _ in rows)]).tolist()
+    firsts = np.cumsum([0, *(len(of[x]) for x in range(columns))]).tolist()
+    near_low = [max(-FARTHEST, each) for each in low]
+    near_high = [min(FARTHEST, each) for each in high]
+    return Sums(
+        scalar=scalar, start=starts, column=[x for terms, _, _ in rows for x in terms],
+        factor=[a for terms, _, _ in rows for a in terms.values()], limit=[limit for _, limit, _ in rows],
+        is_equation=[int(each) for _, _, each in rows], slack=[0] * len(rows), used=[0] * len(rows),
+        of_start=firsts, of=[r for x in range(columns) for r in of[x]], low=near_low, high=near_high,
+        value=zeros.copy(), ceiling=[above.get(x, (0, 0))[1] for x in range(columns)],
+        switch=[above.get(x, (-1, 0))[0] for x in range(columns)],
+        floor=[below.get(x, (0, 0))[1] for x in range(columns)],
+        keeper=[below.get(x, (-1, 0))[0] for x in range(columns)], total=zeros.copy(), support=[0] * size,
+        whole=zeros.copy(), parts=[0] * size, seen=zeros.copy(), sign=zeros.copy(), offset=zeros.copy(),
+        rate=zeros.copy(), by=zeros.copy(), distance=zeros.copy(), divisor=[0] * rules.most_divisors,
+        flip=zeros.copy(), out=zeros.copy(), out_support=[0] * (2 * size),
+        cut_start=[0] * (CUTS_OF_ROUND + 1), cut_column=[0] * (CUTS_OF_ROUND * 60),
+        cut_factor=[0] * (CUTS_OF_ROUND * 60), cut_limit=[0] * CUTS_OF_ROUND, **net.fields(),
+    )  # fmt: skip

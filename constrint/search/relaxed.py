@@ -9,7 +9,6 @@ Without an objective, nodes whose program has no point fail, and the points lead
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -29,7 +28,7 @@ from constrint.relaxation.lp_rows import LpRow, Relaxation, relaxed_or_reason
 from constrint.relaxation.merging import Merging
 from constrint.relaxation.point import Point
 from constrint.relaxation.program import EVER, INFEASIBLE, INTERRUPTED, OPTIMAL, DualProof, RelaxationProgram
-from constrint.relaxation.rounding import Rounding
+from constrint.relaxation.root_cuts import NEAR_INTEGER, RootCuts
 from constrint.search.column_changes import by_reduced_costs, excluded
 from constrint.search.decisions import write_decision
 from constrint.search.depth_first import DepthFirstRun
@@ -57,8 +56,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Ints = NDArray[np.int64]
-
-NEAR_INTEGER = 1e-6  # of an integer
 
 
 class RelaxedRun(DepthFirstRun):
@@ -92,7 +89,9 @@ class RelaxedRun(DepthFirstRun):
             self._known = self._sign * known_bound(task.prepared, task.root, goal)
         self._relaxation = relaxation
         self._bounds = ColumnBounds(columns, self._state)
-        favoured = [v >= 0 and value is None for v, value in zip(columns.variable, columns.value, strict=True)]
+        favoured = [
+            v >= 0 and value is None for v, value in zip(columns.variable, columns.value, strict=True)
+        ]
         self._program = RelaxationProgram(
             relaxation.rows,
             len(columns.variable),
@@ -106,11 +105,13 @@ class RelaxedRun(DepthFirstRun):
             v: i for i, (v, x) in enumerate(zip(columns.variable, columns.value, strict=True)) if x is None
         }
         self._free_columns = np.array([v < 0 for v in columns.variable], bool)
-        self._rounding: Rounding | None = None
-        self._rounds_left = self._relaxation.rules.rounding_rounds
+        self._root_cuts: RootCuts | None = None
+        if self._cost is not None:
+            deadline = None if task.options.engine == "interpreted" else task.deadline
+            self._root_cuts = RootCuts(relaxation, self._cost, self._sign, deadline)
         self._rounds_of_root = self._relaxation.rules.cut_rounds_of_root
         self.is_root_open = True
-        self._value_before = -math.inf
+        self._has_cleared = False  # whether cuts on which the root's optimum does not lie are removed
         self._optimum: NDArray[np.float64] | None = None  # the last one, at any node
         self._has_point = False
         self._is_stated = False  # whether the program of the root is solved
@@ -240,6 +241,9 @@ class RelaxedRun(DepthFirstRun):
         self._costs.note(self._least)
         if is_root:
             self.bound, self._is_stated = self._sign * least, True
+            if not self._has_cleared:
+                self._has_cleared = True
+                program.drop_slack(len(self._relaxation.rows))
             program.tell_basis()
             if self.may_give_up and least <= self._known:
                 self._gives_up = True  # cuts are separated at the root: below it, few new ones are violated
@@ -262,23 +266,12 @@ class RelaxedRun(DepthFirstRun):
 
     def _rounded(self) -> list[LpRow]:
         """Cuts by rounding at the root; none once they raise the bound too little."""
-        if self._rounds_left == 0 or self._cost is None:
+        if self._root_cuts is None:
             return []
-        self._rounds_left -= 1
-        point = self._program.point
-        if not (np.abs(point - np.rint(point)) > NEAR_INTEGER)[~self._free_columns].any():
-            return []
-        value = self._sign * float(point[self._cost])
-        if value - self._value_before < self._relaxation.rules.worth_a_round * max(1.0, abs(value)):
-            self._rounds_left = 0
-            return []
-        self._value_before = value
-        if self._rounding is None:
-            self._rounding = Rounding(self._relaxation, self._cost)
-        before = self._rounding.work
-        found = self._rounding.cuts(self._program.point)
+        before = self._root_cuts.work
+        found = self._root_cuts.next_round(self._program.point)
         if self.allowed is not None:
-            self.allowed -= self._rounding.work - before
+            self.allowed -= self._root_cuts.work - before
         return found
 
     def _is_judged(self, refutes: bool) -> bool:

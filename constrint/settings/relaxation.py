@@ -25,18 +25,21 @@ class RelaxationSettings(Record):
     most_members: int = 3_000  # of such variables together
     linking_rounds: int = 4  # of passing members on through equations
 
-    # Cuts by mixed-integer rounding. They prove "lots 12" in 0.55 to 0.85 s, not proved in 7.4 s without: 174
-    # cuts in eight rounds. With 400,000 terms a round, tours and assignments took 0.3 to 0.4 s more.
-    most_summed: int = 6  # rows in one sum
-    most_divisors: int = 6  # tried for a sum
-    most_roundings: int = 30  # cuts in a round
+    # Cuts by mixed-integer rounding: lots of 12 periods, not proved in 7.4 s without, take 0.55 s; flows of
+    # Steiner trees with 40 nodes, not proved in 20 s with sums of six rows alone, 0.4 s with sets of nodes.
+    most_summed: int = 10  # rows in one sum
+    most_nested: int = 8  # sets of a network's nodes around one of them
+    most_divisors: int = 8  # tried for a sum
+    most_roundings: int = 100  # cuts in a round
     most_terms_of_sum: int = 200
-    largest_factor: int = 1 << 20  # of a cut: floating point stays exact enough
+    parallel: float = 0.9  # cosine of the angle between a cut and a deeper one from which on it is left out
     least_depth: float = 0.02  # distance of the point from a cut; less is likely to be an error of rounding
-    # Terms looked at in one round, and as many more for each row: units of 12 x 24 hours have 1,500 rows, and
-    # are optimal in 3.6 s where all are looked at, not in 18 s with 60,000 terms.
-    work_of_rounding: int = 60_000
-    work_of_row: int = 100
+    # Terms looked at in one round, and as many more for each row: some 8 ns each. Without machine code a term
+    # takes a hundred times as long, and there are so many times fewer.
+    work_of_rounding: int = 4_000_000
+    work_of_row: int = 4_000
+    slower_interpreted: int = 50
+    terms_of_unit: int = 100  # that count as a unit of work
     rounding_rounds: int = 40  # at the root, while they raise the bound
     worth_a_round: float = 1e-3  # least part by which a round raises the bound
 

@@ -14,7 +14,7 @@ from constrint.engine import cache
 @pytest.fixture(scope="session")
 def filled() -> None:
     """Every part is on the disk, and what was not has been compiled by a process of its own."""
-    for part in ("engine", "learn", "jumps"):
+    for part in ("engine", "learn", "jumps", "cuts"):
         if not cache.is_filled(part):
             subprocess.run([sys.executable, "-m", "constrint.learning.compile_part", part], check=True)
         assert cache.is_filled(part)

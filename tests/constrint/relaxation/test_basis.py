@@ -11,7 +11,8 @@ import pytest
 from constrint import Model, Status, sum_
 from constrint.presolve.basis import KnownBasis
 from constrint.relaxation.lp_rows import LpRow
-from constrint.relaxation.program import OPTIMAL, RelaxationProgram, Start
+from constrint.relaxation.program import OPTIMAL, RelaxationProgram
+from constrint.relaxation.start import Start
 from constrint.settings import DEFAULT, using
 
 

@@ -11,7 +11,8 @@ import pytest
 from constrint.presolve.basis import KnownBasis
 from constrint.relaxation.lp_rows import LpRow
 from constrint.relaxation.merging import Merging
-from constrint.relaxation.program import INFEASIBLE, OPTIMAL, RelaxationProgram, Start
+from constrint.relaxation.program import INFEASIBLE, OPTIMAL, RelaxationProgram
+from constrint.relaxation.start import Start
 
 COLUMNS = 6
 COST = COLUMNS
@@ -124,3 +125,24 @@ def test_a_basis_is_shared_by_programs_with_merged_columns() -> None:
     assert second.solve(*box) == OPTIMAL
     assert second.iterations < 3
     assert second.point[2 * n] == pytest.approx(first.point[2 * n])
+
+
+@pytest.mark.parametrize("merges", [False, True])
+def test_rows_on_which_the_optimum_does_not_lie_are_dropped(merges: bool) -> None:
+    """The value stays, no pivot is needed, and proofs go on to be those of the rows that are left."""
+    rows = [LpRow({0: 1, 3: -1}, 0, 0), LpRow({0: 2, 1: 3, 2: -1}, None, 0), LpRow({1: 1, 3: 1}, 2, None)]
+    box = np.array([0, 0, -99, 0]), np.array([9, 9, 99, 9])
+    merging = Merging(rows, 4, 2) if merges else None
+    program = RelaxationProgram(rows, 4, 2, 1, merging=merging)
+    slack, tight = LpRow({0: 1}, None, 8), LpRow({0: 1, 1: -2}, None, -1)
+    program.add([slack, LpRow({0: 1, 3: -1}, -1, None), tight, LpRow({1: 1}, None, 7)])
+    assert program.solve(*box) == OPTIMAL
+    value = program.point[2]
+    program.drop_slack(len(rows))
+    assert program.rows == [*rows, tight] or (merges and slack not in program.rows and tight in program.rows)
+    assert program.solve(*box) == OPTIMAL
+    assert program.iterations == 0
+    assert program.point[2] == pytest.approx(value)
+    proof = program.bound(*box)
+    assert proof is not None
+    assert proof.least / proof.scale == pytest.approx(value, abs=1e-3)

@@ -1,0 +1,1 @@
+"""Sums of rows and their rounding, written for both Python and machine code."""
