@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-FARTHEST = 1 << 40  # the most that a constant between two columns may be
+FARTHEST_CONSTANT = 1 << 40  # the most that a constant between two columns may be
 _Link = tuple[int, int, int]  # a column as another one times a sign, plus a constant: number, sign, constant
 
 
@@ -97,7 +97,7 @@ class Merging:
         if first == second or cost in (first, second):
             return
         rest = row.high - a * c - b * d  # a * p * first + b * q * second == rest
-        if abs(rest) > FARTHEST:
+        if abs(rest) > FARTHEST_CONSTANT:
             return
         if first < second:
             first, second, a, p, b, q = second, first, b, q, a, p

@@ -76,7 +76,7 @@ class Network:
         return 1
 
     def fields(self) -> dict[str, list[int]]:
-        """What the state of a search for cuts has of it."""
+        """Its part of the state of a search for cuts."""
         of: list[list[int]] = [[] for _ in range(self.nodes)]
         for e, (_, out_of, into) in enumerate(self.arcs):
             of[out_of].append(e)

@@ -113,7 +113,7 @@ class RelaxationProgram:
 
     def add(self, rows: Sequence[LpRow]) -> None:
         """Add rows."""
-        numbers = range(len(self.rows), len(self.rows) + len(rows))
+        numbers: Sequence[int] = range(len(self.rows), len(self.rows) + len(rows))
         self.rows += rows
         if self._merging is not None:
             numbers, rows = self._merging.rows(rows, numbers)

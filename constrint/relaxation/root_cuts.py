@@ -9,7 +9,7 @@ import numpy as np
 
 from constrint.relaxation.lp_rows import LpRow, Relaxation
 from constrint.relaxation.rounding import Rounding
-from constrint.relaxation.sums.layout import PART
+from constrint.relaxation.sums.sum_state import PART
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -61,10 +61,15 @@ class RootCuts:
     def _made(self) -> Rounding:
         """The search for cuts, with machine code if it has something to do."""
         rounding = Rounding(self._relaxation, self._cost)
-        if self._deadline is not None and rounding.has_rows:
-            from constrint.engine import background_compile as compiling
-            from constrint.relaxation.sums.compiled import load
+        if self._deadline is None or not rounding.has_rows:
+            return rounding
+        from constrint.engine import background_compile as compiling
+        from constrint.engine import cache
+        from constrint.relaxation.sums.compiled import load
 
+        is_there = cache.is_loaded(PART) or cache.is_filled(PART)
+        has_time = self._deadline.left > 2 * compiling.LOADING
+        if is_there or (has_time and (not self._deadline.is_set or compiling.begin(PART))):
             compiling.obtain(PART, load, self._deadline)
             with compiling.loading(self._deadline):
                 rounding.compile()

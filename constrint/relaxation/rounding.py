@@ -19,10 +19,12 @@ import numpy as np
 
 from constrint.relaxation.lp_rows import LpRow, Relaxation, Terms
 from constrint.relaxation.networks import Network
-from constrint.relaxation.sums.layout import (
+from constrint.relaxation.sums.rounding import FINER
+from constrint.relaxation.sums.starts import separate
+from constrint.relaxation.sums.sum_state import (
     ARCS,
-    FARTHEST,
-    LARGEST,
+    FARTHEST_VALUE,
+    LARGEST_FACTOR,
     LARGEST_SIDE,
     LEAST_DEPTH,
     MOST_DIVISORS,
@@ -36,10 +38,8 @@ from constrint.relaxation.sums.layout import (
     ROWS,
     SCALARS,
     WORK,
-    Sums,
+    RowSums,
 )
-from constrint.relaxation.sums.rounding import FINER
-from constrint.relaxation.sums.starts import separate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -97,7 +97,7 @@ class Rounding:
         s = self._state
         if not s.scalar[ROWS]:
             return []
-        near = np.clip(point, -FARTHEST, FARTHEST)
+        near = np.clip(point, -FARTHEST_VALUE, FARTHEST_VALUE)
         _fill(s.value, np.rint(near * ONE).astype(np.int64))
         totals = np.bincount(self._row, self._factor * near[self._column], len(self._limit))
         slack = np.clip((self._limit - totals) * ONE, 0, float(LARGEST_SIDE)).astype(np.int64)
@@ -116,7 +116,7 @@ def _fill(cells: list[int], numbers: NDArray[np.int64]) -> None:
         np.frombuffer(cells, np.int64)[:] = numbers
 
 
-def _cut(s: Sums, i: int) -> tuple[tuple[tuple[int, int], ...], int]:
+def _cut(s: RowSums, i: int) -> tuple[tuple[tuple[int, int], ...], int]:
     first, last = s.cut_start[i], s.cut_start[i + 1]
     return tuple(sorted(zip(s.cut_column[first:last], s.cut_factor[first:last], strict=True))), s.cut_limit[i]
 
@@ -154,13 +154,15 @@ def _bounds(relaxation: Relaxation) -> tuple[list[int], list[int]]:
 def _rows(relaxation: Relaxation, goal: int) -> list[Row]:
     """The rows ``sum <= limit``, and whether each is an equation."""
     low, high = _bounds(relaxation)
-    is_far = [min(a, -b) < -FARTHEST or max(a, b) > FARTHEST for a, b in zip(low, high, strict=True)]
+    is_far = [
+        min(a, -b) < -FARTHEST_VALUE or max(a, b) > FARTHEST_VALUE for a, b in zip(low, high, strict=True)
+    ]
     found: list[Row] = []
     for row in relaxation.rows:
         if goal in row.terms or any(is_far[x] for x in row.terms):
             continue
         sides = (row.low or 0, row.high or 0, *row.terms.values())
-        if max(map(abs, sides)) > LARGEST or len(row.terms) > relaxation.rules.most_terms_of_sum:
+        if max(map(abs, sides)) > LARGEST_FACTOR or len(row.terms) > relaxation.rules.most_terms_of_sum:
             continue
         if row.high is not None:
             found.append((row.terms, row.high, row.low == row.high))
@@ -193,7 +195,7 @@ def _switches(
 
 def _state(
     bounds: tuple[list[int], list[int]], rows: list[Row], columns: int, rules: RelaxationSettings
-) -> Sums:
+) -> RowSums:
     """The state before the first round."""
     low, high = bounds
     above, below = _switches(rows, bounds)
@@ -213,9 +215,9 @@ def _state(
     zeros, size = [0] * columns, max(columns, MOST_TERMS) + 8
     starts = np.cumsum([0, *(len(terms) for terms, _, _ in rows)]).tolist()
     firsts = np.cumsum([0, *(len(of[x]) for x in range(columns))]).tolist()
-    near_low = [max(-FARTHEST, each) for each in low]
-    near_high = [min(FARTHEST, each) for each in high]
-    return Sums(
+    near_low = [max(-FARTHEST_VALUE, each) for each in low]
+    near_high = [min(FARTHEST_VALUE, each) for each in high]
+    return RowSums(
         scalar=scalar, start=starts, column=[x for terms, _, _ in rows for x in terms],
         factor=[a for terms, _, _ in rows for a in terms.values()], limit=[limit for _, limit, _ in rows],
         is_equation=[int(each) for _, _, each in rows], slack=[0] * len(rows), used=[0] * len(rows),

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from constrint.relaxation.sums.layout import (
+from constrint.relaxation.sums.sum_state import (
     IS_PLAIN,
-    LARGEST,
+    LARGEST_FACTOR,
     LARGEST_SIDE,
     MOST_LENGTH,
-    NEAR,
+    NEAR_VALUES,
     ONE,
     SIDE,
     STAMP,
     TERMS,
     WORK,
-    Sums,
+    RowSums,
 )
 
 
-def clear(s: Sums) -> None:
+def clear(s: RowSums) -> None:
     """Begin a sum."""
     for i in range(s.scalar[TERMS]):
         s.total[s.support[i]] = 0
@@ -25,7 +25,7 @@ def clear(s: Sums) -> None:
     s.scalar[SIDE] = 0
 
 
-def take(s: Sums, r: int, factor: int) -> None:
+def take(s: RowSums, r: int, factor: int) -> None:
     """Begin with a row times a factor."""
     clear(s)
     for i in range(s.start[r], s.start[r + 1]):
@@ -44,12 +44,12 @@ def divisor_of(a: int, b: int) -> int:
     return a
 
 
-def is_wide(s: Sums, x: int) -> bool:
+def is_wide(s: RowSums, x: int) -> bool:
     """Whether a column has other values than 0 and 1."""
     return s.low[x] != 0 or s.high[x] != 1
 
 
-def room(s: Sums, x: int) -> int:
+def room(s: RowSums, x: int) -> int:
     """How far the point is from the bounds of a column."""
     at = s.value[x]
     above = s.high[x] * ONE - at
@@ -63,7 +63,7 @@ def room(s: Sums, x: int) -> int:
     return min(above, below)
 
 
-def factor_in(s: Sums, r: int, x: int) -> int:
+def factor_in(s: RowSums, r: int, x: int) -> int:
     """The factor of a column in a row."""
     for i in range(s.start[r], s.start[r + 1]):
         if s.column[i] == x:
@@ -71,7 +71,7 @@ def factor_in(s: Sums, r: int, x: int) -> int:
     return 0
 
 
-def partner(s: Sums, x: int) -> int:
+def partner(s: RowSums, x: int) -> int:
     """The row to add so that a column vanishes: the tightest, then the shortest; -1 for none."""
     best = -1
     best_slack = 0
@@ -95,7 +95,7 @@ def partner(s: Sums, x: int) -> int:
     return best
 
 
-def add(s: Sums, r: int, x: int) -> bool:
+def add(s: RowSums, r: int, x: int) -> bool:
     """Add the multiple of a row that makes a column vanish; False where numbers grow too large."""
     b = factor_in(s, r, x)
     a = s.total[x]
@@ -104,7 +104,7 @@ def add(s: Sums, r: int, x: int) -> bool:
     theirs = abs(a) // common
     if (a > 0) == (b > 0):
         theirs = -theirs
-    if mine > LARGEST or abs(theirs) > LARGEST:
+    if mine > LARGEST_FACTOR or abs(theirs) > LARGEST_FACTOR:
         return False
     length = s.scalar[TERMS]
     for i in range(length):
@@ -134,14 +134,14 @@ def add(s: Sums, r: int, x: int) -> bool:
     s.scalar[SIDE] = side // divisor
     for i in range(kept):
         s.total[s.support[i]] //= divisor
-    return most // divisor <= LARGEST and abs(side) <= LARGEST_SIDE and kept <= s.scalar[MOST_LENGTH]
+    return most // divisor <= LARGEST_FACTOR and abs(side) <= LARGEST_SIDE and kept <= s.scalar[MOST_LENGTH]
 
 
-def following(s: Sums) -> bool:
+def following(s: RowSums) -> bool:
     """Add the row without the wide column that is farthest from its bounds; False where there is none."""
     for _ in range(3):  # columns that are tried
         best = -1
-        most = NEAR
+        most = NEAR_VALUES
         for i in range(s.scalar[TERMS]):
             x = s.support[i]
             if is_wide(s, x) and s.of_start[x] < s.of_start[x + 1]:

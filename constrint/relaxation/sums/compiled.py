@@ -8,7 +8,7 @@ from typing import cast
 
 from constrint.engine import cache, native
 from constrint.engine.compiled import loaded_or_made
-from constrint.relaxation.sums.layout import PART, Sums
+from constrint.relaxation.sums.sum_state import PART, RowSums
 
 
 def _made() -> bytes:
@@ -40,11 +40,11 @@ class CompiledSums:
         run: `starts.separate` on the state.
     """
 
-    def __init__(self, state: Sums) -> None:
+    def __init__(self, state: RowSums) -> None:
         with cache.LOADING:
             entry = _separate()
         arrays = [native.array_of(cells) for cells in state]
         # Arrays pass under the type of lists: both are only indexed.
-        self.state = Sums(*cast("list[list[int]]", arrays))
+        self.state = RowSums(*cast("list[list[int]]", arrays))
         self._structure = native.NativeStructure(arrays)
         self.run: Callable[[], int] = entry.bound(self._structure.address)

@@ -10,9 +10,9 @@ Martin, "Solving Steiner tree problems in graphs to optimality", Networks 32, 19
 from __future__ import annotations
 
 from constrint.relaxation.sums.adding import clear
-from constrint.relaxation.sums.layout import (
+from constrint.relaxation.sums.sum_state import (
     ARCS,
-    LARGEST,
+    LARGEST_FACTOR,
     LARGEST_SIDE,
     MOST_LENGTH,
     MOST_WORK,
@@ -21,13 +21,13 @@ from constrint.relaxation.sums.layout import (
     SIDE,
     TERMS,
     WORK,
-    Sums,
+    RowSums,
 )
 
 OPEN = 2 * ONE  # the most that an arc weighs
 
 
-def weigh(s: Sums) -> None:
+def weigh(s: RowSums) -> None:
     """The weights of arcs at the point, before anything flows."""
     for e in range(s.scalar[ARCS]):
         x = s.arc[e]
@@ -36,7 +36,7 @@ def weigh(s: Sums) -> None:
         s.backward[e] = 0
 
 
-def find_path(s: Sums, sink: int) -> bool:
+def find_path(s: RowSums, sink: int) -> bool:
     """Mark what the sources reach, each node by the arc that leads to it, until that is the sink."""
     nodes = s.scalar[NODES]
     tail = 0
@@ -66,7 +66,7 @@ def find_path(s: Sums, sink: int) -> bool:
     return False
 
 
-def push(s: Sums, sink: int) -> int:
+def push(s: RowSums, sink: int) -> int:
     """Let flow along the path to the sink; how much."""
     least = OPEN * 2
     v = sink
@@ -89,7 +89,7 @@ def push(s: Sums, sink: int) -> int:
     return least
 
 
-def mark_before(s: Sums, sink: int) -> None:
+def mark_before(s: RowSums, sink: int) -> None:
     """Mark the nodes from which the sink can still be reached."""
     for v in range(s.scalar[NODES]):
         s.mark[v] = 0
@@ -112,7 +112,7 @@ def mark_before(s: Sums, sink: int) -> None:
                 tail += 1
 
 
-def join(s: Sums, factor: int) -> bool:
+def join(s: RowSums, factor: int) -> bool:
     """Sum the rows of the marked nodes; False where there are too many terms, or numbers are too large."""
     clear(s)
     count = 0
@@ -140,18 +140,18 @@ def join(s: Sums, factor: int) -> bool:
     most = 0
     for i in range(count):
         most = max(most, abs(s.total[s.support[i]]))
-    is_small = most <= LARGEST and abs(side) <= LARGEST_SIDE
+    is_small = most <= LARGEST_FACTOR and abs(side) <= LARGEST_SIDE
     return 0 < count <= s.scalar[MOST_LENGTH] and is_small
 
 
-def close(s: Sums) -> None:
+def close(s: RowSums) -> None:
     """Let no further cut be through the arcs that enter the marked nodes."""
     for e in range(s.scalar[ARCS]):
         if s.mark[s.arc_tail[e]] == 0 and s.mark[s.arc_head[e]] != 0:
             s.forward[e] += ONE
 
 
-def turn_marks(s: Sums) -> bool:
+def turn_marks(s: RowSums) -> bool:
     """Mark the other nodes; False where these are none."""
     count = 0
     for v in range(s.scalar[NODES]):
@@ -161,7 +161,7 @@ def turn_marks(s: Sums) -> bool:
     return count > 0 and s.mark[0] == 0
 
 
-def is_cut_found(s: Sums, sink: int) -> bool:
+def is_cut_found(s: RowSums, sink: int) -> bool:
     """Let flow as much as a full arc to a node; whether less is possible. The sources' side is marked."""
     flow = 0
     while flow < ONE and s.scalar[WORK] <= s.scalar[MOST_WORK]:

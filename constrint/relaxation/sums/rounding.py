@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 from constrint.relaxation.sums.adding import divisor_of
-from constrint.relaxation.sums.layout import (
+from constrint.relaxation.sums.substitution import substitute, turn
+from constrint.relaxation.sums.sum_state import (
     BEST,
     BEST_DIVISOR,
     CUT_TERMS,
     CUTS,
     DIVISORS,
-    FARTHEST,
+    FARTHEST_VALUE,
     IS_SWITCHED,
-    LARGEST,
+    LARGEST_FACTOR,
     LARGEST_SIDE,
     LEAST_DEPTH,
     MOST_DIVISORS,
-    NEAR,
+    NEAR_VALUES,
     ONE,
     OUT_SIDE,
     OUT_TERMS,
     PARTS,
     REST,
     WORK,
-    Sums,
+    RowSums,
 )
-from constrint.relaxation.sums.substitution import substitute, turn
 
 FINER = 1 << 6  # units of depth, beside `ONE`
-DEEPEST = 1 << 50
+DEEPEST_CUT = 1 << 50
 POWERS = 4  # a divisor is halved once less
 MOST_TURNS = 12  # columns that are tried from their other bound
 
@@ -48,7 +48,7 @@ def root_of(n: int) -> int:
     return x
 
 
-def depth(s: Sums, d: int) -> int:
+def depth(s: RowSums, d: int) -> int:
     """How far the point is beyond the cut by a divisor, in units of `ONE * FINER`; 0 if it is not."""
     rest = s.scalar[REST]
     r = rest % d
@@ -68,16 +68,16 @@ def depth(s: Sums, d: int) -> int:
             excess += c * s.distance[x]
     if excess <= 0 or norm == 0:
         return 0
-    return min(excess, DEEPEST) * FINER // max(1, root_of(norm))
+    return min(excess, DEEPEST_CUT) * FINER // max(1, root_of(norm))
 
 
-def gather(s: Sums) -> None:
+def gather(s: RowSums) -> None:
     """The divisors to try: factors of columns between their bounds."""
     count = 0
     for i in range(s.scalar[PARTS]):
         x = s.parts[i]
         a = abs(s.whole[x])
-        if a > 1 and s.distance[x] > NEAR:
+        if a > 1 and s.distance[x] > NEAR_VALUES:
             known = False
             for j in range(count):
                 if s.divisor[j] == a:
@@ -97,7 +97,7 @@ def gather(s: Sums) -> None:
     s.scalar[WORK] += s.scalar[PARTS]
 
 
-def improve(s: Sums) -> None:
+def improve(s: RowSums) -> None:
     """Smaller divisors, and other bounds to count from, as long as the cut becomes deeper."""
     d = s.scalar[BEST_DIVISOR]
     for power in range(1, POWERS):
@@ -113,9 +113,14 @@ def improve(s: Sums) -> None:
         x = s.parts[i]
         if tries >= MOST_TURNS:
             return
-        if s.by[x] >= 0 or s.distance[x] <= NEAR or s.high[x] - s.low[x] > FARTHEST or s.whole[x] == 0:
+        if (
+            s.by[x] >= 0
+            or s.distance[x] <= NEAR_VALUES
+            or s.high[x] - s.low[x] > FARTHEST_VALUE
+            or s.whole[x] == 0
+        ):
             continue
-        if s.distance[x] > (s.high[x] - s.low[x]) * ONE - NEAR:
+        if s.distance[x] > (s.high[x] - s.low[x]) * ONE - NEAR_VALUES:
             continue
         tries += 1
         turn(s, x)
@@ -126,7 +131,7 @@ def improve(s: Sums) -> None:
             turn(s, x)
 
 
-def put(s: Sums, x: int, a: int) -> bool:
+def put(s: RowSums, x: int, a: int) -> bool:
     """Add to the factor of a column in the cut; False where it is too large."""
     if s.out[x] == 0:
         s.out_support[s.scalar[OUT_TERMS]] = x
@@ -135,7 +140,7 @@ def put(s: Sums, x: int, a: int) -> bool:
     return abs(s.out[x]) <= LARGEST_SIDE
 
 
-def write(s: Sums, d: int) -> bool:
+def write(s: RowSums, d: int) -> bool:
     """The cut by a divisor, in columns, among the cuts; False where its numbers are too large."""
     rest = s.scalar[REST]
     r = rest % d
@@ -162,7 +167,7 @@ def write(s: Sums, d: int) -> bool:
     return keep(s)
 
 
-def keep(s: Sums) -> bool:
+def keep(s: RowSums) -> bool:
     """Note the cut, divided by its common divisor."""
     divisor = 0
     for i in range(s.scalar[OUT_TERMS]):
@@ -174,7 +179,7 @@ def keep(s: Sums) -> bool:
     for i in range(s.scalar[OUT_TERMS]):
         x = s.out_support[i]
         a = s.out[x] // divisor
-        if abs(a) > LARGEST:
+        if abs(a) > LARGEST_FACTOR:
             return False
         if a != 0:
             s.cut_column[at] = x
@@ -188,7 +193,7 @@ def keep(s: Sums) -> bool:
     return True
 
 
-def rounded(s: Sums) -> bool:
+def rounded(s: RowSums) -> bool:
     """Note the deepest cut of the present sum; False where there is none."""
     if not substitute(s):
         return False
@@ -206,7 +211,7 @@ def rounded(s: Sums) -> bool:
     return write(s, s.scalar[BEST_DIVISOR])
 
 
-def round_in_both(s: Sums) -> bool:
+def round_in_both(s: RowSums) -> bool:
     """Cuts of the present sum by nearer bounds, and by those that make factors positive."""
     s.scalar[IS_SWITCHED] = 0
     found = rounded(s)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from constrint.relaxation.sums.adding import following, take
-from constrint.relaxation.sums.layout import (
+from constrint.relaxation.sums.network import close, is_cut_found, join, mark_before, turn_marks, weigh
+from constrint.relaxation.sums.rounding import round_in_both
+from constrint.relaxation.sums.sum_state import (
     CUT_TERMS,
     CUTS,
     IS_PLAIN,
@@ -17,13 +19,11 @@ from constrint.relaxation.sums.layout import (
     ROWS,
     STAMP,
     WORK,
-    Sums,
+    RowSums,
 )
-from constrint.relaxation.sums.network import close, is_cut_found, join, mark_before, turn_marks, weigh
-from constrint.relaxation.sums.rounding import round_in_both
 
 
-def path(s: Sums, r: int, factor: int) -> None:
+def path(s: RowSums, r: int, factor: int) -> None:
     """Sums that begin with a row, each with a further one, until one gives a cut."""
     take(s, r, factor)
     s.scalar[STAMP] += 1
@@ -33,7 +33,7 @@ def path(s: Sums, r: int, factor: int) -> None:
             return
 
 
-def from_row(s: Sums, r: int, factor: int) -> None:
+def from_row(s: RowSums, r: int, factor: int) -> None:
     """Sums that begin with a row, by distances from bounds of both kinds."""
     s.scalar[IS_PLAIN] = 0
     path(s, r, factor)
@@ -41,14 +41,14 @@ def from_row(s: Sums, r: int, factor: int) -> None:
     path(s, r, factor)
 
 
-def round_both(s: Sums) -> None:
+def round_both(s: RowSums) -> None:
     """Cuts of the sum of the marked nodes, as it is and turned round."""
     for turned in range(2):
         if join(s, 1 - 2 * turned):
             round_in_both(s)
 
 
-def from_node(s: Sums, sink: int) -> None:
+def from_node(s: RowSums, sink: int) -> None:
     """Cuts from sets of nodes around one that needs something, from small to large ones."""
     weigh(s)
     for _ in range(s.scalar[MOST_NESTED]):
@@ -61,7 +61,7 @@ def from_node(s: Sums, sink: int) -> None:
         close(s)
 
 
-def from_network(s: Sums) -> None:
+def from_network(s: RowSums) -> None:
     """Cuts from sets of nodes, with half of the work that is allowed, and half of the space."""
     nodes = s.scalar[NODES] - 1  # without what is outside
     first = s.scalar[NEXT_NODE]
@@ -74,7 +74,7 @@ def from_network(s: Sums) -> None:
             from_node(s, v)
 
 
-def separate(s: Sums) -> int:
+def separate(s: RowSums) -> int:
     """Look for cuts from each node and row in turn, within the work that is allowed; the number of cuts."""
     s.scalar[CUTS] = 0
     s.scalar[CUT_TERMS] = 0

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from constrint.relaxation.sums.layout import (
-    FARTHEST,
+from constrint.relaxation.sums.sum_state import (
+    FARTHEST_VALUE,
     IS_SWITCHED,
-    LARGEST,
+    LARGEST_FACTOR,
     LARGEST_SIDE,
     MOST_LENGTH,
     MOST_TERMS,
-    NEAR,
+    NEAR_VALUES,
     ONE,
     PARTS,
     PASS,
@@ -17,11 +17,11 @@ from constrint.relaxation.sums.layout import (
     SIDE,
     TERMS,
     WORK,
-    Sums,
+    RowSums,
 )
 
 
-def place(s: Sums, x: int) -> None:
+def place(s: RowSums, x: int) -> None:
     """Count a column from its nearer bound, perhaps a variable one."""
     at = s.value[x]
     below = at - s.low[x] * ONE
@@ -33,7 +33,7 @@ def place(s: Sums, x: int) -> None:
     s.distance[x] = max(0, min(below, above))
     if s.switch[x] >= 0:
         over = s.ceiling[x] * s.value[s.switch[x]] - at
-        is_better = over <= s.distance[x] + NEAR
+        is_better = over <= s.distance[x] + NEAR_VALUES
         if s.scalar[IS_SWITCHED] != 0:  # a distance whose factor is positive is rounded down
             is_better = s.total[x] < 0
             if not is_better:
@@ -48,7 +48,7 @@ def place(s: Sums, x: int) -> None:
             s.distance[x] = max(0, over)
     if s.keeper[x] >= 0:
         over = at - s.floor[x] * s.value[s.keeper[x]]
-        if over < s.distance[x] - NEAR:
+        if over < s.distance[x] - NEAR_VALUES:
             s.sign[x] = 1
             s.offset[x] = 0
             s.rate[x] = s.floor[x]
@@ -56,7 +56,7 @@ def place(s: Sums, x: int) -> None:
             s.distance[x] = max(0, over)
 
 
-def place_plain(s: Sums, x: int) -> None:
+def place_plain(s: RowSums, x: int) -> None:
     """Count a 0/1 column from its nearer bound."""
     at = s.value[x]
     s.by[x] = -1
@@ -71,7 +71,7 @@ def place_plain(s: Sums, x: int) -> None:
         s.distance[x] = max(0, ONE - at)
 
 
-def substitute(s: Sums) -> bool:
+def substitute(s: RowSums) -> bool:
     """Write the sum in distances: `whole`, `parts` and `REST`; False where numbers are too large."""
     for i in range(s.scalar[PARTS]):
         s.whole[s.parts[i]] = 0
@@ -106,7 +106,7 @@ def substitute(s: Sums) -> bool:
     for i in range(count):
         x = s.parts[i]
         a = s.whole[x]
-        if abs(a) > LARGEST or s.distance[x] > FARTHEST * ONE:
+        if abs(a) > LARGEST_FACTOR or s.distance[x] > FARTHEST_VALUE * ONE:
             return False
         rest -= a * s.offset[x]
     s.scalar[REST] = rest
@@ -114,7 +114,7 @@ def substitute(s: Sums) -> bool:
     return abs(rest) <= LARGEST_SIDE
 
 
-def turn(s: Sums, x: int) -> None:
+def turn(s: RowSums, x: int) -> None:
     """Count a column from its other bound."""
     other = s.low[x] if s.sign[x] < 0 else s.high[x]
     s.scalar[REST] -= s.whole[x] * (other - s.offset[x])

@@ -1,7 +1,8 @@
 """The state of a search for cuts: arrays of integers, for Python and for machine code.
 
 Values and distances of columns are in units of `ONE`. Numbers are small enough that nothing overflows:
-factors of sums are at most `LARGEST`, columns at most `FARTHEST` from 0, right sides at most `LARGEST_SIDE`.
+factors of sums are at most `LARGEST_FACTOR`, columns at most `FARTHEST_VALUE` from 0, right sides at most
+`LARGEST_SIDE`.
 """
 
 from __future__ import annotations
@@ -10,16 +11,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 PART = "cuts"  # of the machine code
 ONE = 1 << 10  # of values of columns
-NEAR = 2  # values so near to each other are equal
-LARGEST = 1 << 20
-FARTHEST = 1 << 20
+NEAR_VALUES = 2  # values so near to each other are equal
+LARGEST_FACTOR = 1 << 20
+FARTHEST_VALUE = 1 << 20
 LARGEST_SIDE = 1 << 40
 MOST_TERMS = 400  # of a sum, with the columns of its switches
 
 if TYPE_CHECKING:
 
     class SumScalar(int):
-        """The name of a cell of `Sums.scalar`."""
+        """The name of a cell of `RowSums.scalar`."""
 
 else:
     SumScalar = int  # so that machine code has plain numbers
@@ -36,7 +37,7 @@ SCALARS = 28
 Cells = list[int]
 
 
-class Sums(NamedTuple):
+class RowSums(NamedTuple):
     """The state.
 
     Rows are ``factors * columns <= limit``, and equations. A column may be switched: it is at most `ceiling`
