@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from constrint.expr import BoolConst, BoolExpr, IntExpr, Member
+from constrint.expr.build import linear as of_terms
 from constrint.expr.builders import table
 from constrint.expr.domain import Domain
 from constrint.expr.functions import (
@@ -41,15 +42,12 @@ def power(x: IntExpr, y: IntExpr) -> IntExpr:
 
 def linear(a: Arguments) -> IntExpr:
     """The sum of the second argument's variables, times the first's coefficients."""
-    terms: list[IntExpr] = [factor * x for factor, x in zip(a.constants(0), a.numbers(1), strict=True)]
-    return sum_(terms)
+    return of_terms(list(zip(a.constants(0), a.numbers(1), strict=True)))
 
 
 def booleans(a: Arguments) -> IntExpr:
     """The sum of the second argument's Boolean variables, times the first's coefficients."""
-    pairs = zip(a.constants(0), a.conditions(1), strict=True)
-    terms: list[IntExpr] = [factor * (1 * x) for factor, x in pairs]
-    return sum_(terms)
+    return of_terms(list(zip(a.constants(0), a.conditions(1), strict=True)))
 
 
 def chosen(values: Sequence[IntExpr], index: IntExpr) -> IntExpr:

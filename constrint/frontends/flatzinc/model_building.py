@@ -7,16 +7,12 @@ written out in each, differences of two variables would become sums of many, whi
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Sequence
 
-from constrint.errors import ModelError
 from constrint.expr import BoolExpr, Const, IntExpr, IntVar, as_bool
 from constrint.expr.domain import Domain
-from constrint.expr.functions import sum_
-from constrint.frontends.flatzinc.builtins import CONDITIONS, FUNCTIONS, member, relation
+from constrint.frontends.flatzinc.builtins import member, relation
+from constrint.frontends.flatzinc.definitions import Guarded, found_definitions, target_of
 from constrint.frontends.flatzinc.flat_model import FlatModel as FlatModel
 from constrint.frontends.flatzinc.flat_model import Output as Output
 from constrint.frontends.flatzinc.items import Declaration, Document, Item, Name, Value, shortened
@@ -24,15 +20,13 @@ from constrint.frontends.flatzinc.library import GLOBALS
 from constrint.frontends.flatzinc.sets import Sets
 from constrint.frontends.flatzinc.solve_item import read_outputs, read_solve_item
 from constrint.frontends.flatzinc.typed_arguments import Arguments
-from constrint.modelling.declarations import Declarations
+from constrint.modelling.declarations import Constraint, Declarations
 from constrint.modelling.symbols import SetExpr
-from constrint.support.limits import LimitExceeded
 
 DEFINITION_LEVELS = 40
 """Definitions nested deeper than this are cut by a variable, because expressions are walked recursively."""
 SUBSTITUTED_PARTS = 1000
 """Definitions with more operators and operands, including those of inner definitions, are cut as well."""
-ONCE = 2  # constraints that name a variable: the one that defines it, and one that uses it
 # How often an argument occurs in a definition.
 _COPIES = {"int_div": 6, "int_mod": 6, "int_pow": 12, "int_pow_fixed": 12}
 
@@ -61,7 +55,7 @@ class _ModelBuilder:
         for declaration in document.declarations.values():
             if declaration.is_array:
                 self._arrays[declaration.name] = self._array(declaration)
-        self._find_definitions()
+        self._definitions = found_definitions(self, self._arrays)
         for declaration in document.declarations.values():
             if declaration.is_set and declaration.is_variable and not declaration.is_array:
                 self.set_of(Name(declaration.name), declaration.line)
@@ -78,43 +72,6 @@ class _ModelBuilder:
         read_outputs(self, self.flat)
         read_solve_item(self, self.flat)
         return self.flat
-
-    def _find_definitions(self) -> None:
-        """Find for each variable that search need not decide the constraint that defines it."""
-        uses = self._uses()
-        for item in self.document.constraints:
-            name = item.defines
-            last = item.args[-1]
-            if item.name == "bool2int" and isinstance(last, Name) and last.index is None:
-                name = last.name
-            declaration = self.document.declarations.get(name or "")
-            if name is None or declaration is None or declaration.value is not None or declaration.is_array:
-                continue
-            domain = declaration.domain
-            is_partial = item.name in FUNCTIONS and FUNCTIONS[item.name].is_partial
-            if is_partial and domain is not None and domain.lo is None and domain.hi is None:
-                continue  # otherwise no bound would require that it is defined, wherever it is used
-            with self._guarded(item):
-                if uses[name] > ONCE and _is_bounded(domain) and self._is_long_sum(item):
-                    continue
-                if name not in self._definitions and self._target(item, name) is not None:
-                    self._definitions[name] = item
-
-    def _uses(self) -> Counter[str]:
-        """How many constraints name each variable, by itself or in an array."""
-        uses = Counter[str]()
-        entries: dict[str, set[str]] = {}  # of arrays: the variables in them
-        for item in self.document.constraints:
-            names = {x.name for arg in item.args for x in _names(arg if isinstance(arg, list) else [arg])}
-            for name in [arg.name for arg in _names(item.args) if arg.name in self._arrays]:
-                parts = self.entries(Name(name), item.line)
-                names |= entries.get(name) or entries.setdefault(name, {x.name for x in _names(parts)})
-            uses.update(names)
-        return uses
-
-    def _is_long_sum(self, item: Item) -> bool:
-        """Whether a constraint is a linear equation of three variables or more."""
-        return item.name == "int_lin_eq" and len(_names(self.entries(item.args[1], item.line))) > 2
 
     # ------------------------------------------------------------ looking up
 
@@ -138,10 +95,10 @@ class _ModelBuilder:
 
     def number(self, value: Value, line: int, depth: int = 0) -> IntExpr:
         """An integer expression; a condition counts as 0 or 1."""
-        if isinstance(value, bool | int):
-            return Const(int(value))
         if isinstance(value, Name):
             return self._looked_up(value, line, depth)
+        if isinstance(value, bool | int):
+            return Const(int(value))
         raise self.document.expected(line, "an integer", value)
 
     def condition(self, value: Value, line: int, depth: int = 0) -> BoolExpr:
@@ -162,6 +119,21 @@ class _ModelBuilder:
             domain = Domain.of_values([found.value]) if isinstance(found, Const) else found.domain
             if domain.lo is None or domain.hi is None or domain.lo < 0 or domain.hi > 1:
                 raise self.document.expected(line, "a Boolean", name)
+
+    def numbers(self, values: Sequence[Value], line: int, depth: int = 0) -> list[IntExpr]:
+        """Integer expressions: those of names that are known without a call for each."""
+        known, sizes = self._known, self._sizes
+        found = [known.get(value.name) if type(value) is Name else None for value in values]
+        for place, (value, expr) in enumerate(zip(values, found, strict=True)):
+            if expr is None or value.index is not None:  # type: ignore[union-attr] # known names only
+                found[place] = self.number(value, line, depth)
+            else:
+                self._size += sizes.get(value.name, 1)  # type: ignore[union-attr] # as above
+        return found  # type: ignore[return-value] # all are found
+
+    def constants(self, values: Sequence[Value], line: int) -> list[int]:
+        """Constants."""
+        return [value if type(value) is int else self.constant(value, line) for value in values]
 
     def constant(self, value: Value, line: int) -> int:
         """A constant."""
@@ -284,9 +256,9 @@ class _ModelBuilder:
         self._active.add(declaration.name)
         around, self._size = self._size, 0
         try:
-            found = self._target(item, declaration.name)
+            found = target_of(self, item, declaration.name)
             assert found is not None
-            with self._guarded(item):
+            with Guarded(self.document, item):
                 expr: IntExpr = found(Arguments(self, item, item.args, depth + 1))
         finally:
             self._active.discard(declaration.name)
@@ -306,7 +278,7 @@ class _ModelBuilder:
 
     def _keep_within(self, expr: IntExpr, domain: Domain) -> None:
         if domain.is_empty or domain.lo is not None or domain.hi is not None:
-            self.model.add(member(expr, domain))
+            self._keep(member(expr, domain))
 
     def _keep_entries_within(self) -> None:
         """Keep the entries of arrays inside the type that their array declares."""
@@ -332,66 +304,10 @@ class _ModelBuilder:
                 item.line,
                 f"the constraint '{shortened(item.name)}' is not supported (with {len(item.args)} arguments)",
             )
-        with self._guarded(item):
-            arguments = Arguments(self, item, item.args)
-            self.model.add(condition(arguments), name=f"line {item.line}: {item.name}")
-            self.document.budget.count_steps(1, self.document.place(item.line))
+        with Guarded(self.document, item):
+            self._keep(condition(Arguments(self, item, item.args)), f"line {item.line}: {item.name}")
+            self.document.budget.count_steps(1)
 
-    @contextmanager
-    def _guarded(self, item: Item) -> Iterator[None]:
-        """Add the line to errors in a constraint."""
-        try:
-            yield
-        except (IndexError, ValueError, TypeError) as problem:
-            message = f"'{shortened(item.name)}' has arguments that do not fit ({problem})"
-            raise self.document.error(item.line, message) from None
-        except LimitExceeded as problem:
-            where = problem.where or self.document.place(item.line)
-            raise LimitExceeded(problem.name, problem.limit, where) from None
-        except ModelError as problem:
-            raise self.document.error(item.line, f"{shortened(item.name)}: {problem}") from None
-
-    # ------------------------------------------------------------ definitions
-
-    def _target(self, item: Item, name: str) -> Any:
-        """The function of the arguments by which a constraint defines a variable; None if it does not."""
-        if item.name in FUNCTIONS:
-            defined = FUNCTIONS[item.name]
-            return defined.number if item.args[defined.place] == Name(name) else None
-        if item.name in CONDITIONS:
-            condition, place = CONDITIONS[item.name]
-            return condition if len(item.args) > place and item.args[place] == Name(name) else None
-        if item.name == "int_lin_eq":
-            return self._solved_for(item, name)
-        if item.name.endswith("_reif") and item.args[-1] == Name(name):
-            inner = relation(item.name.removesuffix("_reif"), GLOBALS)
-            return None if inner is None else lambda a: inner(a.but_last())
-        return None
-
-    def _solved_for(self, item: Item, name: str) -> Any:
-        """A linear equation solved for a variable with coefficient 1 or -1."""
-        factors, variables = (self.entries(part, item.line) for part in item.args[:2])
-        if variables.count(Name(name)) != 1:
-            return None
-        place = variables.index(Name(name))
-        sign = factors[place]
-        if sign not in (1, -1):
-            return None
-
-        def solved(a: Arguments) -> IntExpr:
-            others = [
-                -sign * self.constant(factor, item.line) * self.number(x, item.line, a.depth)
-                for i, (factor, x) in enumerate(zip(factors, variables, strict=True))
-                if i != place
-            ]
-            return sum_(others) + sign * int(a.constant(2))
-
-        return solved
-
-
-def _names(entries: Sequence[Value]) -> list[Name]:
-    return [entry for entry in entries if isinstance(entry, Name)]
-
-
-def _is_bounded(domain: Domain | None) -> bool:
-    return domain is not None and domain.lo is not None and domain.hi is not None
+    def _keep(self, condition: BoolExpr, name: str | None = None) -> None:
+        """Add a constraint, whose variables are the model's own: nothing else can be named in a text."""
+        self.model.constraints.append(Constraint(condition, name))

@@ -18,8 +18,14 @@ class Builder(Lookup, Protocol):
     def number(self, value: Value, line: int, depth: int = 0) -> IntExpr:
         """An integer expression."""
 
+    def numbers(self, values: Sequence[Value], line: int, depth: int = 0) -> list[IntExpr]:
+        """Integer expressions."""
+
     def condition(self, value: Value, line: int, depth: int = 0) -> BoolExpr:
         """A condition."""
+
+    def constants(self, values: Sequence[Value], line: int) -> list[int]:
+        """Constants."""
 
     def constant(self, value: Value, line: int) -> int:
         """A constant."""
@@ -55,7 +61,7 @@ class Arguments:
 
     def numbers(self, place: int) -> list[IntExpr]:
         """An array of integer expressions."""
-        return [self._builder.number(value, self._item.line, self.depth) for value in self._entries(place)]
+        return self._builder.numbers(self._entries(place), self._item.line, self.depth)
 
     def conditions(self, place: int) -> list[BoolExpr]:
         """An array of conditions."""
@@ -67,7 +73,7 @@ class Arguments:
 
     def constants(self, place: int) -> list[Any]:
         """An array of constants."""
-        return [self._builder.constant(value, self._item.line) for value in self._entries(place)]
+        return self._builder.constants(self._entries(place), self._item.line)
 
     def members(self, place: int) -> Domain:
         """A constant set."""
@@ -111,5 +117,5 @@ class Arguments:
 
     def _entries(self, place: int) -> list[Value]:
         found = self._builder.entries(self._args[place], self._item.line)
-        self._builder.document.budget.count_steps(len(found), self._builder.document.place(self._item.line))
+        self._builder.document.budget.count_steps(len(found))
         return found
