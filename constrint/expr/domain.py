@@ -44,12 +44,10 @@ class Domain:
         members = tuple(sorted(set(values)))
         if not members:
             return EMPTY
-        step = 0
-        for value in members:
-            step = gcd(step, value - members[0])
-        step = step or 1
-        plain = (members[-1] - members[0]) // step + 1 == len(members)
-        return Domain(members[0], members[-1], step, None if plain else members)
+        least = members[0]
+        step = gcd(*[value - least for value in members]) or 1
+        plain = (members[-1] - least) // step + 1 == len(members)
+        return Domain(least, members[-1], step, None if plain else members)
 
     @property
     def is_empty(self) -> bool:

@@ -79,7 +79,8 @@ class Conditions:
         if linear.terms:
             common = gcd(*linear.terms.values())
             bound = -linear.constant // common
-            linear = Linear({v: a // common for v, a in linear.terms.items()}, 0)
+            terms = linear.terms if common == 1 else {v: a // common for v, a in linear.terms.items()}
+            linear = Linear(terms, 0)
         else:
             bound = -linear.constant
         low, high = self.problem.bounds(linear)
@@ -347,4 +348,4 @@ class Conditions:
 
 
 def _pairs(linear: Linear) -> tuple[tuple[int, int], ...]:
-    return tuple((a, v) for v, a in linear.terms.items())
+    return tuple(zip(linear.terms.values(), linear.terms, strict=True))

@@ -41,7 +41,8 @@ class Problem(Variables):
         super().__init__(huge_bits)
         self.inputs: dict[int, tuple[tuple[int, int], ...]] = {}
         self._sums: dict[frozenset[tuple[int, int]], tuple[int, int]] = {}
-        self._most: dict[frozenset[tuple[int, int]], int] = {}
+        self._noted: dict[int, list[tuple[dict[int, int], int]]] = {}  # by the number of terms
+        self._most: dict[int, dict[frozenset[tuple[int, int]], int]] = {}
         self._paired: dict[tuple[int, int], int] = {}
         self._has_products = False
         self.constant(1)
@@ -78,7 +79,8 @@ class Problem(Variables):
             ((v, a),) = terms.items()
             if a == 1:
                 return v
-        key = ("sum", frozenset(terms.items()), linear.constant)
+        parts = frozenset(terms.items())
+        key = ("sum", parts, linear.constant)
         z = self._shared.get(key)
         if z is None:
             low, high = self.required_bounds(linear)
@@ -87,24 +89,37 @@ class Problem(Variables):
                 step = gcd(step, a * self.step[v] if self.lo[v] < self.hi[v] else 0)
             z = self._shared[key] = self.variable(low, high, step or 1, self.bounds(linear)[0])
             self.define(z, ((v, 1 if a > 0 else -1) for v, a in terms.items()))
-            self._sums[frozenset(terms.items())] = z, linear.constant
+            self._sums[parts] = z, linear.constant
             self.propagators.append(
                 LinearEq((*((a, v) for v, a in terms.items()), (-1, z)), -linear.constant)
             )
         return z
 
+    def forget(self) -> None:
+        """Forget which variables stand for which functions: nothing is lowered any more."""
+        for known in (self._shared, self._sums, self._noted, self._most, self._paired):
+            known.clear()
+
     def note_at_most(self, linear: Linear, bound: int) -> None:
         """Record that a sum, in lowest terms and without constant, must be at most a bound."""
-        key = frozenset(linear.terms.items())
-        self._most[key] = min(bound, self._most.get(key, bound))
+        self._noted.setdefault(len(linear.terms), []).append((linear.terms, bound))
+
+    def _most_of(self, count: int) -> dict[frozenset[tuple[int, int]], int]:
+        """The recorded bounds of sums of so many terms, by their terms: most models ask for none of them."""
+        most = self._most.setdefault(count, {})
+        for terms, bound in self._noted.pop(count, ()):
+            key = frozenset(terms.items())
+            most[key] = min(bound, most.get(key, bound))
+        return most
 
     def required_bounds(self, linear: Linear) -> tuple[int, int]:
         """Least and greatest value of a sum, by its variables and by recorded requirements."""
         low, high = self.bounds(linear)
-        if self._most:
+        known = self._most_of(len(linear.terms)) if self._noted or self._most else None
+        if known:
             common = gcd(*linear.terms.values())
-            most = self._most.get(frozenset([(v, a // common) for v, a in linear.terms.items()]))
-            least = self._most.get(frozenset([(v, -a // common) for v, a in linear.terms.items()]))
+            most = known.get(frozenset([(v, a // common) for v, a in linear.terms.items()]))
+            least = known.get(frozenset([(v, -a // common) for v, a in linear.terms.items()]))
             if most is not None:
                 high = min(high, most * common + linear.constant)
             if least is not None:

@@ -171,7 +171,7 @@ class Prepared:
             if targets[i][0] not in declared:
                 first = i + 1
         self.goals, self.preferences = targets[:first], targets[first:]
-        self.inputs = lowering.problem.inputs
+        self.inputs = self._problem.inputs
         self.structure = Structure(self.inputs)
         if self._before_presolve is not None:
             unreasoned = untouched(self._problem, model.settings)
@@ -179,16 +179,22 @@ class Prepared:
                 self._before_presolve(self, unreasoned)
         if proof is not None:
             self._tell_targets(proof, lowering, [*goals, *preferences], targets)
+        del lowering  # what it knows of expressions takes as much memory as what it made of them
         self._lowered = len(self._problem.propagators)
         tell = self._step if proof is None else partial(proof.presolved, problem=self._problem)
         may = self._may_compile, self._may_postpone
         root = presolve(self._problem, self._deadline, *may, model.settings, tell)
         if not root.stable:
-            # Creeping bounds without end would keep search from ever branching.
-            for v in lowering.variables.values():
-                if max(-root.box.lo[v], root.box.hi[v]) >= lowering.problem.finite:
-                    raise UnboundedError(self.name_of(v))
+            self._refuse_creeping(root)
+        if not root.postponed:
+            self._problem.forget()
         self.root = root
+
+    def _refuse_creeping(self, root: Root) -> None:
+        """Raise `UnboundedError` where bounds creep without end, which would keep search from branching."""
+        for v in self.variables.values():
+            if max(-root.box.lo[v], root.box.hi[v]) >= self._problem.finite:
+                raise UnboundedError(self.name_of(v))
 
     def _tell_targets(
         self, proof: Proof, lowering: Lowering, exprs: Sequence[Goal], targets: Sequence[tuple[int, str]]

@@ -169,7 +169,7 @@ def presolve(
                 session = None
         if outcome == FAILED:
             raise OutOfRange if state.scalar[WIDER] else Infeasible
-        box = box_of(state)
+        box = box_of(state, problem.values)
         _absorb(problem, box)
         tell("propagation")
         if left == 0 or not list_factors(problem, rules):
