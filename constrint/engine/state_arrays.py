@@ -50,6 +50,7 @@ PATIENCE_BASE = 2000
 PATIENCE_OF_NODE = 40
 
 FIRST_LEVELS = 64
+LARGE_TRAIL = 50_000  # entries beyond one for each cell; trails of large states begin with a second one only
 
 LIMIT = 1 << 62  # all values and intermediate results of the int64 engine are smaller
 
@@ -194,9 +195,15 @@ def can_resume(state: State, box: Box) -> bool:
     return True
 
 
+def _room(count: int) -> int:
+    """The space at the start of a trail of so many cells; that of a large state grows where it is needed."""
+    return min(8 * count, count + max(count, LARGE_TRAIL))
+
+
 def _fresh(box: Box, hole: Cells, words: Cells, count: int) -> dict[str, Cells]:
     """Domains, queues and space for trails, at the root."""
     n = len(box.lo)
+    room, words_room = _room(n), _room(len(words))
     return {
         "lo": list(box.lo),
         "hi": list(box.hi),
@@ -214,15 +221,15 @@ def _fresh(box: Box, hole: Cells, words: Cells, count: int) -> dict[str, Cells]:
         "changed": [0] * n,
         "queued": [0] * count,
         "queue": [0] * (PRIORITIES * count),
-        "trail_variable": [0] * (8 * n),
-        "trail_lo": [0] * (8 * n),
-        "trail_hi": [0] * (8 * n),
-        "trail_step": [0] * (8 * n),
-        "trail_holes": [0] * (8 * n),
-        "trail_stamp": [0] * (8 * n),
-        "trail_word": [0] * (8 * len(words)),
-        "trail_bits": [0] * (8 * len(words)),
-        "trail_word_stamp": [0] * (8 * len(words)),
+        "trail_variable": [0] * room,
+        "trail_lo": [0] * room,
+        "trail_hi": [0] * room,
+        "trail_step": [0] * room,
+        "trail_holes": [0] * room,
+        "trail_stamp": [0] * room,
+        "trail_word": [0] * words_room,
+        "trail_bits": [0] * words_room,
+        "trail_word_stamp": [0] * words_room,
         **{name: [0] * FIRST_LEVELS for name in LEVELS},
     }
 
