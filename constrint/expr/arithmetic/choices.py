@@ -18,11 +18,12 @@ from constrint.propagators import Element as ElementOfTable
 from constrint.support.record import record
 
 if TYPE_CHECKING:
-    from constrint.expr.arithmetic.protocols import LoweringProtocol
+    from constrint.expr.arithmetic.protocols import LoweringProtocol, ProblemProtocol
     from constrint.expr.enumerated import EnumExpr
     from constrint.expr.rational import Rational
 
 TRUE, FALSE = 0, 1  # literals
+MOST_UNCHOSEN = 16  # values before the first of a list, in place of a variable for its index
 
 
 def inside(index: IntExpr, last: int) -> tuple[BoolExpr, ...]:
@@ -31,6 +32,25 @@ def inside(index: IntExpr, last: int) -> tuple[BoolExpr, ...]:
     if domain is None or domain.lo is None or domain.hi is None or domain.lo < 0 or domain.hi > last:
         return (Member(index, Domain.of_range(0, last)),)
     return ()
+
+
+def from_zero(
+    problem: ProblemProtocol, index: Linear, values: tuple[int, ...]
+) -> tuple[int, tuple[int, ...]]:
+    """The variable of an index into a list, which is kept inside, and the list from that variable's 0 on.
+
+    Where the index is a variable and a small number, as for lists that count from 1, the list begins with
+    values that are never chosen, so that the sum needs no variable of its own.
+    """
+    if len(index.terms) == 1 and -MOST_UNCHOSEN <= index.constant < 0:
+        ((v, factor),) = index.terms.items()
+        if factor == 1:
+            first = -index.constant
+            problem.keep_between(v, first, first + len(values) - 1)
+            return v, values[:1] * first + values
+    i = problem.of_linear(index)
+    problem.keep_between(i, 0, len(values) - 1)
+    return i, values
 
 
 @function
@@ -64,13 +84,14 @@ class Element(IntFunction):
             lowering.check(value)
         if not index.terms:
             return Linear({}, table[index.constant] if count else 0)
-        i = problem.of_linear(index)
+        if table == tuple(range(count)):
+            i = problem.of_linear(index)
+            problem.keep_between(i, 0, count - 1)
+            return lowering.known(i)
+        i, table = from_zero(problem, index, table)
         known = problem.shared(("element", table, i))
         if known is not None:
             return lowering.known(known)
-        problem.keep_between(i, 0, count - 1)
-        if table == tuple(range(count)):
-            return lowering.known(i)
         entries = Domain.of_values(table[problem.lo[i] : problem.hi[i] + 1])
         return lowering.known(
             problem.function(("element", table, i), entries, ((i, 0),), lambda z: ElementOfTable(table, i, z))
@@ -122,7 +143,8 @@ class Selection(IntFunction):
         if not index.terms:
             return sums[index.constant]
         xs = tuple([problem.of_linear(value) for value in sums])
-        return lowering.known(problem.selection(xs, problem.of_linear(index)))
+        i, xs = from_zero(problem, index, xs)
+        return lowering.known(problem.selection(xs, i))
 
 
 @function

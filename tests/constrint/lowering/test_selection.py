@@ -12,7 +12,7 @@ from proved import is_proved
 
 from constrint import Model, Status, element, if_then_else, sum_
 from constrint.preparing.prepared import Prepared
-from constrint.propagators import Selection
+from constrint.propagators import Element, LinearEq, Selection
 
 
 def drawn(seed: int) -> tuple[Model, list[int]]:
@@ -112,3 +112,23 @@ def test_what_bounds_tell() -> None:
     m.add(z >= 7)
     r = m.solve(engine="interpreted")
     assert (r["i"], r["b"]) == (1, r["z"])
+
+
+@pytest.mark.parametrize("constants", [True, False])
+@pytest.mark.parametrize("first", [0, 1, 3, 16])
+def test_a_list_that_counts_from_a_small_number_needs_no_variable_for_its_index(
+    first: int, constants: bool
+) -> None:
+    m = Model()
+    i = m.int_var("i", first - 2, first + 9)
+    values: list[Any] = [7, 1, 9, 4] if constants else [*m.int_vars("x", 4, 0, 2)]
+    z = m.int_var("z", 0, 9)
+    m.add(element(values, i - first) == z)
+    root = Prepared(m, (), ()).root
+    assert root is not None
+    assert sum(isinstance(node, LinearEq) for node in root.propagators) == 1  # the element equals z
+    assert sum(isinstance(node, Selection | Element) for node in root.propagators) == 1
+    found = {(r["i"], r["z"], *(r[x] for x in values if not constants)) for r in m.iter_solutions()}
+    rows = [tuple(values)] if constants else list(itertools.product(range(3), repeat=4))
+    wanted = {(first + place, row[place], *(() if constants else row)) for row in rows for place in range(4)}
+    assert found == wanted
