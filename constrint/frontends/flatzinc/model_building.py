@@ -13,11 +13,11 @@ from constrint.expr import BoolExpr, Const, IntExpr, IntVar, as_bool
 from constrint.expr.domain import Domain
 from constrint.frontends.flatzinc.builtins import member, relation
 from constrint.frontends.flatzinc.definitions import Guarded, found_definitions, target_of
-from constrint.frontends.flatzinc.flat_model import FlatModel as FlatModel
-from constrint.frontends.flatzinc.flat_model import Output as Output
 from constrint.frontends.flatzinc.items import Declaration, Document, Item, Name, Value, shortened
 from constrint.frontends.flatzinc.library import GLOBALS
 from constrint.frontends.flatzinc.sets import Sets
+from constrint.frontends.flatzinc.solve_item import FlatModel as FlatModel
+from constrint.frontends.flatzinc.solve_item import Output as Output
 from constrint.frontends.flatzinc.solve_item import read_outputs, read_solve_item
 from constrint.frontends.flatzinc.typed_arguments import Arguments
 from constrint.modelling.declarations import Constraint, Declarations

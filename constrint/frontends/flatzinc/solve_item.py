@@ -1,14 +1,15 @@
-"""Parts of a FlatZinc text beside its constraints: output, objective, search annotations."""
+"""A model read from FlatZinc, and the parts of a text beside its constraints: output, objective, search."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from constrint.expr import BoolExpr, BoolVar, Const, IntExpr, IntVar
 from constrint.expr.domain import Domain
-from constrint.frontends.flatzinc.flat_model import FlatModel, Output
-from constrint.frontends.flatzinc.items import Call, Declaration, Name, Value, shortened
+from constrint.frontends.flatzinc.items import Call, Declaration, Document, Name, Value, shortened
 from constrint.frontends.flatzinc.typed_arguments import Builder
+from constrint.modelling.declarations import Declarations
 from constrint.modelling.symbols import SetExpr
 
 if TYPE_CHECKING:
@@ -16,6 +17,38 @@ if TYPE_CHECKING:
 
 DIVISOR = "objective_divided_by"
 """The annotation that says by what the values of the objective are divided."""
+
+
+@dataclass(frozen=True)
+class Output:
+    """An item that is printed for each solution.
+
+    Attributes:
+        name: The name of the variable or array.
+        exprs: Its value, or its values.
+        ranges: For an array, the range of each of its indices.
+    """
+
+    name: str
+    exprs: tuple[IntExpr | SetExpr, ...]
+    ranges: tuple[tuple[int, int], ...] | None = None
+
+
+@dataclass
+class FlatModel:
+    """A model read from FlatZinc.
+
+    Attributes:
+        model: The model, with its goal.
+        outputs: The printed items, in order.
+        document: The text as data.
+        searched: The variables of the search annotations in order, with their selectors.
+    """
+
+    model: Declarations
+    outputs: list[Output] = field(default_factory=list)
+    document: Document = field(default_factory=Document)
+    searched: list[tuple[tuple[IntExpr, ...], str, str]] = field(default_factory=list)
 
 
 def read_outputs(builder: Builder, flat: FlatModel) -> None:
