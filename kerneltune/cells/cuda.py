@@ -17,7 +17,8 @@ def struct_of(derivation: Derivation) -> str:
     body = [*parts, *_begin_backward(derivation), *_backward(derivation), *_end_backward(derivation)]
     inside = "\n".join(f"  {line}" if line else "" for line in body)
     return (
-        '#include "common/numeric/activations.cuh"\n#include "common/numeric/choices.cuh"\n\n'
+        '#include "common/numeric/activations.cuh"\n#include "common/numeric/choices.cuh"\n'
+        '#include "common/numeric/gate.cuh"\n\n'
         f"namespace kerneltune {{\n\nstruct {STRUCT} {{\n{inside}\n}};\n\n}}  // namespace kerneltune"
     )
 
@@ -85,7 +86,7 @@ def _step(derivation: Derivation) -> list[str]:
     equations, saved = derivation.equations, derivation.saved
     results = [*equations.after, *saved.values]
     known = _gate_leaves(derivation, equations.graph.nodes)
-    terms = Terms(results, known, equations.labels)
+    terms = Terms(results, known, equations.labels, late=("total", "product"), products=True)
     lines = list(terms.lines)
     # All are computed before the first is written over.
     for number, node in enumerate(equations.after):

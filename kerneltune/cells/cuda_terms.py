@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from kerneltune.cells.derivation import uses
 from kerneltune.cells.expressions import LARGEST_FLOAT32
@@ -36,8 +36,9 @@ class Terms:
         results: The results.
         known: Expressions of values that are given.
         labels: Names of values.
-        gates: Whether a sigmoid of a sum with a product is a Gate (kernels/scan/common/gate.cuh): for steps
-            that wait for the one before.
+        late: The kinds of leaves that a step waits for. A sigmoid of a sum with a product is a Gate then
+            (kernels/common/numeric/gate.cuh), which has little behind what is late.
+        products: Whether a product with such a sigmoid is one, too.
     """
 
     def __init__(
@@ -46,9 +47,14 @@ class Terms:
         known: Mapping[Node, str],
         labels: Mapping[Node, str],
         *,
-        gates: bool = False,
+        late: Collection[str] = (),
+        products: bool = False,
     ) -> None:
-        self._gates = gates
+        self._late, self._products = late, products
+        self._arrival: dict[Node, int] = {}
+        for node in behind(results) if late else ():
+            waits = max((self._arrival[arg] for arg in node.args), default=int(node.op in late))
+            self._arrival[node] = waits + bool(waits and node.args)
         self._names = dict(known)
         self._labels = labels
         self._uses = uses(results, list(known))
@@ -90,7 +96,7 @@ class Terms:
         if node.op == "neg":
             return f"-{self._inside(node.args[0])}"
         if node.op == "mul":
-            return " * ".join(map(self._inside, node.args))
+            return self._gate_product(node) or " * ".join(map(self._inside, node.args))
         if node.op == "softplus":
             (x,) = node.args
             is_taken_apart = x.op == "neg" and x not in self._names
@@ -106,16 +112,28 @@ class Terms:
             sign = " >= " if node.op == "at_least" else " > "
             return sign.join(map(self._inside, node.args))
         if gate := self._gate(node):
-            return f"Gate<Math>::of({', '.join(gate)})"
+            return f"Gate<Math>::{gate[0]}({', '.join(gate[1])})"
         return f"{CALLS[node.op]}({', '.join(map(self.of, node.args))})"
 
-    def _gate(self, node: Node) -> list[str] | None:
-        """The factors and the rest of sigmoid(u h + x), if it is one."""
-        if not self._gates or node.op != "sigmoid" or node.args[0].op != "add":
+    def _gate(self, node: Node) -> tuple[str, list[str]] | None:
+        """The function of Gate and its arguments for sigmoid(u h + x), if it is one."""
+        if not self._late or node.op != "sigmoid" or node.args[0].op != "add":
             return None
         for product, rest in (node.args[0].args[::-1], node.args[0].args):
             if node.args[0] not in self._names and self._fuses(product):
-                return [*map(self.of, product.args), self.of(rest)]
+                if self._arrival[rest] and not self._arrival[product]:
+                    return "of_sum", [self.of(rest), self.of(product)]
+                return "of", [*map(self.of, product.args), self.of(rest)]
+        return None
+
+    def _gate_product(self, node: Node) -> str | None:
+        """A gate times a factor that does not come later, which may be known by a name for itself, too."""
+        if self._products:
+            for gate, factor in (node.args, node.args[::-1]):
+                known = self._arrival[gate] >= self._arrival[factor] and self._gate(gate)
+                if known:
+                    name = "scaled" if known[0] == "of" else "sum_scaled"
+                    return f"Gate<Math>::{name}({', '.join([self.of(gate), *known[1], self.of(factor)])})"
         return None
 
     def _sum(self, node: Node) -> str:
@@ -123,8 +141,10 @@ class Terms:
         negated = node.op == "sub"
         for product, rest in ((b, a), (a, b)) if not negated else ():
             for gate, factor in (product.args[::-1], product.args) if self._fuses(product) else ():
-                if gate not in self._names and self._uses[gate] == 1 and (parts := self._gate(gate)):
-                    return f"Gate<Math>::times({', '.join([*parts, self.of(factor), self.of(rest)])})"
+                if gate not in self._names and self._uses[gate] == 1 and (known := self._gate(gate)):
+                    name = "times" if known[0] == "of" else "sum_times"
+                    given = [*known[1], self.of(factor), self.of(rest)]
+                    return f"Gate<Math>::{name}({', '.join(given)})"
         if self._fuses(a):
             x, y = a.args
             return f"fmaf({self.of(x)}, {self.of(y)}, {'-' + self._inside(b) if negated else self.of(b)})"

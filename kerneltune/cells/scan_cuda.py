@@ -25,7 +25,7 @@ def scan_struct_of(derivation: Derivation) -> str:
     inside = "\n".join(f"  {line}" if line else "" for line in body)
     headers = ["common/numeric/activations.cuh", "common/numeric/choices.cuh"]
     headers += ["scan/common/factors.cuh"] if derivation.links else []
-    headers += [] if derivation.coefficients else ["scan/common/gate.cuh"]
+    headers += [] if derivation.coefficients else ["common/numeric/gate.cuh"]
     included = "".join(f'#include "{name}"\n' for name in headers)
     return (
         f"{included}\nnamespace kerneltune {{\n\n"
@@ -135,7 +135,8 @@ def _read(derivation: Derivation) -> list[str]:
 
 def _step(derivation: Derivation) -> list[str]:
     equations = derivation.equations
-    terms = Terms(equations.after, _leaves(equations.graph.nodes, "state"), equations.labels, gates=True)
+    known = _leaves(equations.graph.nodes, "state")
+    terms = Terms(equations.after, known, equations.labels, late=("before",))
     lines = [*terms.lines]
     # All are computed before the first is written over.
     lines += [f"const float after_{n} = {terms.of(node)};" for n, node in enumerate(equations.after)]

@@ -238,6 +238,17 @@ def test_a_negated_value_that_is_saved_is_not_taken_apart() -> None:
     assert "log_sigmoid(-record.value[" in struct_of(derivation)
 
 
+def test_little_is_left_to_do_behind_what_a_step_waits_for() -> None:
+    """A peephole's product is there before R h is; behind c' there are two operations and a tanh."""
+    cell = EXAMPLES / "peephole_lstm.cell"
+    lines = struct_of(derived("peephole_lstm", cell.read_text(encoding="utf-8"))).splitlines()
+    (gate,) = [line for line in lines if "float i_ =" in line]
+    assert "Gate<Math>::of_sum(sum[0], weight[0] * state[1])" in gate
+    (hidden,) = [line for line in lines if "float after_0 =" in line]
+    assert "Gate<Math>::scaled(t20_, weight[2], new_c_, sum[3], Math::tanh(new_c_))" in hidden
+    assert "Gate<Math>" not in struct_of(derived("lstm", KNOWN["lstm"]))
+
+
 @pytest.mark.parametrize("number", range(DRAWN))
 def test_structs_of_drawn_cells_read_only_what_is_there(number: int) -> None:
     """A sum that is read where it is not known is a KeyError."""
