@@ -15,7 +15,7 @@ from kerneltune.cells.slopes import DIFFERENTIATED, slopes
 Kind = Literal["linear", "diagonal", "recurrent"]
 RECURRENT = ("block", "cluster", "grid", "warpgroup", "streamed", "product")
 SCANS = ("look_back", "look_back_states", "sequential", "overlap")
-SCAN_GATES = 4
+SCAN_GATES = 6
 """The most arrays that a scan's kernels read (`kernels/scan/common/arguments.cuh`)."""
 MOST_CARRIED = 3
 """The most states that look_back_states carries: a matrix of 3 rows is published as 12 numbers."""

@@ -9,8 +9,8 @@ from kerneltune.inputs.scan_problem import ScanProblem
 
 HEADER = "scan/common/arguments.cuh"
 STRUCT = "ScanArguments"
-INPUTS = ("input0", "input1", "input2", "input3")
-OUTPUTS = ("output0", "output1", "output2", "output3")
+INPUTS = tuple(f"input{number}" for number in range(6))
+OUTPUTS = tuple(f"output{number}" for number in range(6))
 ARRAYS = (*INPUTS, "hidden", "gradient", *OUTPUTS)  # [B, T, D], with strides
 _OTHERS = (
     *("initial", "first_hidden", "final_state", "lengths", "resets", "boundaries"),

@@ -257,6 +257,37 @@ def test_cells_of_several_states_weights_and_outputs(
         check(emulator, candidate, 3 + number, gpu, row_gap=draw.choice([0, 8]))
 
 
+SIX = {
+    "diagonal": (
+        "gates a b i f z o\nstates h c\nweights u\nf = sigmoid(W.f + u * c)\n"
+        "c' = f * c + sigmoid(W.i) * tanh(W.z)\nh' = sigmoid(W.o) * tanh(c') + W.a * sigmoid(W.b)"
+    ),
+    "linear": (
+        "gates a b i f z o\nstates h\nf = sigmoid(W.f)\n"
+        "h' = f * h + (1 - f) * sigmoid(W.i) * tanh(W.z) + W.a * sigmoid(W.b) * W.o"
+    ),
+    "linked": (
+        "gates a b i f z o\nstates h c n\nf = sigmoid(W.f)\nc' = f * c + sigmoid(W.i) * tanh(W.z)\n"
+        "n' = f * n + W.a\nh' = sigmoid(W.o) * tanh(c' + n') * W.b"
+    ),
+}
+WITH_SIX = [("diagonal", "sequential"), ("diagonal", "overlap"), ("linear", "look_back")]
+WITH_SIX += [("linear", "sequential"), ("linked", "look_back_states"), ("linked", "sequential")]
+
+
+@pytest.mark.parametrize("direction", PASSES)
+@pytest.mark.parametrize(("name", "strategy"), WITH_SIX)
+def test_scans_of_six_gates(
+    emulator: Emulator, tmp_path: Path, name: str, strategy: str, direction: str
+) -> None:
+    if name == "linear" and direction == "training":
+        return
+    path = tmp_path / f"{name}.cell"
+    path.write_text(SIX[name], encoding="utf-8")
+    draw = random.Random(f"{name} {strategy} {direction}")
+    check(emulator, drawn_candidate(draw, str(path), strategy, direction, "h100_sxm"), 3, "h100_sxm")
+
+
 WITHOUT_WEIGHTS = {
     "spiking": """
         n = 0.9 * v + W.x

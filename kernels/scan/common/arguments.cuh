@@ -18,12 +18,16 @@ struct ScanArguments {
   const void* input1;
   const void* input2;
   const void* input3;
+  const void* input4;
+  const void* input5;
   const void* hidden;    // backward: h after each step, as the forward pass wrote it
   const void* gradient;  // backward: of the loss by h after each step
   void* output0;         // forward: h after each step; backward: the gradient by input0
   void* output1;         // backward: by input1 …
   void* output2;
   void* output3;
+  void* output4;
+  void* output5;
   // The state that enters: forward h before the first step, backward the gradient by the last h; null for
   // zeros
   const float* initial;
@@ -51,6 +55,10 @@ struct ScanArguments {
   Stride input2_step;
   Stride input3_batch;
   Stride input3_step;
+  Stride input4_batch;
+  Stride input4_step;
+  Stride input5_batch;
+  Stride input5_step;
   Stride hidden_batch;
   Stride hidden_step;
   Stride gradient_batch;
@@ -63,6 +71,10 @@ struct ScanArguments {
   Stride output2_step;
   Stride output3_batch;
   Stride output3_step;
+  Stride output4_batch;
+  Stride output4_step;
+  Stride output5_batch;
+  Stride output5_step;
   int steps;      // T
   int batch;      // B
   int channels;   // D

@@ -115,14 +115,18 @@ __device__ __forceinline__ StridedArray array_to_read(const ScanArguments& argum
   if (index == 0) return {arguments.input0, arguments.input0_batch, arguments.input0_step};
   if (index == 1) return {arguments.input1, arguments.input1_batch, arguments.input1_step};
   if (index == 2) return {arguments.input2, arguments.input2_batch, arguments.input2_step};
-  return {arguments.input3, arguments.input3_batch, arguments.input3_step};
+  if (index == 3) return {arguments.input3, arguments.input3_batch, arguments.input3_step};
+  if (index == 4) return {arguments.input4, arguments.input4_batch, arguments.input4_step};
+  return {arguments.input5, arguments.input5_batch, arguments.input5_step};
 }
 
 __device__ __forceinline__ StridedArray array_to_write(const ScanArguments& arguments, int index) {
   if (index == 0) return {arguments.output0, arguments.output0_batch, arguments.output0_step};
   if (index == 1) return {arguments.output1, arguments.output1_batch, arguments.output1_step};
   if (index == 2) return {arguments.output2, arguments.output2_batch, arguments.output2_step};
-  return {arguments.output3, arguments.output3_batch, arguments.output3_step};
+  if (index == 3) return {arguments.output3, arguments.output3_batch, arguments.output3_step};
+  if (index == 4) return {arguments.output4, arguments.output4_batch, arguments.output4_step};
+  return {arguments.output5, arguments.output5_batch, arguments.output5_step};
 }
 
 // Where a channel of a step lies in an array.

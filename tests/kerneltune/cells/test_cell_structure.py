@@ -129,9 +129,9 @@ def test_reasons() -> None:
     assert four.refusals["look_back_states"] == "it carries at most 3 states, not 4"
     unread = structure_of("gates a\nstates h\nweights u\nh' = u * W.a")
     assert unread.refusals["look_back_states"].startswith("no step reads a state")
-    many = structure_of("gates a b c d e\nstates h\nh' = h + W.a * W.b * W.c * W.d * W.e")
+    many = structure_of("gates a b c d e f g\nstates h\nh' = h + W.a * W.b * W.c * W.d * W.e * W.f * W.g")
     assert many.strategies == []
-    assert many.refusals["sequential"] == "scans read at most 4 gates, not 5"
+    assert many.refusals["sequential"] == "scans read at most 6 gates, not 7"
 
 
 @pytest.mark.parametrize(
