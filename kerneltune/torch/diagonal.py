@@ -358,7 +358,7 @@ def _cpu(inputs: list[torch.Tensor], options: Options) -> CpuInputs:
     assert weights is not None
     return CpuInputs(
         read=torch.stack([part.detach().float() for part in inputs]).numpy(),
-        weights=weights.detach().numpy(),
+        weights=weights.detach().clone().numpy(),  # FSDP resizes storage, which numpy would hold
         lengths=np.full(batch, steps, np.int32) if lengths is None else lengths.numpy(),
         resets=np.zeros((batch, steps), np.bool_) if resets is None else resets.numpy().astype(np.bool_),
         reverse=options.reverse,

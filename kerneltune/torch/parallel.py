@@ -72,6 +72,8 @@ def _checked(module: torch.nn.Module, mesh: DeviceMesh) -> int:
             "HeadwiseParallel takes one layer in one direction without layer_norm, since the others see all "
             "units of h: stack layers of num_layers=1, each with a style of its own"
         )
+    if module.kind.learnable:
+        raise InputError(f"HeadwiseParallel: option '{module.kind.learnable[0][0]}' is learnt by all heads")
     if sizes.heads % ranks:
         raise InputError(
             f"{sizes.heads} heads cannot be divided over {ranks} ranks: heads must be a multiple"
@@ -83,11 +85,11 @@ def _divide(module: TorchLayer, rank: int, ranks: int) -> None:
     """Leave a layer the heads of one rank."""
     sizes = module.sizes
     count = sizes.heads // ranks
-    own = slice(rank * count, (rank + 1) * count)
     for name, parameter in module.named_parameters():
-        by_head = parameter.detach().unflatten(0, (-1, sizes.heads, sizes.head_dim))
-        part = torch.nn.Parameter(by_head[:, own].flatten(0, 2).clone(), parameter.requires_grad)
-        setattr(module, name, part)
+        axis = 1 if name.startswith("weight_unit") else 0  # the axis of the units
+        by_head = parameter.detach().unflatten(axis, (-1, sizes.heads, sizes.head_dim))
+        mine = by_head.narrow(axis + 1, rank * count, count).flatten(axis, axis + 2).clone()
+        setattr(module, name, torch.nn.Parameter(mine, parameter.requires_grad))
     module.__dict__["sizes"] = replace(sizes, hidden_size=count * sizes.head_dim, heads=count)
 
 

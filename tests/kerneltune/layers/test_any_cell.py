@@ -197,3 +197,23 @@ def test_autocast_func_and_other_options() -> None:
 def plain_loss(layer: Recurrent, values: dict[str, torch.Tensor], data: torch.Tensor) -> torch.Tensor:
     found: torch.Tensor = torch.func.functional_call(layer, values, (data,))[0].sum()
     return found
+
+
+@pytest.mark.parametrize(("kind", "cell"), [("LSTM", "lstm"), ("GRU", "gru"), ("RNN", "elman")])
+def test_parameters_of_torchs_layers_are_those_of_their_equations(kind: str, cell: str) -> None:
+    theirs = getattr(torch.nn, kind)(8, 16, 2, bidirectional=True)
+    mine = Recurrent(str(discover().root / "cells" / f"{cell}.cell"), 8, 16, 2, bidirectional=True)
+    mine.load_state_dict(theirs.state_dict())
+    x = torch.randn(5, 3, 8)
+    torch.testing.assert_close(mine(x)[0], theirs(x)[0], rtol=1e-4, atol=1e-5)
+
+
+def test_compiled_exported_and_checkpointed() -> None:
+    layer, x = Recurrent(str(EXAMPLES / "peephole_lstm.cell"), 8, 16, 2, heads=2), torch.randn(4, 2, 8)
+    wanted = layer(x)[0]
+    compiled = torch.compile(layer, fullgraph=True, backend="aot_eager")
+    torch.testing.assert_close(compiled(x)[0], wanted)
+    exported = torch.export.export(layer, (x,)).module()
+    torch.testing.assert_close(exported(x)[0], wanted)
+    again = torch.utils.checkpoint.checkpoint(lambda part: layer(part)[0], x, use_reentrant=False)
+    torch.testing.assert_close(again, wanted)

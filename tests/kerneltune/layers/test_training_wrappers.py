@@ -13,8 +13,17 @@ import pytest
 from reference_launcher import ReferenceLauncher
 
 from kerneltune.errors import InputError
+from kerneltune.inputs.equation_cell import EquationCell
 
 torch: Any = pytest.importorskip("torch")
+LEARNT = EquationCell(
+    "leaky",
+    gates="a",
+    states="h",
+    equations="h' = (1 - alpha) * h + alpha * tanh(a)",
+    options={"alpha": 0.3},
+    learnable="alpha",
+)
 CHILD = Path(__file__).parents[1] / "stand_ins" / "distributed_child.py"
 ROOT = Path(__file__).parents[3]
 
@@ -81,13 +90,16 @@ def test_heads_are_divided_over_two_gpus(tmp_path: Path) -> None:
     divided_heads(2, "cuda", "nccl", tmp_path)
 
 
+@pytest.mark.parametrize("cell", ["lstm", "peephole_lstm"])
 def test_a_layer_that_ran_before_runs_with_the_heads_that_it_is_left(
-    kernels_on_cpu: ReferenceLauncher,
+    cell: str, kernels_on_cpu: ReferenceLauncher
 ) -> None:
     import kerneltune.torch as ours
     from kerneltune.torch.parallel import _divide
 
-    layer, x = ours.LSTM(8, 32, heads=4), torch.randn(3, 2, 8)
+    path = ROOT / "examples" / "cells" / f"{cell}.cell"
+    layer = ours.Recurrent(str(path) if path.exists() else cell, 8, 32, heads=4, learned_initial=True)
+    x = torch.randn(3, 2, 8)
     whole = layer(x)[0]
     _divide(layer, 1, 2)
     torch.testing.assert_close(layer(x)[0], whole[..., 16:])
@@ -109,6 +121,7 @@ def test_what_cannot_be_divided_is_refused() -> None:
         (ours.LSTM(4, 8, 2, heads=2), "num_layers=1"),
         (ours.GRU(4, 8, bidirectional=True, heads=2), "one direction"),
         (ours.GRU(4, 16, heads=4), "4 heads cannot be divided over 3 ranks"),
+        (ours.Recurrent(LEARNT, 4, 12, heads=3), "option 'alpha' is learnt by all heads"),
     ):
         with pytest.raises(InputError, match=words):
             _checked(module, Mesh())

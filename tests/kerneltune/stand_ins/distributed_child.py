@@ -12,6 +12,7 @@ import copy
 import json
 import os
 import sys
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -21,18 +22,23 @@ from reference_launcher import ReferenceLauncher
 import kerneltune.torch as ours
 from kerneltune.torch import fused, operators, rnn, stack
 
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "cells"
+
 
 class Model(torch.nn.Module):  # type: ignore[misc]
-    """Two kinds of layers, which torch.nn could stand for."""
+    """Two kinds of layers, which torch.nn could stand for, and two of equations, one of them a scan."""
 
     def __init__(self) -> None:
         super().__init__()
         self.first, self.second = ours.LSTM(16, 32, 2), ours.GRU(32, 32, bidirectional=True)
-        self.out = torch.nn.Linear(64, 4)
+        self.third = ours.Recurrent(str(EXAMPLES / "peephole_lstm.cell"), 64, 16)
+        self.scan = ours.ScanLayer(str(EXAMPLES / "sru.cell"), 16, 24)
+        self.out = torch.nn.Linear(24, 4)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """From `[T, B, 16]` to `[T, B, 4]`."""
-        return self.out(self.second(self.first(x)[0])[0])
+        seen = self.third(self.second(self.first(x)[0])[0])[0]
+        return self.out(self.scan(seen.transpose(0, 1))[0].transpose(0, 1))
 
 
 def wrapped(model: Any, way: str, device: str) -> Any:
@@ -45,7 +51,7 @@ def wrapped(model: Any, way: str, device: str) -> Any:
     mesh = init_device_mesh(device, (2,))
     mixed = MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)
     policy = mixed if way == "mixed" else MixedPrecisionPolicy()
-    for part in (model.first, model.second, model):
+    for part in (model.first, model.second, model.third, model.scan, model):
         fully_shard(part, mesh=mesh, mp_policy=policy)
     return model
 
