@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kerneltune.cells.graph import Node
 from kerneltune.cells.numbers import computed
 from kerneltune.cells.recurrence import GradientOptions
 from kerneltune.cells.reference import DerivedReference
@@ -31,7 +32,23 @@ class FromSaved(DerivedReference):
             if node.op == "not_above_zero" and node.args[0] is after[0] and saved.hidden == 1:
                 known[node] = states[0, 1:] <= 0
         known |= {node: states[1 + number, 1:] for number, node in enumerate(after[1 : 1 + saved.states])}
+        for node in saved.values:
+            if node.op == "select":
+                known |= _of_stabilised(node, known[node], wanted)
         return computed(wanted, known | self._units)
+
+
+def _of_stabilised(node: Node, value: Any, wanted: Any) -> dict[Node, Any]:
+    """What the sLSTM's header reads out of `where(kept < i, keep, -grow)`: one of both exponentials is 1."""
+    condition, keep, negative = node.args
+    is_keep = ~np.signbit(value)
+    opposite = [one for one in wanted if one.op == "at_least" and one.args == condition.args[::-1]]
+    return {
+        **dict.fromkeys(opposite, ~is_keep),
+        condition: is_keep,
+        keep: np.where(is_keep, value, 1.0),
+        negative.args[0]: np.where(is_keep, 1.0, -value),
+    }
 
 
 class ReferenceLauncher:
