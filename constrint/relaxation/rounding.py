@@ -23,6 +23,7 @@ from constrint.relaxation.sums.rounding import FINER
 from constrint.relaxation.sums.starts import separate
 from constrint.relaxation.sums.sum_state import (
     ARCS,
+    COLUMNS,
     FARTHEST_VALUE,
     LARGEST_FACTOR,
     LARGEST_SIDE,
@@ -79,10 +80,8 @@ class Rounding:
 
     @property
     def has_rows(self) -> bool:
-        """Whether some row can be rounded: one with a wide column, or a factor to divide by."""
-        s = self._state
-        is_wide = [high - low > 1 for low, high in zip(s.low, s.high, strict=True)]
-        return any(abs(a) > 1 or is_wide[x] for x, a in zip(s.column, s.factor, strict=True))
+        """Whether there are rows to be summed."""
+        return bool(self._state.scalar[ROWS])
 
     def compile(self) -> None:
         """Go on in machine code, which is loaded already or compiled."""
@@ -206,7 +205,7 @@ def _state(
             if (low[x], high[x]) != (0, 1) and not is_bound:
                 of[x].append(r)
     scalar = [0] * SCALARS
-    scalar[ROWS] = len(rows)
+    scalar[ROWS], scalar[COLUMNS] = len(rows), columns
     scalar[MOST_ROWS], scalar[MOST_LENGTH] = rules.most_summed, min(rules.most_terms_of_sum, MOST_TERMS)
     scalar[MOST_DIVISORS], scalar[LEAST_DEPTH] = rules.most_divisors, int(rules.least_depth * ONE * FINER)
     scalar[MOST_WORK] = rules.work_of_rounding + rules.work_of_row * len(rows)
@@ -231,4 +230,22 @@ def _state(
         flip=zeros.copy(), out=zeros.copy(), out_support=[0] * (2 * size),
         cut_start=[0] * (CUTS_OF_ROUND + 1), cut_column=[0] * (CUTS_OF_ROUND * 60),
         cut_factor=[0] * (CUTS_OF_ROUND * 60), cut_limit=[0] * CUTS_OF_ROUND, **net.fields(),
+        **_walks(len(rows), columns),
     )  # fmt: skip
+
+
+def _walks(rows: int, columns: int) -> dict[str, list[int]]:
+    """What the state has of edges and walks."""
+    most, places = rows + columns + 1, 2 * (columns + 1)
+    edges = ("edge_from", "edge_to", "edge_length", "edge_parity", "edge_row")
+    return {
+        **{name: [0] * most for name in edges},
+        "edge_start": [0] * (columns + 3),
+        "edge_fill": [0] * (columns + 3),
+        "edge_of": [0] * (2 * most),
+        "walk_length": [0] * places,
+        "walk_edge": [0] * places,
+        "bucket": [-1] * ONE,
+        "entry_place": [0] * (4 * most + places),
+        "entry_next": [0] * (4 * most + places),
+    }

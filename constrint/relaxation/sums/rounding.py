@@ -17,6 +17,7 @@ from constrint.relaxation.sums.sum_state import (
     LEAST_DEPTH,
     MOST_DIVISORS,
     NEAR_VALUES,
+    NEVER,
     ONE,
     OUT_SIDE,
     OUT_TERMS,
@@ -219,3 +220,11 @@ def round_in_both(s: RowSums) -> bool:
     found = rounded(s) or found
     s.scalar[IS_SWITCHED] = 0
     return found
+
+
+def halved(s: RowSums) -> bool:
+    """Note the cut that the present sum gives by halving; False where there is none."""
+    s.scalar[IS_SWITCHED] = NEVER
+    is_cut = substitute(s) and depth(s, 2) > s.scalar[LEAST_DEPTH] and write(s, 2)
+    s.scalar[IS_SWITCHED] = 0
+    return is_cut

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from constrint.relaxation.sums.adding import following, take
 from constrint.relaxation.sums.network import close, is_cut_found, join, mark_before, turn_marks, weigh
-from constrint.relaxation.sums.rounding import round_in_both
+from constrint.relaxation.sums.parity import away, build_edges, sum_walk, walk_from
+from constrint.relaxation.sums.rounding import halved, round_in_both
 from constrint.relaxation.sums.sum_state import (
+    COLUMNS,
     CUT_TERMS,
     CUTS,
     IS_PLAIN,
@@ -13,8 +15,10 @@ from constrint.relaxation.sums.sum_state import (
     MOST_NESTED,
     MOST_ROWS,
     MOST_WORK,
+    NEAR_VALUES,
     NEXT,
     NEXT_NODE,
+    NEXT_WALK,
     NODES,
     ROWS,
     STAMP,
@@ -74,12 +78,30 @@ def from_network(s: RowSums) -> None:
             from_node(s, v)
 
 
+def from_walks(s: RowSums) -> None:
+    """Cuts from closed walks through each column, with half of the work that is allowed."""
+    columns = s.scalar[COLUMNS]
+    if columns == 0:
+        return
+    build_edges(s)
+    first = s.scalar[NEXT_WALK]
+    most = s.scalar[WORK] + s.scalar[MOST_WORK] // 2
+    for i in range(columns):
+        x = (first + i) % columns
+        if s.scalar[WORK] > most or s.scalar[CUTS] == len(s.cut_limit):
+            s.scalar[NEXT_WALK] = x
+            return
+        if away(s, x) > NEAR_VALUES and walk_from(s, x) and sum_walk(s, x):
+            halved(s)
+
+
 def separate(s: RowSums) -> int:
     """Look for cuts from each node and row in turn, within the work that is allowed; the number of cuts."""
     s.scalar[CUTS] = 0
     s.scalar[CUT_TERMS] = 0
     s.scalar[WORK] = 0
     from_network(s)
+    from_walks(s)
     rows = s.scalar[ROWS]
     first = s.scalar[NEXT]
     for i in range(rows):

@@ -10,6 +10,7 @@ from constrint.relaxation.sums.sum_state import (
     MOST_LENGTH,
     MOST_TERMS,
     NEAR_VALUES,
+    NEVER,
     ONE,
     PARTS,
     PASS,
@@ -31,7 +32,7 @@ def place(s: RowSums, x: int) -> None:
     s.by[x] = -1
     s.rate[x] = 0
     s.distance[x] = max(0, min(below, above))
-    if s.switch[x] >= 0:
+    if s.switch[x] >= 0 and s.scalar[IS_SWITCHED] != NEVER:
         over = s.ceiling[x] * s.value[s.switch[x]] - at
         is_better = over <= s.distance[x] + NEAR_VALUES
         if s.scalar[IS_SWITCHED] != 0:  # a distance whose factor is positive is rounded down
@@ -46,7 +47,7 @@ def place(s: RowSums, x: int) -> None:
             s.rate[x] = s.ceiling[x]
             s.by[x] = s.switch[x]
             s.distance[x] = max(0, over)
-    if s.keeper[x] >= 0:
+    if s.keeper[x] >= 0 and s.scalar[IS_SWITCHED] != NEVER:
         over = at - s.floor[x] * s.value[s.keeper[x]]
         if over < s.distance[x] - NEAR_VALUES:
             s.sign[x] = 1

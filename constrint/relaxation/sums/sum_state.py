@@ -15,6 +15,7 @@ NEAR_VALUES = 2  # values so near to each other are equal
 LARGEST_FACTOR = 1 << 20
 FARTHEST_VALUE = 1 << 20
 LARGEST_SIDE = 1 << 40
+NEVER = 2  # of `IS_SWITCHED`: columns count from their own bounds alone
 MOST_TERMS = 400  # of a sum, with the columns of its switches
 
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ CUTS, CUT_TERMS, WORK, MOST_WORK, NEXT, STAMP = map(SumScalar, range(6, 12))
 MOST_ROWS, MOST_LENGTH, MOST_DIVISORS, LEAST_DEPTH = map(SumScalar, range(12, 16))
 DIVISORS, BEST, BEST_DIVISOR, OUT_TERMS, OUT_SIDE, PASS, IS_PLAIN = map(SumScalar, range(16, 23))
 NODES, ARCS, MOST_NESTED, IS_SWITCHED, NEXT_NODE = map(SumScalar, range(23, 28))
-SCALARS = 28
+EDGES, ENTRIES, NEXT_WALK = map(SumScalar, range(28, 31))
+SCALARS = 31
 
 Cells = list[int]
 
@@ -92,6 +94,19 @@ class RowSums(NamedTuple):
         mark: 1 for nodes of a set.
         reached_by: The arc on the path to a node.
         queue: Nodes to look at.
+        edge_from: A column with an odd factor in a row, or the node beyond all columns.
+        edge_to: The other one.
+        edge_length: How far the point is from the row.
+        edge_parity: Whether its right side is odd.
+        edge_row: The row; -1 for a bound.
+        edge_start: For each node, its first edge in `edge_of`; one more for the end.
+        edge_fill: The place behind the last edge so far.
+        edge_of: Edges of nodes.
+        walk_length: The length of the shortest walk to each node with an even and with an odd right side.
+        walk_edge: Its last edge.
+        bucket: The first entry of each length; -1 for none.
+        entry_place: The node and parity of an entry.
+        entry_next: The next one of the same length.
     """
 
     scalar: Cells
@@ -142,3 +157,16 @@ class RowSums(NamedTuple):
     mark: Cells
     reached_by: Cells
     queue: Cells
+    edge_from: Cells
+    edge_to: Cells
+    edge_length: Cells
+    edge_parity: Cells
+    edge_row: Cells
+    edge_start: Cells
+    edge_fill: Cells
+    edge_of: Cells
+    walk_length: Cells
+    walk_edge: Cells
+    bucket: Cells
+    entry_place: Cells
+    entry_next: Cells

@@ -67,3 +67,22 @@ def knapsack(seed: int) -> tuple[Model, Any]:
     for _ in range(2):
         m.add(sum_(draw.randint(-3, 15) * v for v in x) <= draw.randint(8, 30))
     return m, sum_(-draw.randint(3, 20) * v for v in x)
+
+
+def conflicts(seed: int) -> tuple[Model, Any]:
+    """Pairs and cliques of which at most one is taken, at least one, or an odd number; and one of 0..3."""
+    draw = random.Random(seed)
+    m = Model()
+    x = [m.bool_var(f"x{i}") for i in range(7)]
+    wide = m.int_var("wide", 0, 3)
+    is_cover = draw.random() < 0.5
+    for i in range(7):
+        for j in range(i):
+            if draw.random() < 0.35:
+                m.add(x[i] + x[j] >= 1 if is_cover else x[i] + x[j] <= 1)
+    some = draw.sample(x, 3)
+    m.add(sum_(some) <= 2 if is_cover else sum_(some) <= 1)
+    m.add(2 * draw.choice(x) + wide + draw.choice(x) <= draw.randint(2, 3))
+    m.add(draw.choice(x) - draw.choice(x) + 3 * wide >= draw.randint(-1, 2))
+    cost = sum_(draw.randint(1, 9) * v for v in [*x, wide])
+    return m, cost if is_cover else -cost
