@@ -104,6 +104,7 @@ class RelaxationProgram:
         self.dual: Floats = np.zeros(0)
         self.iterations = 0
         self.used: Ints = np.zeros(0, np.int64)
+        self._is_indexed = False
         self._has_low = self._has_high = np.zeros(0, bool)
         for _ in range(columns):
             self._highs.addVar(-self._infinite, self._infinite)
@@ -138,7 +139,7 @@ class RelaxationProgram:
         )
         self._rows += rows
         self._number += numbers
-        self._index()
+        self._is_indexed = False
 
     def drop_slack(self, first: int) -> None:
         """Remove the rows from a number on on which the last optimum does not lie."""
@@ -163,10 +164,11 @@ class RelaxationProgram:
         self.rows = [self.rows[i] for i in kept]
         self._rows = [row for row, each in zip(self._rows, leaves, strict=True) if not each]
         self._number = [place[i] for i, each in zip(self._number, leaves, strict=True) if not each]
-        self._index()
+        self._is_indexed = False
 
     def keep(self, chosen: NDArray[np.bool_]) -> None:
         """Let only the chosen rows hold from now on."""
+        self._index()
         infinite = self._infinite
         has_low = chosen & np.array([row.low is not None for row in self._rows], bool)
         has_high = chosen & np.array([row.high is not None for row in self._rows], bool)
@@ -177,7 +179,10 @@ class RelaxationProgram:
         self._has_low, self._has_high = has_low, has_high
 
     def _index(self) -> None:
-        """The rows as entries in the order of their columns."""
+        """State the rows as entries in the order of their columns, as proofs need them."""
+        if self._is_indexed:
+            return
+        self._is_indexed = True
         rows = self._rows
         counts = [len(row.terms) for row in rows]
         row_of = np.repeat(np.arange(len(rows)), counts)
@@ -316,6 +321,7 @@ class RelaxationProgram:
         self, multipliers: Floats, costs: Ints, scale: int, lower: Ints, upper: Ints
     ) -> DualProof | None:
         """The right side that multipliers give, in int64; None where that might overflow."""
+        self._index()
         multipliers = np.where((multipliers > 0) & ~self._has_low, 0.0, multipliers)
         multipliers = np.where((multipliers < 0) & ~self._has_high, 0.0, multipliers)
         if not np.isfinite(multipliers).all() or np.abs(multipliers).max(initial=0.0) > SAFE:

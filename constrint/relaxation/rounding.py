@@ -122,21 +122,33 @@ def _cut(s: RowSums, i: int) -> tuple[tuple[tuple[int, int], ...], int]:
 
 def _best(rows: list[LpRow], point: Floats, rules: RelaxationSettings) -> list[LpRow]:
     """The deepest rows, but none that is nearly parallel to a deeper one."""
-    scored = []
-    for row in rows:
-        columns = np.fromiter(row.terms, np.int64, len(row.terms))
-        factors = np.fromiter(row.terms.values(), np.float64, len(row.terms))
-        norm = float(np.sqrt((factors * factors).sum()))
-        depth = (float((factors * point[columns]).sum()) - (row.high or 0)) / norm
-        if depth > rules.least_depth:
-            scored.append((depth, row, {x: a / norm for x, a in row.terms.items()}))
-    chosen: list[tuple[LpRow, dict[int, float]]] = []
-    for _, row, unit in sorted(scored, key=lambda each: -each[0]):
-        if len(chosen) >= rules.most_roundings:
-            break
-        if all(sum(a * other.get(x, 0.0) for x, a in unit.items()) < rules.parallel for _, other in chosen):
-            chosen.append((row, unit))
-    return [row for row, _ in chosen]
+    deep = sorted(
+        ((_depth(row, point), i) for i, row in enumerate(rows)), key=lambda each: (-each[0], each[1])
+    )
+    most = 2 * rules.most_roundings
+    rows = [rows[i] for depth, i in deep[:most] if depth > rules.least_depth]
+    if not rows:
+        return []
+    counts = [len(row.terms) for row in rows]
+    columns = np.fromiter((x for row in rows for x in row.terms), np.int64, sum(counts))
+    used, place = np.unique(columns, return_inverse=True)
+    units = np.zeros((len(rows), len(used)))
+    units[np.repeat(np.arange(len(rows)), counts), place] = [a for row in rows for a in row.terms.values()]
+    units /= np.sqrt((units * units).sum(axis=1))[:, None]
+    chosen: list[int] = []
+    is_left = np.ones(len(rows), bool)
+    for i in range(len(rows)):
+        if is_left[i] and len(chosen) < rules.most_roundings:
+            chosen.append(i)
+            is_left &= units @ units[i] < rules.parallel
+    return [rows[i] for i in chosen]
+
+
+def _depth(row: LpRow, point: Floats) -> float:
+    """How far a point is beyond a row."""
+    factors = np.fromiter(row.terms.values(), np.float64, len(row.terms))
+    excess = float((factors * point[list(row.terms)]).sum()) - (row.high or 0)
+    return excess / float(np.sqrt((factors * factors).sum()))
 
 
 def _bounds(relaxation: Relaxation) -> tuple[list[int], list[int]]:
