@@ -247,7 +247,7 @@ def _state(
 
 
 def _walks(rows: int, columns: int) -> dict[str, list[int]]:
-    """What the state has of edges and walks."""
+    """The part of the state that edges and walks are in."""
     most, places = rows + columns + 1, 2 * (columns + 1)
     edges = ("edge_from", "edge_to", "edge_length", "edge_parity", "edge_row")
     return {
