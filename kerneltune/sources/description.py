@@ -15,7 +15,7 @@ from kerneltune.inputs import rules
 from kerneltune.inputs.files import text_of
 from kerneltune.inputs.hardware import HardwareProfile
 from kerneltune.inputs.rules import either, flag, optional, text, whole
-from kerneltune.sources.arguments import arguments_of
+from kerneltune.sources.arguments import Argument, arguments_of
 from kerneltune.sources.choices import ListedConfigurations
 from kerneltune.sources.entries import check_entries, check_templates, only_entry
 from kerneltune.sources.kernel import (
@@ -32,6 +32,7 @@ from kerneltune.sources.kernel import (
 from kerneltune.sources.launches import Then, next_kernels, numbers_of, taken
 from kerneltune.sources.names import OF_CUDA, QUALIFIED, check_line, check_macro, check_names, quoted
 from kerneltune.sources.numbers import Configuration, Number, Numbers
+from kerneltune.sources.parameters import check_arguments
 from kerneltune.sources.references import named
 from kerneltune.sources.space import (
     MOST_OF_AXIS,
@@ -166,6 +167,7 @@ class Description:
             check_names(space.names, "parameter", OF_CUDA)  # a constraint file's too
             check_templates(text, space.names)
             check_entries([self.entry, *(one.entry for one in self.then)], text)
+            self._check_arguments(text, arguments, space.names)
         if kind == TRITON:
             check_parameters(self.source, len(arguments), space.names, _used(given, space.names))
         numbers = Numbers(given, _values(space), constants, text=file)
@@ -216,6 +218,16 @@ class Description:
                 raise InputError(
                     f"the constant {quoted(name)} is not a symbol in C++: give its name, as n::table"
                 )
+
+    def _check_arguments(self, text: str, arguments: Sequence[Argument], own: Sequence[str]) -> None:
+        """Compare the arguments with what each launch's kernel declares, where both are known."""
+        if not arguments:
+            return
+        entry = self.entry or only_entry(text, CUDA, self.source) if text else ""
+        takes = None if callable(self.takes) else taken(self.takes, arguments) if self.takes else ()
+        launches = [] if takes is None else [(entry, takes or range(len(arguments)))]
+        for name, places in [*launches, *next_kernels(self.then, arguments)]:
+            check_arguments(text, name, [arguments[place] for place in places], [*own, *self.defines])
 
     def _source(self) -> tuple[str, str, Callable[[Configuration], str] | None]:
         """The kind, the text or the reference of a function, and what makes texts of configurations."""

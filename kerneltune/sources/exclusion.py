@@ -16,6 +16,7 @@ from kerneltune.sources.kernel import Kernel
 from kerneltune.sources.numbers import Configuration, Numbers
 from kerneltune.sources.space import as_written
 
+UNDEFINED = "undefined"
 MOST_CHANGED = 3  # parameters of the nearest configurations that differ
 _COMPARED = {ast.LtE: "<=", ast.Lt: "<", ast.GtE: ">=", ast.Gt: ">", ast.Eq: "==", ast.NotEq: "!="}
 
@@ -72,7 +73,7 @@ def _restrictions(space: Space, configuration: Configuration) -> list[str]:
         if text is None:
             continue
         if not _allows(one, text):
-            found.append(f"{as_written(text)}{_by_how_much(text, configuration)}")
+            found.append(_broken(text, configuration))
     found = list(dict.fromkeys(found))  # a restriction may be a limit of the GPU, too
     if not found and None in space.restrictions and configuration not in space:
         found.append("a condition that is a function excludes it")
@@ -83,26 +84,35 @@ def _allows(one: Mapping[str, list[object]], text: str) -> bool:
     return bool(from_tune_params(one, [text]).size)
 
 
-def _by_how_much(text: str, configuration: Configuration) -> str:
-    """The values of both sides of a comparison; nothing where they are no integers."""
+def _broken(text: str, configuration: Configuration) -> str:
+    """A restriction, with the values of both sides if they are integers; or a side that has no value."""
+    written = as_written(text)
     try:
         tree = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ""
+        return written
     if not isinstance(tree, ast.Compare) or len(tree.ops) != 1 or type(tree.ops[0]) not in _COMPARED:
-        return ""
-    sides = [_value(ast.unparse(side), configuration) for side in (tree.left, tree.comparators[0])]
+        return written
+    texts = [ast.unparse(side) for side in (tree.left, tree.comparators[0])]
+    sides = [_value(side, configuration) for side in texts]
+    if UNDEFINED in sides:
+        return f"{texts[sides.index(UNDEFINED)]} has no value"
     if None in sides:
-        return ""
-    return f" ({sides[0]} {_COMPARED[type(tree.ops[0])]} {sides[1]} is false)"
+        return written
+    return f"{written} ({sides[0]} {_COMPARED[type(tree.ops[0])]} {sides[1]} is false)"
 
 
-def _value(text: str, configuration: Configuration) -> int | None:
+def _value(text: str, configuration: Configuration) -> int | str | None:
+    """The value of a side; `UNDEFINED` as after a division by 0, None if it is no integer."""
     try:
         values = {name: [value] for name, value in configuration.items()}
-        return Numbers({"side": text}, values, {}).of(configuration)["side"]
+        numbers = Numbers({"side": text}, values, {})
     except InputError:
         return None
+    try:
+        return numbers.of(configuration)["side"]
+    except InputError:
+        return UNDEFINED
 
 
 def _conflict(model: Model, configuration: Configuration) -> list[str]:

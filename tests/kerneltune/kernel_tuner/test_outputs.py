@@ -243,7 +243,7 @@ def test_launches_are_those_of_kernel_tuner(params: dict[str, int], more: dict[s
     divisors = tuple(more.get(f"grid_div_{axis}") for axis in "xyz")
     expected = util.setup_block_and_grid((100, 60, 1), divisors, params, names)
     given = bound(
-        kernel_tuner.tune_kernel, [np.ones(4)], {name: [value] for name, value in params.items()}, **more
+        kernel_tuner.tune_kernel, arrays(), {name: [value] for name, value in params.items()}, **more
     )
     given["problem_size"] = (100, 60)
     from constrint.tuning.spaces import from_tune_params

@@ -73,7 +73,9 @@ def test_a_kernel_that_follows_must_be_launchable_too() -> None:
     )
     assert said == "add_up<64>: no block of 1024 threads with 128 registers each fits an SM"
     with pytest.raises(InfeasibleError, match="2048 threads, but h100_sxm has 1024"):
-        kernel(then=[Then("add_up<ADDING>", 1, 2048)]).order({"SPLIT": 2, "ADDING": 64})
+        kernel(then=[Then("add_up<ADDING>", 1, 2048, None, ["to", "parts"])]).order(
+            {"SPLIT": 2, "ADDING": 64}
+        )
 
 
 @pytest.mark.parametrize(
@@ -82,7 +84,7 @@ def test_a_kernel_that_follows_must_be_launchable_too() -> None:
         ({"takes": ["part"]}, "takes: there is no argument 'part': did you mean 'parts'"),
         ({"then": [Then("add_up", 1, 1, None, ["tos"])]}, "then: add_up: there is no argument 'tos'"),
         ({"then": [Then("add_up", [1, 1, 1, 1], 1)]}, "grid has one to three numbers"),
-        ({"then": [Then("add_up", "SPLITS", 1)]}, "SPLITS"),
+        ({"then": [Then("add_up", "SPLITS", 1, None, ["to", "parts"])]}, "SPLITS"),
     ],
 )
 def test_wrong_launches_are_refused(more: dict[str, Any], said: str) -> None:
@@ -91,7 +93,11 @@ def test_wrong_launches_are_refused(more: dict[str, Any], said: str) -> None:
 
 
 def test_another_sequence_is_another_kernel() -> None:
-    assert kernel().identity() != kernel(then=[]).identity() != kernel(then=[], takes=None).identity()
+    assert (
+        kernel().identity()
+        != kernel(then=[]).identity()
+        != kernel(then=[], takes=["from", "parts"]).identity()
+    )
 
 
 def test_only_cuda_has_launches_that_follow() -> None:
