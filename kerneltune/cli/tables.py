@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -226,6 +226,13 @@ def show_profile(profile: HardwareProfile) -> None:
     _print(costs)
 
 
+def _tensor_cores(profile: HardwareProfile) -> Iterator[str]:
+    """The dtypes of tensor-core products; with their shapes, where kernels have none of these."""
+    for dtype in profile.mma_shapes:
+        other = profile.other_products(dtype)
+        yield f"{dtype} ({', '.join(other)})" if other else dtype
+
+
 def show_profiles(profiles: Sequence[HardwareProfile]) -> None:
     """Print one line for each profile."""
     table = _table(
@@ -239,7 +246,7 @@ def show_profiles(profiles: Sequence[HardwareProfile]) -> None:
             str(profile.sm_count),
             _size(profile.smem_per_block_optin),
             str(profile.cluster_max),
-            ", ".join(profile.mma_shapes),
+            ", ".join(_tensor_cores(profile)),
         )
     _print(table)
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from constrint.support.children import program_on_path
 from kerneltune.compiling.cubin_cache import CubinCache, content_key
+from kerneltune.compiling.known_targets import check_target
 from kerneltune.compiling.report import CompileReport, CompilerOutput, report
 from kerneltune.compiling.source import translation_unit
 from kerneltune.errors import CompilationError, InputError, MissingExtraError, nearest
@@ -131,7 +132,7 @@ def _nvrtc() -> tuple[str, Build]:
     targets = known_targets()
 
     def build(job: _Job) -> tuple[bytes, str]:
-        _check_target(job.target, targets, version)
+        check_target(job.target, targets, version)
         options = options_class(
             name="kerneltune.cu",
             arch=job.target,
@@ -167,12 +168,6 @@ def known_targets() -> list[str]:
     return [f"sm_{number}" for number in numbers]
 
 
-def _check_target(target: str, known: list[str], compiler: str) -> None:
-    """Raise `InputError` for an unknown target: the profile is wrong, not the tiling."""
-    if known and target.removesuffix("a") not in known:
-        raise InputError(f"the profile's target is {target}, but {compiler} knows {', '.join(known)}")
-
-
 def _program_classes() -> tuple[Any, Any]:
     try:
         from cuda.core import Program, ProgramOptions
@@ -201,7 +196,7 @@ def _nvcc() -> tuple[str, Build]:
     targets = listed.stdout.split() if listed.returncode == 0 else []
 
     def build(job: _Job) -> tuple[bytes, str]:
-        _check_target(job.target, targets, version)
+        check_target(job.target, targets, version)
         with tempfile.TemporaryDirectory() as folder:
             source, cubin = Path(folder, "kerneltune.cu"), Path(folder, "kerneltune.cubin")
             source.write_text(job.source, encoding="utf-8")

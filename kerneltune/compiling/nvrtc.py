@@ -17,6 +17,7 @@ from constrint.support.children import search_path
 from constrint.support.files import read_file
 from kerneltune.compiling.compiler_output import CompilerOutput
 from kerneltune.compiling.cubin_cache import CubinCache
+from kerneltune.compiling.known_targets import check_target
 from kerneltune.compiling.machine_code import instructions
 from kerneltune.errors import CompilationError, MissingExtraError
 from kerneltune.messages import Built, Order
@@ -154,8 +155,16 @@ def own_headers(source: str, options: Sequence[str]) -> list[str]:
     return [found[path] for path in sorted(found)]
 
 
+@cache
+def _targets() -> tuple[str, ...]:
+    """The targets that NVRTC knows."""
+    _, numbers = _nvrtc().nvrtcGetSupportedArchs()
+    return tuple(f"sm_{number}" for number in numbers)
+
+
 def _build(job: Job) -> tuple[bytes, str]:
     nvrtc = _nvrtc()
+    check_target(job.target, _targets(), compiler_version())
 
     def call(name: str, *arguments: Any) -> Any:
         status, *results = getattr(nvrtc, name)(*arguments)
@@ -188,11 +197,3 @@ def _log(nvrtc: ModuleType, program: object) -> str:
     text = bytearray(size)  # a log of one byte in b" " would write over the b" " of the whole process
     nvrtc.nvrtcGetProgramLog(program, text)
     return str(text.decode(errors="replace")).replace("\0", "")
-
-
-def refused_target(target: str) -> Sequence[str]:
-    """The targets that NVRTC knows, if this is none of them; otherwise nothing."""
-    compiler_version()  # it can be loaded
-    _, numbers = _nvrtc().nvrtcGetSupportedArchs()
-    known = [f"sm_{number}" for number in numbers]
-    return () if target.rstrip("af") in known else known

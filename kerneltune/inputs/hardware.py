@@ -114,6 +114,11 @@ class HardwareProfile(Record, frozen=True, kw_only=True):
         shapes = self.mma_shapes.get(MMA_TYPES.get(dtype, dtype), [])
         return max((k for m, n, k in shapes if (m, n) == (MMA_ROWS, MMA_COLUMNS)), default=0)
 
+    def other_products(self, dtype: str) -> list[str]:
+        """The shapes of tensor-core products in ``dtype``, as m×n×k, of which kernels have none."""
+        shapes = self.mma_shapes.get(MMA_TYPES.get(dtype, dtype), [])
+        return [] if self.mma_depth(dtype) else ["×".join(map(str, shape)) for shape in shapes]
+
     def constants(self, dtype: str) -> dict[str, int]:
         """Everything a constraint file may name about this GPU, for a kernel that computes in ``dtype``."""
         slots = {f"cluster_slots_{size}": self.cluster_slots.get(size, 0) for size in CLUSTER_SIZES}

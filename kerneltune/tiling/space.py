@@ -134,6 +134,9 @@ class TilingSpace:
         products = not isinstance(self.problem, ScanProblem)
         if products and not self.profile.mma_depth(self.problem.dtype):
             reason = f"{self.problem.dtype} has no tensor-core shape on {self.profile.name}"
+            other = self.profile.other_products(self.problem.dtype)
+            if other:
+                reason += f" that kernels have, 16×8×k, but {', '.join(other)} only"
             return {strategy.name: f"{reason} ({self.profile.target})" for strategy in strategies}
         found = {s.name: s.refusal(self.profile, self.problem.dtype) for s in strategies}
         if getattr(self.problem, "sequences", 0):

@@ -8,8 +8,10 @@ from made import hand_made
 from msgspec import structs
 
 from kerneltune.compiling.arguments import FIELDS, layout
-from kerneltune.compiling.compile import Compiler
+from kerneltune.compiling.compile import Compiler, known_targets
 from kerneltune.compiling.cubin_cache import CubinCache
+from kerneltune.compiling.known_targets import check_target
+from kerneltune.compiling.nvrtc import Job, compile_job
 from kerneltune.compiling.report import CompileReport
 from kerneltune.compiling.source import translation_unit
 from kerneltune.errors import CompilationError, InputError
@@ -204,3 +206,16 @@ def test_a_target_that_does_not_exist_is_the_profiles_fault(fake_kernels: Kernel
     odd = structs.replace(load_profile("h100_sxm"), target="sm_9000")
     with pytest.raises(InputError, match=r"target is sm_9000, but nvrtc 13\.\d+ knows sm_75, .*sm_90"):
         Compiler(fake_kernels, odd).compile(hand_made())
+
+
+def test_gpus_that_the_compiler_has_left_out_are_told_which_compiles_for_them() -> None:
+    with pytest.raises(InputError) as own:
+        compile_job(Job("__global__ void f() { }", "sm_70", ("f",)), None)
+    with pytest.raises(InputError) as tiling:
+        check_target("sm_70", known_targets(), "nvrtc 13.0")
+    for words in ("target is sm_70", "sm_75", "use CUDA 12", "nvcc (--compiler nvcc", "cuda-bindings<13"):
+        assert words in str(own.value)
+        assert words in str(tiling.value)
+    with pytest.raises(InputError) as newer:
+        check_target("sm_999a", known_targets(), "nvrtc 13.0")
+    assert "CUDA 12" not in str(newer.value)

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from msgspec import structs
 
+from kerneltune.cli.tables import _tensor_cores
 from kerneltune.compiling.compile import Compiler
 from kerneltune.errors import CompilationError, InfeasibleError, InputError
 from kerneltune.inputs.descriptions import discover
@@ -116,8 +117,10 @@ def test_variants_of_a_profile_have_tilings_that_keep_their_promises(gpu: str) -
 
 @pytest.mark.parametrize("gpu", WITHOUT_PRODUCTS)
 def test_gpus_without_the_kernels_products_say_so(gpu: str) -> None:
-    with pytest.raises(InfeasibleError, match=rf"fp16 has no tensor-core shape on {gpu}"):
+    said = rf"fp16 has no tensor-core shape on {gpu} that kernels have, 16×8×k, but 8×8×4 only"
+    with pytest.raises(InfeasibleError, match=said):
         space(gpu, 2, 64, 4).best()
+    assert list(_tensor_cores(load_profile(gpu))) == ["fp16 (8×8×4)"]
 
 
 @pytest.mark.parametrize("half", HALVES)
