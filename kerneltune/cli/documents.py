@@ -148,6 +148,25 @@ class ReplayedDocument(Document):
     learned: dict[str, Any]  # msgspec has a schema of Any, but none of object
 
 
+class FrontPointDocument(Document):
+    """A configuration of a front, with its objectives."""
+
+    configuration: Configuration
+    objectives: dict[str, float]
+
+
+class FrontDocument(Document):
+    """`replay FILE --objective A,B --json` of one run; `known` counts the recorded front's configurations."""
+
+    status: Literal["replayed"]
+    objectives: list[str]
+    hypervolume: float
+    known: Count
+    evaluations: Count
+    front: list[FrontPointDocument]
+    learned: dict[str, Any]
+
+
 class EstimateDocument(Document):
     """A mean, and its interval of 95 %."""
 
@@ -157,7 +176,11 @@ class EstimateDocument(Document):
 
 
 class StrategyDocument(Document):
-    """The runs of a strategy: `ratio` is the best found over the best recorded, `near` counts within 5 %."""
+    """The runs of a strategy; `near` counts those within 5 %.
+
+    `ratio` is the best found over the best recorded, or with several objectives the share of the recorded
+    front's hypervolume.
+    """
 
     strategy: str
     seeds: Count
@@ -210,6 +233,7 @@ OWN: dict[str, type[Document]] = {
     "retune": RetunedDocument,
     "replay": ReplayedDocument,
     "replay --seeds": ComparedDocument,
+    "replay --objective": FrontDocument,
     "doctor": DoctorDocument,
     "failure": FailureDocument,
 }

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kerneltune.searching.base import SearchBudget
     from kerneltune.searching.protocol import Outcome
     from kerneltune.tuning.recorded import Recording
+    from kerneltune.tuning.replaying import Replayed
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,14 @@ class _Asked:
     objective: str
     budget: SearchBudget
     prior: tuple[Outcome, ...]
+    html: Path | None
+    store: Path | None
+
+    @property
+    def title(self) -> str:
+        """Kernel and device."""
+        recording = self.recording
+        return recording.kernel + (f" on {recording.device}" if recording.device else "")
 
 
 @click.command(context_settings=HELP)
@@ -42,13 +51,17 @@ class _Asked:
     metavar="NAME",
     help="The search; several are compared.",
 )
-@click.option("--objective", default="time", help="What is minimised.")
+@click.option("--objective", default="time", help="What is searched for; several with commas between.")
 @click.option("--seed", type=int, default=0, help="Seed of the search; the first of several.")
 @click.option("--seeds", type=click.IntRange(1), default=1, help="Number of seeds: means with intervals.")
 @click.option("--evaluations", type=click.IntRange(1), help="Most configurations.")
 @click.option("--seconds", type=click.FloatRange(0.0), help="Most recorded seconds.")
 @click.option(
     "--no-gain", type=click.IntRange(1), help="End after so many configurations without a better one."
+)
+@click.option("--html", type=FILE, help="Write a page about the run, or about the comparison, to this file.")
+@click.option(
+    "--store", type=FILE, help="Keep the trials of each run in this file, for `results`; by default nowhere."
 )
 @click.option("--transfer", type=FILE, help="Measurements of another size or GPU to learn from.")
 @written_option("--to-t4")
@@ -64,6 +77,8 @@ def replay(
     evaluations: int | None,
     seconds: float | None,
     no_gain: int | None,
+    html: Path | None,
+    store: Path | None,
     transfer: Path | None,
     to_t4: Path | None,
     to_cache: Path | None,
@@ -81,57 +96,153 @@ def replay(
                     write_file(path, json.dumps(data, indent=1) + "\n")
             return
         prior = read_recording(transfer).outcomes if transfer is not None else ()
-        budget = SearchBudget(evaluations, seconds, no_gain)
-        asked = _Asked(recording, strategies, range(seed, seed + seeds), objective, budget, prior)
+        budget, drawn = SearchBudget(evaluations, seconds, no_gain), range(seed, seed + seeds)
+        asked = _Asked(recording, strategies, drawn, objective, budget, prior, html, store)
         (_one if seeds == len(strategies) == 1 else _several)(asked, as_json=as_json)
 
 
 def _one(asked: _Asked, *, as_json: bool) -> None:
-    from kerneltune.tuning.recorded import replay as replayed
-    from kerneltune.tuning.replay_bench import NEAR_BEST
+    from kerneltune.tuning.replaying import NEAR_BEST, Attainment
+    from kerneltune.tuning.replaying import replay as replayed
 
-    recording, objective = asked.recording, asked.objective
+    recording = asked.recording
     (name,), (seed,) = asked.strategies, asked.seeds
-    found = replayed(recording, name, objective=objective, seed=seed, budget=asked.budget, prior=asked.prior)
+    found = replayed(
+        recording, name, objective=asked.objective, seed=seed, budget=asked.budget, prior=asked.prior
+    )
+    goals = found.goals
+    if len(goals.names) > 1:
+        _front(asked, found, as_json=as_json)
+        return
+    (objective,) = goals.names
     known = recording.best(objective).objectives[objective]
     best = found.best
     if best is None:
-        raise InputError(f"none of {len(found.outcomes)} configurations passed: allow more evaluations")
-    value, within = best.objectives[objective], found.until(NEAR_BEST * known)
+        raise InputError(f"none of {len(found.trials)} configurations passed: allow more evaluations")
+    attained = Attainment(recording, goals).after_each(found.trials)
+    within = next((n for n, one in enumerate(attained, 1) if one is not None and one <= NEAR_BEST), None)
+    _keep(asked, name, seed, found)
+    if asked.html is not None:
+        _write_page(asked, found)
     if as_json:
         print_json(
             {
                 "status": "replayed",
                 "best": best.configuration,
-                "objective": value,
+                "objective": best.objectives[objective],
                 "known": known,
-                "evaluations": len(found.outcomes),
+                "evaluations": len(found.trials),
                 "within_5_percent": within,
                 "learned": dict(found.search.report()),
             }
         )
         return
     words = ", ".join(f"{name}={one}" for name, one in best.configuration.items())
-    click.echo(f"{objective} {value:.5g} of at best {known:.5g} after {len(found.outcomes)} of")
+    click.echo(
+        f"{objective} {best.objectives[objective]:.5g} of at best {known:.5g} after {len(found.trials)} of"
+    )
     click.echo(f"{len(recording.outcomes)} configurations: {words}")
     click.echo(f"within 5 %: {'not reached' if within is None else f'after {within}'}")
 
 
+def _front(asked: _Asked, found: Replayed, *, as_json: bool) -> None:
+    """One run for several objectives: its Pareto front, and the share of the recorded front's hypervolume."""
+    from kerneltune.tuning.replaying import Attainment, trial_of
+
+    goals = found.goals
+    share = Attainment(asked.recording, goals).after_each(found.trials)[-1] if found.trials else None
+    if share is None:
+        raise InputError(f"none of {len(found.trials)} configurations has {', '.join(goals.names)}")
+    whole = goals.front([trial_of(one) for one in asked.recording.outcomes])
+    front = goals.front(found.trials)
+    (name,), (seed,) = asked.strategies, asked.seeds
+    _keep(asked, name, seed, found)
+    if asked.html is not None:
+        _write_page(asked, found)
+    if as_json:
+        print_json(
+            {
+                "status": "replayed",
+                "objectives": list(goals.names),
+                "hypervolume": share,
+                "known": len(whole),
+                "evaluations": len(found.trials),
+                "front": [{"configuration": t.configuration, "objectives": t.objectives} for t in front],
+                "learned": dict(found.search.report()),
+            }
+        )
+        return
+    click.echo(f"{len(front)} on the front of {', '.join(goals.names)} after {len(found.trials)} of")
+    click.echo(
+        f"{len(asked.recording.outcomes)} configurations; {100 * share:.1f} % of the hypervolume of the "
+        f"recorded front, which has {len(whole)}"
+    )
+    for trial in front:
+        measured = ", ".join(f"{name} {trial.objectives[name]:.5g}" for name in goals.names)
+        click.echo(f"  {measured}: {', '.join(f'{n}={v}' for n, v in trial.configuration.items())}")
+
+
 def _several(asked: _Asked, *, as_json: bool) -> None:
     from kerneltune.cli.tables import show_replayed
+    from kerneltune.tuning.goals import Goals
     from kerneltune.tuning.replay_bench import replay_each
 
     recording, objective = asked.recording, asked.objective
     rows = replay_each(
-        recording, asked.strategies, asked.seeds, objective=objective, budget=asked.budget, prior=asked.prior
+        recording,
+        asked.strategies,
+        asked.seeds,
+        objective=objective,
+        budget=asked.budget,
+        prior=asked.prior,
+        keep=lambda name, seed, found: _keep(asked, name, seed, found),
     )
-    known = recording.best(objective).objectives[objective]
+    names = Goals.of(objective).names
+    known = [recording.best(name).objectives[name] for name in names]
+    if asked.html is not None:
+        from kerneltune.reporting.bench_page import bench_page_of
+
+        page = bench_page_of(asked.title, rows, names, len(recording.outcomes))
+        write_file(asked.html, page)
     if as_json:
         strategies = [row.to_json() for row in rows]
-        print_json({"status": "replayed", "known": known, "objective": objective, "strategies": strategies})
+        print_json(
+            {"status": "replayed", "known": known[0], "objective": objective, "strategies": strategies}
+        )
         return
+    best = ", ".join(f"{name} at best {value:.5g}" for name, value in zip(names, known, strict=True))
     click.echo(
-        f"{objective} at best {known:.5g} of {len(recording.outcomes)} configurations; {len(asked.seeds)} "
-        "seeds, means with intervals of 95 %"
+        f"{best} of {len(recording.outcomes)} configurations; {len(asked.seeds)} seeds, means with intervals "
+        "of 95 %"
     )
-    show_replayed(rows)
+    show_replayed(rows, len(names))
+
+
+def _keep(asked: _Asked, name: str, seed: int, found: Replayed) -> None:
+    """Keep a run's trials in the store, as those of a device of its own."""
+    if asked.store is None:
+        return
+    from contextlib import closing
+
+    from kerneltune.tuning.memory import KernelMemory
+    from kerneltune.tuning.store import Store
+
+    device = f"{asked.recording.device or 'a recording'}, replayed by {name}, seed {seed}"
+    with closing(Store(asked.store)) as opened:
+        memory = KernelMemory(opened, asked.recording.kernel, f"replay {name} {seed}", device, {})
+        for trial in found.trials:
+            memory.add(trial)
+
+
+def _write_page(asked: _Asked, found: Replayed) -> None:
+    from datetime import UTC, datetime
+
+    from kerneltune.reporting.page import page_of
+    from kerneltune.reporting.summary import TunedSummary
+
+    recording = asked.recording
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    device = f"{recording.device or 'a recording'}, replayed by {asked.strategies[0]}"
+    one = TunedSummary(recording.kernel, device, {}, 1, found.trials, now)
+    assert asked.html is not None
+    write_file(asked.html, page_of(one, found.goals.names[0]))

@@ -47,13 +47,14 @@ def show_tiling(candidate: Candidate, profile: HardwareProfile, kernels: Kernels
     _print(_resources(candidate, profile))
 
 
-def show_replayed(rows: Sequence[StrategyRuns]) -> None:
-    """Print what several searches reached on recorded measurements."""
-    table = _table("strategy", "best found", "within 5 %", "evaluations until then", "seconds of a run")
+def show_replayed(rows: Sequence[StrategyRuns], objectives: int = 1) -> None:
+    """Print what several searches reached on recorded measurements, for one objective or for a front."""
+    found, unit = ("best found", " times") if objectives == 1 else ("hypervolume of the front", "")
+    table = _table("strategy", found, "within 5 %", "evaluations until then", "seconds of a run")
     for row in rows:
         table.add_row(
             row.strategy,
-            "none passed" if row.ratio is None else f"{row.ratio} times",
+            "none passed" if row.ratio is None else f"{row.ratio}{unit}",
             f"{row.near} of {row.seeds}",
             "-" if row.evaluations is None else str(row.evaluations),
             "-" if row.seconds is None else str(row.seconds),

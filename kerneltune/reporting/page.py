@@ -20,7 +20,7 @@ from kerneltune.tuning.goals import MAXIMISED, Goals
 
 DERIVED = ("gflops", "gbs")  # of the time: no front of their own
 MOST_FRONTS = 3
-SCRIPTS = ("core.js", "charts.js", "relations.js")
+SCRIPTS = ("report/common.js", "report/core.js", "report/charts.js", "report/relations.js")
 # float32 multiply-adds of an SM in a cycle, by compute capability (CUDA C++ Programming Guide, arithmetic
 # throughput).
 LANES = {"7.0": 64, "7.2": 64, "7.5": 64, "8.0": 64, "8.6": 128, "8.7": 128, "8.9": 128, "9.0": 128}
@@ -74,11 +74,16 @@ def page_of(
             known = sorted({name for trial in one.trials for name in trial.objectives})
             said = f"it has {', '.join(known)}" if known else "none of its trials passed"
             raise InputError(f"{one.title} has no objective '{objective}': {said}")
+    return filled(_data(tuned, objective, roof, beside), ("report/page.css",), SCRIPTS)
+
+
+def filled(data: dict[str, object], styles: Sequence[str], scripts: Sequence[str]) -> str:
+    """A page with its data, drawn by the templates with these names."""
     parts = {
-        "/*style*/": _text("report/page.css"),
+        "/*style*/": "".join(_text(name) for name in styles),
         "/*library*/": _text("plot.min.js").replace("</script", "<\\/script"),
-        "/*data*/null": _embedded(_data(tuned, objective, roof, beside)),
-        "/*script*/": "".join(_text(f"report/{name}") for name in SCRIPTS),
+        "/*data*/null": _embedded(data),
+        "/*script*/": "".join(_text(name) for name in scripts),
     }
     page = _text("report/page.html")
     for place, text in parts.items():

@@ -29,7 +29,7 @@ from kerneltune.sources.kernel import (
     Kernel,
     refuse_outside,
 )
-from kerneltune.sources.launches import Then, next_kernels, numbers_of, taken
+from kerneltune.sources.launches import Then, next_kernels, numbers_of, places_of, taken
 from kerneltune.sources.names import OF_CUDA, QUALIFIED, check_line, check_macro, check_names, quoted
 from kerneltune.sources.numbers import Configuration, Number, Numbers
 from kerneltune.sources.parameters import check_arguments
@@ -224,8 +224,11 @@ class Description:
         if not arguments:
             return
         entry = self.entry or only_entry(text, CUDA, self.source) if text else ""
-        takes = None if callable(self.takes) else taken(self.takes, arguments) if self.takes else ()
-        launches = [] if takes is None else [(entry, takes or range(len(arguments)))]
+        launches: list[tuple[str, tuple[int, ...]]] = []
+        if not callable(self.takes):
+            every = tuple(range(len(arguments)))
+            first = every if self.takes is None else places_of(self.takes, arguments, "takes")
+            launches = [(entry, first)]
         for name, places in [*launches, *next_kernels(self.then, arguments)]:
             check_arguments(text, name, [arguments[place] for place in places], [*own, *self.defines])
 

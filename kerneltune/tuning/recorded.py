@@ -1,9 +1,8 @@
-"""Recorded measurements: cache files of Kernel Tuner and T4 results files, read, written and replayed."""
+"""Recorded measurements: cache files of Kernel Tuner, T4 results files and others, read and written."""
 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,10 +13,9 @@ from constrint.solutions.solutionset import SolutionSet
 from constrint.tuning.spaces import from_tune_params
 from kerneltune.errors import InputError
 from kerneltune.inputs.files import json_text_of
-from kerneltune.searching.base import Search, SearchBudget
-from kerneltune.searching.protocol import Configuration, Outcome
-from kerneltune.searching.strategies import strategy
+from kerneltune.searching.protocol import Outcome
 from kerneltune.tuning.cache_files import MILLISECONDS, is_number, key_of, outcome_of, parsed
+from kerneltune.tuning.goals import MAXIMISED
 
 DAMAGES = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
 FAILED = "failed"
@@ -51,11 +49,12 @@ class Recording:
             raise InputError(f"the space of {self.kernel}: {error}") from None
 
     def best(self, objective: str = "time") -> Outcome:
-        """The outcome of the least objective; raises `InputError` if none has it."""
+        """The outcome of the best objective; raises `InputError` if none has it."""
         passed = [one for one in self.outcomes if one.failure is None and objective in one.objectives]
         if not passed:
             raise InputError(f"no recorded result of {self.kernel} has the objective '{objective}'")
-        return min(passed, key=lambda one: one.objectives[objective])
+        sign = -1 if objective in MAXIMISED else 1
+        return min(passed, key=lambda one: sign * one.objectives[objective])
 
     def cache_file(self) -> dict[str, object]:
         """The measurements as a cache file of Kernel Tuner, as data for JSON."""
@@ -109,7 +108,7 @@ class Recording:
 
 
 def read_recording(path: Path) -> Recording:
-    """The measurements of a cache file of Kernel Tuner or of a T4 results file.
+    """The measurements of a cache file of Kernel Tuner, of a T4 results file, or of columns and rows.
 
     Raises:
         InputError: The file cannot be read, or is neither; the text names it.
@@ -122,12 +121,17 @@ def read_recording(path: Path) -> Recording:
         data = json.loads(text)
         if isinstance(data, dict) and "results" in data:
             return _of_results(data, path.stem)
+        if isinstance(data, dict) and "columns" in data and "rows" in data:
+            return _of_columns(data)
     except json.JSONDecodeError as error:
         raise InputError(f"{path}:{error.lineno}:{error.colno}: no JSON: {error.msg}") from None
     except DAMAGES as error:
         said = f"{error} is missing" if isinstance(error, KeyError) else str(error)
         raise InputError(f"{path} is damaged: {said}") from None
-    raise InputError(f"{path} is neither a cache file of Kernel Tuner nor a T4 results file")
+    raise InputError(
+        f"{path} is neither a cache file of Kernel Tuner nor a T4 results file, nor has it columns and rows "
+        "of the parameters of `best`, time_ms and others"
+    )
 
 
 def _of_cache(data: Mapping[str, Any]) -> Recording:
@@ -161,6 +165,22 @@ def _of_results(data: Mapping[str, Any], name: str) -> Recording:
     return _checked(name, "", params, outcomes)
 
 
+def _of_columns(data: Mapping[str, Any]) -> Recording:
+    """The results that `benchmarks/tuning/examples.py exhaustive` writes, as columns and rows."""
+    names, outcomes = list(data["best"]), []
+    for row in data["rows"]:
+        found = dict(zip(data["columns"], row, strict=True))
+        configuration, time = {name: found[name] for name in names}, found["time_ms"]
+        measured = {} if time is None else {"time": float(time)}
+        failure = FAILED if time is None else None
+        compiled, ran = (float(found.get(name) or 0.0) for name in ("compile_seconds", "run_seconds"))
+        outcomes.append(Outcome(configuration, measured, failure, compiled, ran))
+    params: dict[str, list[object]] = {
+        name: sorted({one.configuration[name] for one in outcomes}) for name in names
+    }
+    return _checked(str(data["kernel"]), str(data["device"]), params, outcomes)
+
+
 def _checked(
     kernel: str, device: str, params: dict[str, list[object]], outcomes: Sequence[Outcome]
 ) -> Recording:
@@ -182,71 +202,3 @@ def invalidity_of(failure: str) -> str:
     if failure.startswith("wrong result"):
         return "correctness"
     return "compile" if "ompil" in failure or "NVRTC" in failure else "runtime"
-
-
-@dataclass(frozen=True)
-class Replayed:
-    """A search that ran on recorded measurements.
-
-    Attributes:
-        outcomes: What it asked for, in order.
-        search: The search, with what it learned.
-        objective: What was minimised.
-    """
-
-    outcomes: tuple[Outcome, ...]
-    search: Search
-    objective: str
-
-    @property
-    def best(self) -> Outcome | None:
-        """The best that was found."""
-        passed = [one for one in self.outcomes if self.objective in one.objectives]
-        return min(passed, key=lambda one: one.objectives[self.objective], default=None)
-
-    def until(self, value: float) -> int | None:
-        """The number of configurations until one was at most this; None if none was."""
-        reached = (
-            place + 1
-            for place, one in enumerate(self.outcomes)
-            if one.objectives.get(self.objective, math.inf) <= value
-        )
-        return next(reached, None)
-
-
-def replay(
-    recording: Recording,
-    name: str = "auto",
-    *,
-    objective: str = "time",
-    seed: int = 0,
-    budget: SearchBudget | None = None,
-    prior: Sequence[Outcome] = (),
-) -> Replayed:
-    """Run a search on recorded measurements: no GPU, the same each time.
-
-    Args:
-        recording: The measurements.
-        name: The strategy.
-        objective: What is minimised.
-        seed: The search's seed.
-        budget: When it ends; its seconds are those that were recorded.
-        prior: Outcomes of another recording.
-    """
-    spent = [0.0]
-    space = recording.space()
-    search = strategy(
-        *(name, space), objective=objective, seed=seed, budget=budget, prior=prior, clock=lambda: spent[0]
-    )
-    known = {_key(one.configuration): one for one in recording.outcomes}
-    outcomes: list[Outcome] = []
-    while asked := search.ask(1):
-        outcome = known[_key(asked[0])]
-        spent[0] += outcome.compile_seconds + outcome.run_seconds
-        outcomes.append(outcome)
-        search.tell(outcome)
-    return Replayed(tuple(outcomes), search, objective)
-
-
-def _key(configuration: Configuration) -> tuple[object, ...]:
-    return tuple(sorted(configuration.items()))

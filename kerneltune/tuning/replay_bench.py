@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist, mean, stdev
 
 from kerneltune.searching.base import SearchBudget
 from kerneltune.searching.protocol import Outcome
-from kerneltune.tuning.recorded import Recording, replay
+from kerneltune.tuning.goals import Goals
+from kerneltune.tuning.recorded import Recording
+from kerneltune.tuning.replaying import Attainment, Replayed, replay
 
 CONFIDENCE = 0.95
-NEAR_BEST = 1.05  # times the best recorded objective
+MOST_POINTS = 200  # of a curve
 
 
 @dataclass(frozen=True)
@@ -55,10 +57,11 @@ class StrategyRuns:
         strategy: Its name.
         seeds: The number of runs.
         passed: The number of runs that found a configuration that works.
-        ratio: The best that a run found, divided by the best recorded, over the runs that passed.
-        near: The number of runs that came within 5 % of the best recorded.
+        ratio: The attainment of the whole run (see `Attainment`), over the runs that passed.
+        near: The number of runs that came within 5 % of the best recorded, or of the front's hypervolume.
         evaluations: The configurations until then, over those runs.
         seconds: The recorded seconds of compiling and running of a whole run.
+        curve: The attainment after so many configurations, over the runs in which one has passed.
     """
 
     strategy: str
@@ -68,9 +71,10 @@ class StrategyRuns:
     near: int
     evaluations: Estimate | None
     seconds: Estimate | None
+    curve: tuple[tuple[int, Estimate], ...] = ()
 
     def to_json(self) -> dict[str, object]:
-        """The row as data for JSON."""
+        """The row as data for JSON, without the curve."""
         return {
             "strategy": self.strategy,
             "seeds": self.seeds,
@@ -90,6 +94,7 @@ def replay_each(
     objective: str = "time",
     budget: SearchBudget | None = None,
     prior: Sequence[Outcome] = (),
+    keep: Callable[[str, int, Replayed], None] = lambda strategy, seed, found: None,
 ) -> list[StrategyRuns]:
     """Run each strategy with each seed on a recording.
 
@@ -97,30 +102,54 @@ def replay_each(
         recording: The measurements.
         strategies: Names of strategies.
         seeds: The seeds, the same for all.
-        objective: What is minimised.
+        objective: What is searched for; several with commas between.
         budget: When a run ends.
         prior: Outcomes of another recording.
+        keep: Called with each run.
     """
-    known = recording.best(objective).objectives[objective]
+    attainment = Attainment(recording, Goals.of(objective))
     rows = []
     for name in strategies:
-        ratios, until, seconds = [], [], []
+        curves: list[list[float | None]] = []
+        seconds = []
         for seed in seeds:
             found = replay(recording, name, objective=objective, seed=seed, budget=budget, prior=prior)
-            seconds.append(sum(one.compile_seconds + one.run_seconds for one in found.outcomes))
-            if found.best is not None:
-                ratios.append(found.best.objectives[objective] / known)
-            if (evaluations := found.until(NEAR_BEST * known)) is not None:
-                until.append(evaluations)
-        rows.append(
-            StrategyRuns(
-                name,
-                len(seeds),
-                len(ratios),
-                Estimate.of(ratios),
-                len(until),
-                Estimate.of(until),
-                Estimate.of(seconds),
-            )
-        )
+            keep(name, seed, found)
+            seconds.append(sum(one.compile_seconds + one.run_seconds for one in found.trials))
+            curves.append(attainment.after_each(found.trials))
+        rows.append(_row(name, attainment, curves, seconds))
     return rows
+
+
+def _row(
+    name: str, attainment: Attainment, curves: Sequence[list[float | None]], seconds: Sequence[float]
+) -> StrategyRuns:
+    ends = [curve[-1] for curve in curves if curve and curve[-1] is not None]
+    reached = (
+        next((n for n, value in enumerate(curve, 1) if value is not None and attainment.is_near(value)), None)
+        for curve in curves
+    )
+    until = [one for one in reached if one is not None]
+    return StrategyRuns(
+        name,
+        len(curves),
+        len(ends),
+        Estimate.of(ends),
+        len(until),
+        Estimate.of(until),
+        Estimate.of(seconds),
+        tuple(_curve(curves)),
+    )
+
+
+def _curve(curves: Sequence[list[float | None]]) -> list[tuple[int, Estimate]]:
+    """The mean after so many configurations; a run that has ended stays where it was."""
+    longest = max(map(len, curves), default=0)
+    step = max(1, longest // MOST_POINTS)
+    found = []
+    for count in sorted({*range(1, longest + 1, step), *([longest] if longest else [])}):
+        values = [curve[min(count, len(curve)) - 1] for curve in curves if curve]
+        estimate = Estimate.of([one for one in values if one is not None])
+        if estimate is not None:
+            found.append((count, estimate))
+    return found

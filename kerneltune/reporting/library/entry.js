@@ -1,2 +1,2 @@
-// The parts of Observable Plot that reports use, bundled into templates/plot.min.js by `make report-library`.
-export { barX, dot, line, link, plot, pointer, ruleX, text, tip } from "@observablehq/plot";
+// The parts of Observable Plot that pages use, bundled into templates/plot.min.js by `make report-library`.
+export { areaY, barX, dot, line, link, plot, pointer, pointerY, ruleX, ruleY, text, tip } from "@observablehq/plot";

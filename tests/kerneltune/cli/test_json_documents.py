@@ -99,6 +99,12 @@ def test_what_is_printed_agrees_with_its_schema(folder: Path, compiled: Path, tm
     CliRunner().invoke(app, ["results", "waiting", "--to-cache", str(recorded), *map(str, store)])
     assert check("replay", "replay", recorded, "--evaluations", "5")["evaluations"] == 5
     assert len(check("replay --seeds", "replay", recorded, "--seeds", "2")["strategies"]) == 1
+    data = json.loads(recorded.read_text())
+    for row in data["cache"].values():
+        row["own"] = row["time"]
+    recorded.write_text(json.dumps(data))
+    front = check("replay --objective", "replay", recorded, "--objective", "time,own", "--strategy", "random")
+    assert front["hypervolume"] == pytest.approx(1.0)
     check("doctor", "doctor")
     assert "there is no folder" in check("failure", "compile", tmp_path / "none", "--gpu", "t4")["reason"]
     assert seen == set(OWN)
@@ -161,4 +167,4 @@ def test_every_command_with_json_has_a_schema() -> None:
                 yield f"{before}{name}"
 
     named = {f"{one} CELL" if one in BOTH else one.removesuffix(OF_FOLDERS) for one in commands(app)}
-    assert named - {REFUSED} == set(DOCUMENTS) - {"failure", "replay --seeds"}
+    assert named - {REFUSED} == set(DOCUMENTS) - {"failure", "replay --seeds", "replay --objective"}

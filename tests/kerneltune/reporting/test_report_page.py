@@ -8,6 +8,7 @@ import random
 import subprocess
 import sys
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,14 @@ from kerneltune.errors import InputError
 from kerneltune.inputs.hardware import load_profile
 from kerneltune.pipeline.run import Budget, Progress
 from kerneltune.pipeline.trial import Trial
+from kerneltune.reporting.bench_page import bench_page_of
 from kerneltune.reporting.importance import importances
 from kerneltune.reporting.live import live_view, seconds_left, table_of
 from kerneltune.reporting.page import Roof, page_of
 from kerneltune.reporting.summary import TunedSummary, summarised
 from kerneltune.tuning.memory import KernelMemory
-from kerneltune.tuning.recorded import read_recording
+from kerneltune.tuning.recorded import Recording, read_recording
+from kerneltune.tuning.replay_bench import replay_each
 from kerneltune.tuning.store import Store
 
 H100 = "NVIDIA H100 80GB HBM3"
@@ -166,14 +169,61 @@ def test_nothing_is_cut_and_all_can_be_read(store: Path, tmp_path: Path, beside:
             browser.open(page, width, dark=dark)
             assert browser.value("document.documentElement.scrollWidth") <= width
             assert browser.value(CUT) == []
-            if AXE.is_file():
-                browser.value(AXE.read_text(encoding="utf-8") + "; true")
-                found = "axe.run().then(r => r.violations.map(v => v.id + ' ' + v.nodes[0].html))"
-                assert browser.value(found) == []
+            assert browser.value(TOUCHING) == []
+            assert barriers(browser) == []
             assert browser.value("document.querySelector('#beside') !== null") == beside
         assert browser.problems == []
 
 
+def barriers(browser: Browser) -> Any:
+    """What axe-core finds; nothing where it is not installed."""
+    if not AXE.is_file():
+        return []
+    browser.value(AXE.read_text(encoding="utf-8") + "; true")
+    return browser.value("axe.run().then(r => r.violations.map(v => v.id + ' ' + v.nodes[0].html))")
+
+
+@needs_chromium
+@pytest.mark.parametrize("objective", ["time", "time,energy"])
+def test_the_page_of_compared_searches(tmp_path: Path, objective: str) -> None:
+    outcomes = [
+        replace(
+            trial.outcome,
+            objectives={"time": trial.objectives["time"], "energy": 9.0 - trial.objectives["time"]},
+        )
+        if trial.passed
+        else trial.outcome
+        for trial in trials()
+    ]
+    values = {name: sorted({one.configuration[name] for one in outcomes}) for name in ("tile", "turn")}
+    params: dict[str, Any] = {**values, "unroll": [False, True], "layout": ["A", "B"]}
+    recording = Recording("matmul", H100, params, tuple(outcomes))
+    names = objective.split(",")
+    rows = replay_each(recording, ["random", "exhaustive"], range(3), objective=objective)
+    page = tmp_path / "bench.html"
+    page.write_text(bench_page_of(f"matmul on {H100}", rows, names, len(outcomes)), encoding="utf-8")
+    with chromium() as browser:
+        for width, dark in ((400, False), (400, True), (1300, False), (1300, True)):
+            browser.open(page, width, dark=dark)
+            assert browser.value("document.documentElement.scrollWidth") <= width
+            assert browser.value(CUT) == browser.value(TOUCHING) == []
+            assert barriers(browser) == []
+            cells = "[...document.querySelectorAll('#numbers tbody tr')].map(r => r.children[1].textContent)"
+            assert browser.value(cells) == ["3 of 3", "3 of 3"]
+            assert browser.value("document.querySelectorAll('#curves svg path').length") >= 4
+            assert browser.value("document.querySelectorAll('#until svg circle').length") == 2
+        assert browser.problems == []
+
+
+TOUCHING = """[...document.querySelectorAll('section svg')].flatMap(svg => {
+  const texts = [...svg.querySelectorAll('text')].filter(t => t.textContent && !t.closest('.wide'));
+  const boxes = texts.map(text => [text, text.getBoundingClientRect()]);
+  return boxes.flatMap(([one, a], i) => boxes.slice(i + 1).filter(([, b]) =>
+    Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+    && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 4
+    && !one.getAttribute('transform')?.includes('rotate(-40')
+  ).map(([other]) => one.textContent + ' | ' + other.textContent));
+})"""
 CUT = """[...document.querySelectorAll('section svg text')].filter(text => {
   const box = text.getBoundingClientRect(), place = (text.closest('.wide') || text.closest('section'));
   const room = place.getBoundingClientRect(), left = place.scrollLeft || 0;

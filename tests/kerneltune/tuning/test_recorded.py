@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
+import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +15,13 @@ from click.testing import CliRunner
 
 from kerneltune.cli.main import app
 from kerneltune.errors import InputError
+from kerneltune.reporting.summary import summarised
 from kerneltune.searching.base import SearchBudget
 from kerneltune.searching.protocol import Outcome
-from kerneltune.tuning.recorded import Recording, read_recording, replay
+from kerneltune.tuning.goals import Goals
+from kerneltune.tuning.recorded import Recording, read_recording
+from kerneltune.tuning.replaying import BEYOND, Attainment, hypervolume, replay
+from kerneltune.tuning.store import Store
 
 
 def recording() -> Recording:
@@ -136,3 +143,109 @@ def test_several_strategies_and_seeds_are_compared(tmp_path: Path) -> None:
     none = CliRunner().invoke(app, [*ask, "--evaluations", "1", "--strategy", "nothing"])
     assert none.exit_code == 2
     assert "no strategy is named 'nothing'" in none.output
+
+
+def with_energy() -> Recording:
+    """Energy falls where the time grows, but for one axis."""
+    given = recording()
+    outcomes = [
+        one
+        if one.failure
+        else replace(
+            one,
+            objectives={
+                "time": one.objectives["time"],
+                "energy": 20 / one.objectives["time"] + (one.configuration["kind"] == "b"),
+                "gflops": 100 / one.objectives["time"],
+            },
+        )
+        for one in given.outcomes
+    ]
+    return replace(given, outcomes=tuple(outcomes))
+
+
+def hypervolume_by_points(points: list[tuple[float, ...]], steps: int = 60) -> float:
+    """The share of a grid's cells that a point dominates."""
+    edges = [(i + 0.5) * BEYOND / steps for i in range(steps)]
+    cells = list(itertools.product(edges, repeat=len(points[0])))
+    inside = sum(any(all(a <= b for a, b in zip(p, cell, strict=True)) for p in points) for cell in cells)
+    return float(inside / len(cells) * BEYOND ** len(points[0]))
+
+
+@pytest.mark.parametrize("axes", [1, 2, 3])
+def test_hypervolumes_are_those_of_a_grid(axes: int) -> None:
+    draw = random.Random(axes)
+    for _ in range(5):
+        points = [tuple(draw.random() * 1.3 for _ in range(axes)) for _ in range(6)]
+        inside = [p for p in points if all(one < BEYOND for one in p)] or [(BEYOND,) * axes]
+        assert hypervolume(points) == pytest.approx(hypervolume_by_points(inside), abs=0.06)
+
+
+def test_a_replay_has_several_objectives() -> None:
+    given = with_energy()
+    found = replay(given, "exhaustive", objective="time,energy")
+    attainment = Attainment(given, found.goals)
+    curve = [one for one in attainment.after_each(found.trials) if one is not None]
+    assert curve == sorted(curve)
+    assert curve[-1] == pytest.approx(1.0)
+    early = replay(given, "random", objective="time,energy", budget=SearchBudget(evaluations=5))
+    (*_, last) = attainment.after_each(early.trials)
+    assert last is not None
+    assert 0 <= last < 1
+    with pytest.raises(InputError, match="has one objective; tpe and nsga2 take several"):
+        replay(given, "gaussian", objective="time,energy")
+    with pytest.raises(InputError, match="no recorded result of kernel has the objective 'joules'"):
+        Attainment(given, Goals.of("joules"))
+
+
+def test_what_is_to_be_large_is_maximised() -> None:
+    given = with_energy()
+    most = max(one.objectives["gflops"] for one in given.outcomes if not one.failure)
+    assert given.best("gflops").objectives["gflops"] == most
+    found = replay(given, objective="gflops", budget=SearchBudget(evaluations=30))
+    assert found.best is not None
+    assert found.best.objectives["gflops"] == most
+    curve = Attainment(given, found.goals).after_each(found.trials)
+    assert curve[-1] == 1.0
+    reached = found.until(most / 1.05)
+    assert reached is not None
+    ended = curve[reached - 1]
+    assert ended is not None
+    assert ended <= 1.05
+
+
+def test_columns_and_rows_are_read(tmp_path: Path) -> None:
+    path = Path(__file__).parents[3] / "benchmarks" / "results" / "h100_tuning_matmul.json"
+    read = read_recording(path)
+    assert (read.kernel, read.device) == ("matmul", "NVIDIA H100 80GB HBM3")
+    assert len(read.outcomes) == 1188
+    assert read.best().objectives["time"] == json.loads(path.read_text())["time"]
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text(json.dumps({"columns": ["a"], "rows": [[1]], "best": {"a": 1}}))
+    with pytest.raises(InputError, match="'time_ms' is missing"):
+        read_recording(wrong)
+
+
+def test_runs_are_kept_and_shown(tmp_path: Path) -> None:
+    path, store, page = tmp_path / "kernel.json", tmp_path / "s.sqlite", tmp_path / "page.html"
+    path.write_text(json.dumps(with_energy().cache_file()))
+    ask = ["replay", str(path), "--store", str(store), "--html", str(page), "--evaluations", "12"]
+    runner = CliRunner()
+    done = runner.invoke(app, ask)
+    assert done.exit_code == 0, done.output
+    assert "kernel on GPU, replayed by auto" in page.read_text()
+    done = runner.invoke(app, [*ask, "--strategy", "random", "--strategy", "evolution", "--seeds", "2"])
+    assert done.exit_code == 0, done.output
+    assert '"title":"kernel on GPU"' in page.read_text()
+    found = summarised(Store(store).rows())
+    assert [one.device for one in found] == [
+        "GPU, replayed by auto, seed 0",
+        *(f"GPU, replayed by {name}, seed {seed}" for name in ("random", "evolution") for seed in (0, 1)),
+    ]
+    assert all(len(one.trials) == 12 for one in found)
+    front = runner.invoke(app, [*ask, "--objective", "time,energy", "--strategy", "nsga2"])
+    assert front.exit_code == 0, front.output
+    assert "% of the hypervolume of the recorded front" in " ".join(front.output.split())
+    several = runner.invoke(app, [*ask, "--objective", "time,energy", "--strategy", "random", "--seeds", "2"])
+    assert several.exit_code == 0, several.output
+    assert "hypervolume of the front" in several.output

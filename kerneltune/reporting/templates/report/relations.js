@@ -51,8 +51,9 @@ for (const front of data.fronts) {
   const best = new Set(front.turns), other = points.map((t) => t.objectives[front.name]);
   const on = points.filter((t) => best.has(t.turn)).sort((a, b) => a.value - b.value);
   key(place, [["on the front", colour.best], ["others", colour.mark]]);
-  chart(place, `Pareto front of ${data.objective} and ${front.name}`, `${on.length} of ${points.length} configurations are on it.`, () => ({
-    height: 300, marginLeft: 20 + room(other.map(number)), marginBottom: 42, x: valueAxis(points.map((t) => t.value)),
+  chart(place, `Pareto front of ${data.objective} and ${front.name}`, `${on.length} of ${points.length} configurations are on it.`, (width) => ({
+    height: 300, marginLeft: 20 + room(other.map(number)), marginBottom: 42,
+    x: along(points.map((t) => t.value), width - 40 - room(other.map(number))),
     y: valueAxis(other, { label: front.name + (front.unit ? ` (${front.unit})` : "") }),
     marks: [
       Plot.dot(points, { x: "value", y: (t) => t.objectives[front.name], r: 3, fill: colour.mark, fillOpacity: 0.5 }),
@@ -93,8 +94,9 @@ if (second) {
   if (both.length > 1) {
     const xs = both.map((p) => p.own.value), ys = both.map((p) => p.t.value), agreement = rankCorrelation(xs, ys);
     const place = section("beside", "The same configurations, side by side", `${both.length} were measured in both; rank correlation ${agreement === null ? "unknown" : agreement.toFixed(2)}. First: ${first.title}. Second: ${second.title}.`);
-    chart(place, "Side by side", `${first.title} against ${second.title}.`, () => ({
-      height: 340, marginLeft: 20 + room(ys.map(number)), marginBottom: 42, x: valueAxis(xs, { label: `${label}, first` }), y: valueAxis(ys, { label: `${label}, second` }),
+    chart(place, "Side by side", `${first.title} against ${second.title}.`, (width) => ({
+      height: 340, marginLeft: 20 + room(ys.map(number)), marginBottom: 42,
+      x: along(xs, width - 40 - room(ys.map(number)), { label: `${label}, first` }), y: valueAxis(ys, { label: `${label}, second` }),
       marks: [Plot.dot(both, { x: (p) => p.own.value, y: (p) => p.t.value, fill: colour.mark, fillOpacity: 0.6 }), Plot.tip(both, Plot.pointer({ x: (p) => p.own.value, y: (p) => p.t.value, title: (p) => `${number(p.own.value)} and ${told(p.t)}` }))],
     }));
   }
@@ -107,9 +109,9 @@ if (predictions.length > 1) {
   const ends = [Math.max(Math.min(...xs), Math.min(...ys)), Math.min(Math.max(...xs), Math.max(...ys))];
   const isTime = ends[0] < ends[1];
   if (isTime) key(place, [["measured", colour.mark], ["both are equal", colour.best]]);
-  chart(place, "Predicted and measured", `Rank correlation ${agreement === null ? "unknown" : agreement.toFixed(2)}.`, () => ({
+  chart(place, "Predicted and measured", `Rank correlation ${agreement === null ? "unknown" : agreement.toFixed(2)}.`, (width) => ({
     height: 340, marginLeft: 20 + room(ys.map(number)), marginBottom: 42,
-    x: valueAxis(xs, { label: isTime ? `predicted ${label}` : "predicted cost", ticks: 5 }), y: valueAxis(ys, { label: `measured ${label}` }),
+    x: along(xs, width - 40 - room(ys.map(number)), { label: isTime ? `predicted ${label}` : "predicted cost" }), y: valueAxis(ys, { label: `measured ${label}` }),
     marks: [
       ...(isTime ? [Plot.line([ends, ends].map((_, i) => ends[i]), { x: (v) => v, y: (v) => v, stroke: colour.best, strokeWidth: 2 })] : []),
       Plot.dot(predictions, { x: "predicted", y: "value", r: 3, fill: colour.mark, fillOpacity: 0.6 }),
@@ -141,9 +143,9 @@ if (rates.length) {
   const ridge = roof ? roof.flops / roof.bandwidth : null, spread = [Math.min(...xs, ridge ?? Infinity) / 2, Math.max(...xs, ridge ?? 0) * 2];
   const line = roof ? [spread[0], ridge, spread[1]].map((x) => ({ x, y: Math.min(x * roof.bandwidth, roof.flops) })) : [];
   const heights = [...ys, ...line.map((p) => p.y)];
-  chart(place, "Roofline", words, () => ({
+  chart(place, "Roofline", words, (width) => ({
     height: 340, marginLeft: 20 + room(heights.map(number)), marginRight: 24, marginBottom: 42,
-    x: { type: "log", label: "arithmetic intensity (FLOP a byte)", labelAnchor: "center", domain: spread, grid: true, ticks: ticksOf(spread, true), tickFormat: number },
+    x: { type: "log", label: "arithmetic intensity (FLOP a byte)", labelAnchor: "center", domain: spread, grid: true, ticks: apart(ticksOf(spread, true), spread, true, width - 44 - room(heights.map(number))), tickFormat: number },
     y: valueAxis(heights, { type: "log", label: "GFLOP/s" }),
     marks: [
       Plot.line(line, { x: "x", y: "y", stroke: colour.best, strokeWidth: 2.5 }),
