@@ -17,6 +17,7 @@ from constrint.support.children import search_path
 from constrint.support.files import read_file
 from kerneltune.compiling.compiler_output import CompilerOutput
 from kerneltune.compiling.cubin_cache import CubinCache
+from kerneltune.compiling.host_headers import host_headers
 from kerneltune.compiling.known_targets import check_target
 from kerneltune.compiling.machine_code import instructions
 from kerneltune.errors import CompilationError, MissingExtraError
@@ -68,6 +69,7 @@ def compile_job(job: Job, cache: CubinCache | None) -> Built:
     version = compiler_version()
     content = [version, job.source, *job.arguments(), *REPORTS, *job.names, *header_options()]
     content += own_headers(job.source, job.options)
+    content += stand_ins(job).values()
     key = hashlib.sha256("\0".join(content).encode()).hexdigest()
     output = cache.load(key) if cache is not None else None
     if output is None:
@@ -155,6 +157,12 @@ def own_headers(source: str, options: Sequence[str]) -> list[str]:
     return [found[path] for path in sorted(found)]
 
 
+def stand_ins(job: Job) -> dict[str, str]:
+    """What stands for headers of the C library that a job's source and own headers include."""
+    texts = [job.source, *own_headers(job.source, job.options)]
+    return host_headers(name for text in texts for name in INCLUDE.findall(text))
+
+
 @cache
 def _targets() -> tuple[str, ...]:
     """The targets that NVRTC knows."""
@@ -176,7 +184,10 @@ def _build(job: Job) -> tuple[bytes, str]:
         return results[0] if results else None
 
     program: object = None
-    program = call("nvrtcCreateProgram", job.source.encode(), b"kernel.cu", 0, None, None)
+    headers = stand_ins(job)
+    names, texts = ([one.encode() for one in listed] for listed in (headers, headers.values()))
+    source = job.source.encode()
+    program = call("nvrtcCreateProgram", source, b"kernel.cu", len(names), texts or None, names or None)
     try:
         for name in job.names:
             call("nvrtcAddNameExpression", program, name.encode())

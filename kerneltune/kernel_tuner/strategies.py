@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from kerneltune.errors import nearest
+
 
 @dataclass(frozen=True, slots=True)
 class KnownStrategy:
@@ -74,6 +76,13 @@ STRATEGIES = {
     "nsga3": KnownStrategy("evolution", _FRONT, takes_start=False),
 }
 """By name."""
+
+
+def __getattr__(name: str) -> str:
+    """The name of a strategy, which Kernel Tuner has as a module: `kernel_tuner.strategies.minimize`."""
+    if name in STRATEGIES:
+        return name
+    raise AttributeError(f"Kernel Tuner has no strategy '{name}': {nearest(name, STRATEGIES)}")
 
 
 def check_strategy(name: str, options: Mapping[str, object]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from constrint.solutions.solutionset import SolutionSet
 from constrint.tuning.spaces import from_tune_params
 from kerneltune.errors import InputError
 from kerneltune.inputs.files import json_text_of
-from kerneltune.searching.protocol import Outcome
+from kerneltune.searching.protocol import Configuration, Outcome
 from kerneltune.tuning.cache_files import MILLISECONDS, is_number, key_of, outcome_of, parsed
 from kerneltune.tuning.goals import MAXIMISED
 
@@ -39,12 +40,25 @@ class Recording:
     tune_params: dict[str, list[object]]
     outcomes: tuple[Outcome, ...]
 
+    @cached_property
+    def mixed(self) -> frozenset[str]:
+        """The parameters with values that are equal and of several types, such as 1 and True."""
+        each = self.tune_params.items()
+        return frozenset(name for name, values in each if len(set(values)) < len(set(map(repr, values))))
+
+    def told(self, configuration: Configuration) -> dict[str, object]:
+        """A configuration as searches see it: values of mixed parameters are their texts."""
+        mixed = self.mixed
+        return {name: repr(one) if name in mixed else one for name, one in configuration.items()}
+
     def space(self) -> SolutionSet:
-        """The recorded configurations, as a set."""
+        """The recorded configurations, as a set, as searches see them."""
         names = list(self.tune_params)
-        rows = {tuple(one.configuration[name] for name in names) for one in self.outcomes}
+        params = {name: [self.told({name: one})[name] for one in self.tune_params[name]] for name in names}
+        each = (self.told(one.configuration) for one in self.outcomes)
+        rows = {tuple(one[name] for name in names) for one in each}
         try:
-            return from_tune_params(self.tune_params, [lambda p: tuple(p[name] for name in names) in rows])
+            return from_tune_params(params, [lambda p: tuple(p[name] for name in names) in rows])
         except ConstrintError as error:
             raise InputError(f"the space of {self.kernel}: {error}") from None
 

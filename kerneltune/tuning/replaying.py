@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kerneltune.errors import InputError
 from kerneltune.pipeline.trial import Trial
@@ -76,16 +76,16 @@ def replay(
     """
     goals, spent = Goals.of(objective), [0.0]
     given = {"objective": goals.names, "seed": seed, "budget": budget, "clock": lambda: spent[0]}
-    prior = [goals.turned(one) for one in prior]
+    prior = [replace(goals.turned(one), configuration=recording.told(one.configuration)) for one in prior]
     search = strategy(name, recording.space(), prior=prior, **given)  # type: ignore[arg-type]
     told = Minimising(search, goals)
-    known = {_key(one.configuration): one for one in recording.outcomes}
+    known = {_key(recording.told(one.configuration)): one for one in recording.outcomes}
     trials: list[Trial] = []
     while asked := told.ask(1):
         expected = prediction(told, asked[0])
         trials.append(trial_of(known[_key(asked[0])], expected))
         spent[0] += trials[-1].compile_seconds + trials[-1].run_seconds
-        told.tell(trials[-1].outcome)
+        told.tell(replace(trials[-1].outcome, configuration=asked[0]))
     return Replayed(tuple(trials), search, goals)
 
 

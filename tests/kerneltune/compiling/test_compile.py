@@ -10,6 +10,7 @@ from msgspec import structs
 from kerneltune.compiling.arguments import FIELDS, layout
 from kerneltune.compiling.compile import Compiler, known_targets
 from kerneltune.compiling.cubin_cache import CubinCache
+from kerneltune.compiling.host_headers import HEADERS
 from kerneltune.compiling.known_targets import check_target
 from kerneltune.compiling.nvrtc import Job, compile_job
 from kerneltune.compiling.report import CompileReport
@@ -219,3 +220,36 @@ def test_gpus_that_the_compiler_has_left_out_are_told_which_compiles_for_them() 
     with pytest.raises(InputError) as newer:
         check_target("sm_999a", known_targets(), "nvrtc 13.0")
     assert "CUDA 12" not in str(newer.value)
+
+
+USES = {
+    "stdio.h": 'printf("%d", n);',
+    "cstdlib": "o[0] = abs(-n);",
+    "string.h": "memcpy(o, o + n, 16);",
+    "stddef.h": "o[0] = sizeof(size_t);",
+    "cmath": "o[0] = M_PI + fmaxf(NAN, INFINITY) + sqrt(2.0);",
+    "assert.h": "assert(n > 0);",
+    "stdint.h": "uint8_t small = n; int64_t large = n; o[0] = small + large + UINT8_MAX;",
+    "float.h": "o[0] = FLT_MAX;",
+    "climits": "o[0] = INT_MAX;",
+}
+
+
+@pytest.mark.parametrize("header", sorted(HEADERS))
+def test_headers_of_the_c_library_may_be_included(header: str, tmp_path: Path) -> None:
+    """NVRTC has none of them; kernels include them for what device code has built in."""
+    body = USES.get(header, "o[0] = n;")
+    source = 'extern "C" __global__ void f(float* o, int n) { ' + body + " }"
+    alone = compile_job(Job(f"#include <{header}>\n#include <cuda_fp16.h>\n{source}", "sm_80", ("f",)), None)
+    assert alone.registers > 0
+    (tmp_path / "mine.h").write_text(f"#include <{header}>\n")
+    within = Job(f'#include "mine.h"\n{source}', "sm_80", ("f",), (f"-I{tmp_path}",))
+    assert compile_job(within, None).registers > 0
+
+
+def test_all_headers_go_together() -> None:
+    included = "".join(f"#include <{name}>\n" for name in HEADERS)
+    whole = f'{included}extern "C" __global__ void f(float* o, int n) {{ {"".join(USES.values())} }}'
+    assert compile_job(Job(whole, "sm_80", ("f",)), None).registers > 0
+    with pytest.raises(CompilationError, match="iostream"):
+        compile_job(Job(f"#include <iostream>\n{whole}", "sm_80", ("f",)), None)

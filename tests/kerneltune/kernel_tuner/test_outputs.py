@@ -254,6 +254,14 @@ def test_launches_are_those_of_kernel_tuner(params: dict[str, int], more: dict[s
     assert (order.block, order.grid) == (tuple(expected[0]), tuple(expected[1]))
 
 
+def test_strategies_are_named_as_modules() -> None:
+    """Kernel Tuner's own example has `strategy=kernel_tuner.strategies.minimize`."""
+    found = [getattr(kernel_tuner.strategies, name) for name in kernel_tuner.strategies.STRATEGIES]
+    assert found == list(kernel_tuner.strategies.STRATEGIES)
+    with pytest.raises(AttributeError, match="no strategy 'minimise': did you mean 'minimize'"):
+        kernel_tuner.strategies.minimise  # noqa: B018
+
+
 def test_divisors_and_answers_that_make_no_sense_are_refused() -> None:
     given = bound(kernel_tuner.tune_kernel, arrays(), {"block_size_x": [32], "T": ["float"]}, grid_div_x=[0])
     rows, _ = tuned_as_asked(given, OWN)

@@ -249,3 +249,25 @@ def test_runs_are_kept_and_shown(tmp_path: Path) -> None:
     several = runner.invoke(app, [*ask, "--objective", "time,energy", "--strategy", "random", "--seeds", "2"])
     assert several.exit_code == 0, several.output
     assert "hypervolume of the front" in several.output
+
+
+def test_values_of_mixed_types_are_told_apart(tmp_path: Path) -> None:
+    """As in a file of Kernel Tuner's own tests: 1 equals True, but is another value."""
+    outcomes = [
+        Outcome({"x": x, "mixed": mixed}, {"time": 1.0 + x + place}, None, 0.1, 0.1)
+        for x in (1, 2, 3)
+        for place, mixed in enumerate(("test", 1, True, 2.45))
+    ]
+    given = Recording("k", "d", {"x": [1, 2, 3], "mixed": ["test", 1, True, 2.45]}, tuple(outcomes))
+    path = tmp_path / "mixed.json"
+    path.write_text(json.dumps(given.cache_file()))
+    read = read_recording(path)
+    assert read.mixed == {"mixed"}
+    assert read.space().size == 12
+    for name in ("exhaustive", "gaussian", "evolution"):
+        found = replay(read, name)
+        tried = {repr(sorted(trial.configuration.items())) for trial in found.trials}
+        assert len(tried) == len(found.trials)
+        assert found.best is not None
+        assert found.best.configuration == {"x": 1, "mixed": "test"}
+    assert len(replay(read, "exhaustive", prior=read.outcomes).trials) == 12
