@@ -23,6 +23,7 @@ from kerneltune.kernel_tuner.accuracy import (
     error_metric_from_name,
 )
 from kerneltune.kernel_tuner.interface import tuned_as_asked
+from kerneltune.kernel_tuner.kernelbuilder import PythonKernel
 from kerneltune.kernel_tuner.launches import description_of
 from kerneltune.kernel_tuner.observers import BenchmarkObserver
 from kerneltune.kernel_tuner.observers.nvml import NVMLObserver
@@ -260,6 +261,33 @@ def test_strategies_are_named_as_modules() -> None:
     assert found == list(kernel_tuner.strategies.STRATEGIES)
     with pytest.raises(AttributeError, match="no strategy 'minimise': did you mean 'minimize'"):
         kernel_tuner.strategies.minimise  # noqa: B018
+
+
+def test_kernels_are_called_as_functions(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[dict[str, Any]] = []
+
+    def run_as_asked(given: dict[str, Any], own: Any) -> list[Any]:
+        seen.append(given)
+        return [one + 1 if place == 0 else one for place, one in enumerate(given["arguments"])]
+
+    monkeypatch.setattr("kerneltune.kernel_tuner.running.run_as_asked", run_as_asked)
+    c, a, b, n = arrays()
+    params = {"block_size_x": 64}
+    kernel = PythonKernel(
+        "add", SOURCE, SIZE, [c, a, b, n], params, [False, True, True, True], [True, False, False, False],
+        grid_div_x=["block_size_x"], verbose=False,
+    )  # fmt: skip
+    (found,) = kernel(c - 9, a, b, n)
+    assert np.array_equal(found, c + 1)  # c is no input: it is as it was
+    assert (seen[0]["params"], seen[0]["grid_div_x"]) == (params, ["block_size_x"])
+    with pytest.raises(InputError, match="has 4 arguments, not 1"):
+        kernel(c)
+    with pytest.raises(InputError, match="inputs has 1 entries, but there are 4 arguments"):
+        PythonKernel("add", SOURCE, SIZE, [c, a, b, n], params, [True])
+    with pytest.raises(InputError, match="files of results are not read"):
+        PythonKernel("add", SOURCE, SIZE, [c, a, b, n], params, results_file="a.json")
+    with pytest.raises(TypeError, match="no argument 'grid_div'"):
+        PythonKernel("add", SOURCE, SIZE, [c, a, b, n], params, grid_div=1)
 
 
 def test_divisors_and_answers_that_make_no_sense_are_refused() -> None:
