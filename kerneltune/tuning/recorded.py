@@ -46,7 +46,7 @@ class Recording:
         each = self.tune_params.items()
         return frozenset(name for name, values in each if len(set(values)) < len(set(map(repr, values))))
 
-    def told(self, configuration: Configuration) -> dict[str, object]:
+    def told(self, configuration: Configuration) -> Configuration:
         """A configuration as searches see it: values of mixed parameters are their texts."""
         mixed = self.mixed
         return {name: repr(one) if name in mixed else one for name, one in configuration.items()}
@@ -54,7 +54,8 @@ class Recording:
     def space(self) -> SolutionSet:
         """The recorded configurations, as a set, as searches see them."""
         names = list(self.tune_params)
-        params = {name: [self.told({name: one})[name] for one in self.tune_params[name]] for name in names}
+        values = self.tune_params.items()
+        params = {name: [repr(v) if name in self.mixed else v for v in listed] for name, listed in values}
         each = (self.told(one.configuration) for one in self.outcomes)
         rows = {tuple(one[name] for name in names) for one in each}
         try:
@@ -174,8 +175,9 @@ def _of_results(data: Mapping[str, Any], name: str) -> Recording:
     params: dict[str, list[Any]] = {}
     for outcome in outcomes:
         for key, value in outcome.configuration.items():
-            if value not in params.setdefault(key, []):
-                params[key].append(value)
+            known = params.setdefault(key, [])
+            if value not in known or repr(value) not in map(repr, known):  # 1 equals True
+                known.append(value)
     return _checked(name, "", params, outcomes)
 
 
@@ -189,9 +191,9 @@ def _of_columns(data: Mapping[str, Any]) -> Recording:
         failure = FAILED if time is None else None
         compiled, ran = (float(found.get(name) or 0.0) for name in ("compile_seconds", "run_seconds"))
         outcomes.append(Outcome(configuration, measured, failure, compiled, ran))
-    params: dict[str, list[object]] = {
-        name: sorted({one.configuration[name] for one in outcomes}) for name in names
-    }
+    params: dict[str, list[object]] = {}
+    for name in names:
+        params[name] = [*sorted({one.configuration[name] for one in outcomes})]
     return _checked(str(data["kernel"]), str(data["device"]), params, outcomes)
 
 

@@ -253,14 +253,17 @@ def test_runs_are_kept_and_shown(tmp_path: Path) -> None:
 
 def test_values_of_mixed_types_are_told_apart(tmp_path: Path) -> None:
     """As in a file of Kernel Tuner's own tests: 1 equals True, but is another value."""
+    kinds: list[Any] = ["test", 1, True, 2.45]
     outcomes = [
         Outcome({"x": x, "mixed": mixed}, {"time": 1.0 + x + place}, None, 0.1, 0.1)
         for x in (1, 2, 3)
-        for place, mixed in enumerate(("test", 1, True, 2.45))
+        for place, mixed in enumerate(kinds)
     ]
     given = Recording("k", "d", {"x": [1, 2, 3], "mixed": ["test", 1, True, 2.45]}, tuple(outcomes))
-    path = tmp_path / "mixed.json"
+    path, other = tmp_path / "mixed.json", tmp_path / "t4.json"
     path.write_text(json.dumps(given.cache_file()))
+    other.write_text(json.dumps(given.results_file()))
+    assert read_recording(other).mixed == {"mixed"}
     read = read_recording(path)
     assert read.mixed == {"mixed"}
     assert read.space().size == 12
