@@ -158,7 +158,7 @@ def own_headers(source: str, options: Sequence[str]) -> list[str]:
 
 
 def stand_ins(job: Job) -> dict[str, str]:
-    """What stands for headers of the C library that a job's source and own headers include."""
+    """The stand-ins for headers of the C library that a job's source and own headers include."""
     texts = [job.source, *own_headers(job.source, job.options)]
     return host_headers(name for text in texts for name in INCLUDE.findall(text))
 
