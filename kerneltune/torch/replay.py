@@ -29,7 +29,7 @@ MOST_SLOTS = 3  # of a kind: a loss that is still there keeps its slot while the
 MOST_KINDS = 16  # of a stack that are recorded
 MOST_NOTED = 256  # of a stack whose calls are counted
 FORGOTTEN = 1000  # calls of a stack after which a kind gives way to another one
-LARGE = 2**15  # elements from which a tensor is copied by itself: one launch for many gives a block 2**16
+LARGE_ELEMENTS = 2**15  # elements from which a tensor is copied by itself: one launch for many gives a block 2**16
 PLAIN = (torch.Tensor, torch.nn.Parameter)
 Result = TypeVar("Result")
 
@@ -327,7 +327,7 @@ def _copy(into: Sequence[torch.Tensor | None], out_of: Sequence[torch.Tensor | N
     for mine, theirs in zip(into, out_of, strict=True):
         if mine is None or theirs is None:
             continue
-        if mine.numel() >= LARGE:
+        if mine.numel() >= LARGE_ELEMENTS:
             mine.copy_(theirs)
         else:
             small.append(mine)
