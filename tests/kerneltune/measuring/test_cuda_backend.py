@@ -305,3 +305,10 @@ def test_a_launch_that_the_compiler_chose_is_the_drivers(module: Any, cuda: Fake
     runs = [one for one in device.launches if one["name"] == "scale"]
     assert {(one["grid"], one["block"]) for one in runs} == {(4, 64)}
     assert cuda.attributes[driver.DYNAMIC_SHARED_MEMORY] == 50_000
+    asked = (order("triton"), msgspec.structs.replace(order("triton"), grid=(8, 1, 1)))
+    turns = Server(backend, MeasuringPlan()).answer(
+        Finals(trial=1, orders=asked, builts=(built, built), rounds=2, samples=3)
+    )
+    assert isinstance(turns, Turns), turns
+    assert turns.times == ((1.0,) * 6,) * 2
+    assert {one["grid"] for one in device.launches if one["name"] == "scale"} == {4, 8}
