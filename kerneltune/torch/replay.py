@@ -29,7 +29,7 @@ MOST_SLOTS = 3  # of a kind: a loss that is still there keeps its slot while the
 MOST_KINDS = 16  # of a stack that are recorded
 MOST_NOTED = 256  # of a stack whose calls are counted
 FORGOTTEN = 1000  # calls of a stack after which a kind gives way to another one
-LARGE_ELEMENTS = 2**15  # elements from which a tensor is copied by itself: one launch for many gives a block 2**16
+LARGE_ELEMENTS = 2**15  # from which a tensor is copied by itself: one launch for many gives a block 2**16
 PLAIN = (torch.Tensor, torch.nn.Parameter)
 Result = TypeVar("Result")
 
