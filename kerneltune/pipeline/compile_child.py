@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import sys
 
 from kerneltune.errors import KernelTuneError
 from kerneltune.messages import Built, Failed, Order, required
 from kerneltune.running.child_output import private_stdout, say
-from kerneltune.running.children import KIND_VARIABLE
+from kerneltune.running.children import FUNCTION_VARIABLE, KIND_VARIABLE
 
 
 def main() -> None:
@@ -19,15 +20,20 @@ def main() -> None:
     follow_parent()
     answers = private_stdout()
     os.environ["KERNELTUNE_CHILD"] = "1"
-    _get_ready(os.environ.get(KIND_VARIABLE, ""))
+    _get_ready(os.environ.get(KIND_VARIABLE, ""), os.environ.get(FUNCTION_VARIABLE, ""))
     for line in sys.stdin:
         say(answers, _answer(required(line, Order)))
 
 
-def _get_ready(kind: str) -> None:
-    """Load the compiler, while the first order is made; it says what is wrong."""
+def _get_ready(kind: str, told: str) -> None:
+    """Load the compiler, and the file of a function, while the first order is made; it says what is wrong."""
     with contextlib.suppress(Exception):
         if kind == "triton":
+            from kerneltune.sources.references import resolved
+
+            function, *folders = json.loads(told)
+            sys.path += [folder for folder in folders if folder not in sys.path]
+            resolved(function)
             import triton.compiler  # noqa: F401
         elif kind == "cuda":
             from kerneltune.compiling.nvrtc import compiler_version, header_options

@@ -10,6 +10,7 @@ from kerneltune.messages import BadMessageError, Facts, Failed, M, Message, deco
 from kerneltune.running.child_process import ChildProcess, SilentError
 
 KIND_VARIABLE = "KERNELTUNE_KIND"  # the kind of kernels, for a measuring process that waits for its set-up
+FUNCTION_VARIABLE = "KERNELTUNE_FUNCTION"  # where the first compiling process finds a function, and folders
 MOST_ANSWER_BYTES = 1 << 28  # bytes of an answer: machine code travels in it
 
 

@@ -143,10 +143,11 @@ class Description:
     then: Sequence[Then] = ()
 
     @property
-    def language(self) -> str:
-        """The kind of the source; raises `InputError` if it is none."""
+    def language(self) -> tuple[str, str]:
+        """The kind of the source, and where children find a function; raises `InputError` if it is none."""
         rules.check({"kind": self.kind}, {"kind": RULES["kind"]})
-        return self._source()[0]
+        kind, text, _ = self._source()
+        return kind, text if kind == TRITON else ""
 
     def kernel(self, profile: HardwareProfile | None) -> Kernel:
         """The kernel on a GPU.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import os
 import threading
 from collections.abc import Callable
@@ -20,7 +21,7 @@ from kerneltune.pipeline.counting import Counted
 from kerneltune.pipeline.elsewhere import InThisProcess, OnExecutor
 from kerneltune.pipeline.judging import Judged
 from kerneltune.pipeline.stages import Compilers, Devices
-from kerneltune.running.children import KIND_VARIABLE, Child, visible_device
+from kerneltune.running.children import FUNCTION_VARIABLE, KIND_VARIABLE, Child, visible_device
 from kerneltune.sources.kernel import CALLABLE, Kernel
 from kerneltune.sources.references import named
 
@@ -37,18 +38,21 @@ class Ahead:
     They import what they need, and make the GPU's context, meanwhile.
 
     Args:
-        kind: The kind of kernels; functions have none of these processes.
+        language: The kind of kernels, and where a function that is compiled is found; plain functions have
+            none of these processes.
         options: How the kernel is tuned.
     """
 
-    def __init__(self, kind: str, options: RunOptions) -> None:
+    def __init__(self, language: tuple[str, str], options: RunOptions) -> None:
+        kind, function = language
         self.measuring: list[Child] = []
         self.compiler: Child | None = None
         if kind == CALLABLE or options.executor is not None:
             return
         self.measuring = measuring_children(kind, options)
         if kind in MOST_COMPILERS:
-            self.compiler = Child(options.commands.compile, environment={KIND_VARIABLE: kind})
+            told = {KIND_VARIABLE: kind, FUNCTION_VARIABLE: json.dumps([function, *search_path()])}
+            self.compiler = Child(options.commands.compile, environment=told)
         for child in self._all:
             with suppress(RunError):  # it is told where the process is needed
                 child.begin()

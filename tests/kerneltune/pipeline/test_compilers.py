@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
-from contextlib import closing
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
 
 import pytest
 
 from kerneltune.messages import Built, Failed, Order
-from kerneltune.pipeline.stages import NICENESS, Compilers
+from kerneltune.pipeline.stages import COMPILE_CHILD, NICENESS, Compilers
+from kerneltune.running.children import FUNCTION_VARIABLE, KIND_VARIABLE, Child
 
 CHILD = """
 import os, sys, time
@@ -47,6 +52,33 @@ def test_the_first_order_goes_to_the_process_of_full_priority(is_warm: bool) -> 
         assert len({one.instructions for one in found}) == 3
         again = built(compilers.submit(order(0)).result())
         assert again.instructions == found[0].instructions
+
+
+def test_the_file_of_a_function_is_imported_before_the_first_order(tmp_path: Path) -> None:
+    source, marker = tmp_path / "mine.py", tmp_path / "imported"
+    source.write_text(f"open({str(marker)!r}, 'w').close()\ndef function(): pass\n")
+    told = {KIND_VARIABLE: "triton", FUNCTION_VARIABLE: json.dumps([f"{source}:function", *sys.path])}
+    child = Child(COMPILE_CHILD, environment=told)
+    with closing_child(child):
+        child.begin()
+        until = time.monotonic() + 60
+        while not marker.exists() and time.monotonic() < until:
+            time.sleep(0.01)
+        assert marker.exists()
+    broken = Child(COMPILE_CHILD, environment={**told, FUNCTION_VARIABLE: "no JSON"})
+    with closing_child(broken):  # what is wrong is told by the first order
+        wrong = Order(kind="triton", configuration={}, source=f"{source}:absent", path=tuple(sys.path))
+        answer = broken.ask(wrong, Built, 60.0)
+        assert isinstance(answer, Failed)
+        assert "there is no 'absent'" in answer.failure
+
+
+@contextmanager
+def closing_child(child: Child) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        child.end()
 
 
 def test_more_orders_than_processes_wait() -> None:
