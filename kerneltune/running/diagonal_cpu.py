@@ -1,17 +1,21 @@
-"""Diagonal cells on a CPU: the references' own functions in float64, on all rows and channels at once."""
+"""Diagonal cells on a CPU in float64, on all rows and channels at once."""
 
 from __future__ import annotations
 
 from functools import cache
 from types import ModuleType
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kerneltune.inputs.equation_cell import EquationCell
 from kerneltune.inputs.scan_descriptions import discover_scans
 from kerneltune.running import diagonal_reference
 from kerneltune.running.diagonal_reference import DiagonalInputs
+
+if TYPE_CHECKING:
+    from kerneltune.running.diagonal_equations import EquationSteps
 
 Floats: TypeAlias = NDArray[np.float32]
 
@@ -36,7 +40,8 @@ class CpuInputs(NamedTuple):
 
 def forward(cell: str, inputs: CpuInputs, initial: Floats) -> tuple[Floats, Floats, Floats]:
     """H after each step, `[B, T, D]`, the last states, `[S, B, D]`, and those before every 16th step."""
-    found = diagonal_reference.forward(_functions(cell), _wide(inputs, initial))
+    steps, given = _steps(cell), _wide(inputs, initial)
+    found = steps.forward(given) if steps else diagonal_reference.forward(_functions(cell), given)
     return found.hidden.astype(np.float32), found.last.astype(np.float32), found.kept.astype(np.float32)
 
 
@@ -44,13 +49,22 @@ def backward(
     cell: str, inputs: CpuInputs, kept: Floats, gradient: Floats, last_gradient: Floats
 ) -> tuple[Floats, Floats, Floats]:
     """Gradients by the inputs, `[G, B, T, D]`, the initial states and each row's weights, `[B, W, D]`."""
-    by_input, start, by_row = diagonal_reference.backward(
-        _functions(cell),
-        _wide(inputs, kept[0]),
-        gradient.astype(np.float64),
-        last_gradient.astype(np.float64),
-    )
+    steps, given = _steps(cell), _wide(inputs, kept[0])
+    by = gradient.astype(np.float64), last_gradient.astype(np.float64)
+    if steps:
+        by_input, start, by_row = steps.backward(given, *by)
+    else:
+        by_input, start, by_row = diagonal_reference.backward(_functions(cell), given, *by)
     return np.array(by_input, np.float32), start.astype(np.float32), by_row.astype(np.float32)
+
+
+@cache
+def _steps(cell: str) -> EquationSteps | None:
+    """The passes of a cell of equations; None for any other."""
+    from kerneltune.running.diagonal_equations import EquationSteps
+
+    found = discover_scans().cell(cell)
+    return EquationSteps(found.derivation) if isinstance(found, EquationCell) else None
 
 
 @cache
