@@ -174,7 +174,7 @@ def _at(value: Any, i: int) -> Any:
 
 @dataclass(frozen=True)
 class _Masks:
-    """What resets and lengths do to some steps; arrays are None where they do nothing."""
+    """Resets and lengths of some steps; None where they change nothing."""
 
     counts: NDArray[np.bool_] | None  # [n, B, 1]
     dropped: NDArray[np.bool_] | None

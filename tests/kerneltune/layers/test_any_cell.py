@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import runpy
 import subprocess
 import sys
+import textwrap
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -217,3 +219,26 @@ def test_compiled_exported_and_checkpointed() -> None:
     torch.testing.assert_close(exported(x)[0], wanted)
     again = torch.utils.checkpoint.checkpoint(lambda part: layer(part)[0], x, use_reentrant=False)
     torch.testing.assert_close(again, wanted)
+
+
+def manual_program(start: str) -> str:
+    """The indented lines of the manual's page about cells that begin with this one."""
+    text = (EXAMPLES.parents[1] / "docs" / "kerneltune-cells.md").read_text(encoding="utf-8")
+    begin = text.index(start)
+    return textwrap.dedent(text[begin : text.index("\n\n##", begin)])
+
+
+@pytest.mark.slow
+def test_the_manuals_cell_learns_parity(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The program of the page "Write a cell", as it stands there."""
+    cell = (EXAMPLES / "cifg.cell").read_text(encoding="utf-8")
+    (tmp_path / "coupled.cell").write_text(cell, encoding="utf-8")
+    program = tmp_path / "parity.py"
+    start = "    import torch\n    from kerneltune.torch import Recurrent\n\n    rnn, out"
+    program.write_text(manual_program(start), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    torch.manual_seed(0)
+    runpy.run_path(str(program))
+    assert float(capsys.readouterr().out.strip().removeprefix("tensor(").removesuffix(")")) > 0.999
