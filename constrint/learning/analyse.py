@@ -6,23 +6,16 @@ analysis, so that explanations see the bounds from before the entry that they ex
 
 from __future__ import annotations
 
-from constrint.learning.circuits import explain_circuit
-from constrint.learning.clauses import BUMP, attach, explain_clause
-from constrint.learning.extremes import explain_extreme
-from constrint.learning.generic import explain_propagator
+from constrint.learning.clauses import BUMP, attach
+from constrint.learning.explain import explain
 from constrint.learning.heap import age, bump
 from constrint.learning.layout import (
     ACTIVITY,
     ARENA,
-    AT_MOST,
-    BUDGET,
     BY_CLAUSE,
-    CIRCUIT,
     CONFLICTS,
     COUNTED,
     DECISION,
-    DIFFERENT,
-    EXTREME,
     FAILED_BOUND,
     FAILED_TO,
     FAILED_WHY,
@@ -41,9 +34,7 @@ from constrint.learning.layout import (
     MEMBERS,
     NOTHING,
     OPEN,
-    OPEN_RESOURCE,
     PREMISES,
-    RESOURCE,
     SIZE,
     STAMP,
     TRAIL,
@@ -52,36 +43,12 @@ from constrint.learning.layout import (
     Learner,
     learn_compilable,
 )
-from constrint.learning.linear import add_premise, explain_at_most, explain_different
-from constrint.learning.resource_reasons import explain_resource
+from constrint.learning.linear import add_premise
 from constrint.learning.restarts import MOST_WITHIN
 from constrint.learning.trail import back_to, entry_of, raise_bound, undo_last
 from constrint.store.state import State
 
 MOST_VISITED = 200  # most entries that the test for redundancy visits
-
-
-@learn_compilable
-def explain(ls: Learner, st: State, b: int, k: int, why: int, at: int) -> None:
-    """Collect the premises of the atom (b, k) before an entry, or of a contradiction if b is NOTHING."""
-    ls.scalar[PREMISES] = 0
-    how = why & 3
-    number = why >> 2
-    if how == BY_CLAUSE:
-        explain_clause(ls, number, b)
-    elif ls.kind[number] == AT_MOST:
-        explain_at_most(ls, st, number, b, k, how, at)
-    elif ls.kind[number] == DIFFERENT:
-        explain_different(ls, number, b, how, at)
-    elif ls.kind[number] == RESOURCE or ls.kind[number] == OPEN_RESOURCE:
-        explain_resource(ls, st, number, b, k, at)
-    elif ls.kind[number] == CIRCUIT:
-        explain_circuit(ls, number, b, at)
-    elif ls.kind[number] == EXTREME:
-        explain_extreme(ls, st, number, b, k, at)
-    else:
-        explain_propagator(ls, st, number, b, k, at)
-    ls.scalar[BUDGET] -= ls.scalar[PREMISES] >> 2
 
 
 @learn_compilable

@@ -43,6 +43,7 @@ PROPAGATOR = 3  # a constraint of the registry, with its own propagator
 CIRCUIT = 4  # literals of arcs that form one cycle; it may leave out nodes where the limit is 1
 EXTREME = 5  # some entry, whose condition holds, is at least the bound whose number is the limit
 OPEN_RESOURCE = 6  # a resource with variables for durations, demands and the capacity
+DISTINCT = 7  # a resource whose durations, demands and limit are 1: its starts differ
 
 # A clause in the arena: a head and its atoms, two cells each.
 SIZE = 0

@@ -6,6 +6,7 @@ from constrint.learning.analyse import learn
 from constrint.learning.circuits import keep_circuit
 from constrint.learning.clauses import pass_on, reduce
 from constrint.learning.decide import decide
+from constrint.learning.distinct import keep_distinct
 from constrint.learning.extremes import keep_extreme
 from constrint.learning.generic import run_propagator
 from constrint.learning.inbox import take_in
@@ -20,6 +21,7 @@ from constrint.learning.layout import (
     CONSULT_AT,
     DECISION,
     DIFFERENT,
+    DISTINCT,
     EXHAUSTED,
     EXTREME,
     FAULT,
@@ -136,6 +138,9 @@ def propagate(ls: Learner, st: State) -> int:
         elif kind == RESOURCE:
             scalar[BUDGET] -= ls.start[p + 1] - ls.start[p]
             holds = keep_resource(ls, st, p)
+        elif kind == DISTINCT:
+            scalar[BUDGET] -= (ls.start[p + 1] - ls.start[p]) >> 2
+            holds = keep_distinct(ls, st, p)
         elif kind == OPEN_RESOURCE:
             scalar[BUDGET] -= ls.start[p + 1] - ls.start[p]
             holds = keep_open_resource(ls, st, p)

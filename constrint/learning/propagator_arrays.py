@@ -11,6 +11,7 @@ from constrint.learning.layout import (
     AT_MOST,
     CIRCUIT,
     DIFFERENT,
+    DISTINCT,
     EXTREME,
     NOTHING,
     OPEN_RESOURCE,
@@ -75,7 +76,8 @@ class PropagatorArrays:
         for place in (1, 2):
             self.term += [2 * task[0] for task in tasks]
             self.factor += [task[place] for task in tasks]
-        self._finish(RESOURCE, None, capacity)
+        are_alike = capacity == 1 and all(task[1:] == (1, 1) for task in tasks)
+        self._finish(DISTINCT if are_alike else RESOURCE, None, capacity)
 
     def open_resource(self, tasks: Sequence[Task], capacity: int) -> None:
         """The same with variables for durations, demands and the capacity.

@@ -25,7 +25,7 @@ from constrint.store.state import State
 # Rows of scratch space with n entries each (the last three with 2 n).
 STARTS, ENDS, BY_START, BY_END, SPENT_FROM_START, SPENT_FROM_END = 0, 1, 2, 3, 4, 5
 EVENTS, TIMES, LEVELS = 6, 8, 10
-ROOM_OF_TASK = 12
+ROOM_OF_TASK = 18  # the rows, and what `distinct` writes for two tasks or more
 
 CONTRADICTED, UNCHANGED, MOVED = 0, 1, 2
 

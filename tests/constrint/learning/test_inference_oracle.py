@@ -29,7 +29,7 @@ from constrint.store.domains import set_lo
 MODELS = int(os.environ.get("CONSTRINT_INFERENCES", "480"))
 FIRST = int(os.environ.get("CONSTRINT_INFERENCES_SEED", "0"))
 BLOCKS = 12
-SHOWING = (*range(16), 43, 298)  # seeds that show all kinds
+SHOWING = (*range(16), 43, 298, 2218)  # seeds that show all kinds
 
 
 @pytest.mark.fuzz
@@ -69,6 +69,7 @@ KINDS = {
     "explanations": (
         *("explanation:clause", "explanation:sum", "explanation:disequality", "explanation:propagator"),
         *("explanation:extreme", "explanation:resource", "explanation:open-resource", "explanation:circuit"),
+        "explanation:distinct",
     ),
 }
 

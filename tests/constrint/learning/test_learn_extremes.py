@@ -13,7 +13,7 @@ from goals import towards
 from proved import is_proved
 
 from constrint import IntExpr, Model, Status, element, max_, min_, sum_
-from constrint.learning import analyse, session
+from constrint.learning import explain, session
 from constrint.learning.layout import NOTHING, PREMISES, Learner
 from constrint.learning.normal import NormalTranslation
 from constrint.learning.trail import value_before
@@ -132,7 +132,7 @@ def test_every_explanation_implies_what_it_explains(monkeypatch: pytest.MonkeyPa
     def value(values: Any, b: Any) -> Any:
         return -values[b >> 1] if b & 1 else values[b >> 1]
 
-    explain_extreme = analyse.explain_extreme  # type: ignore[attr-defined]
+    explain_extreme = explain.explain_extreme  # type: ignore[attr-defined]
 
     def extreme(ls: Any, st: Any, p: Any, b: int, k: int, at: Any) -> None:
         explain_extreme(ls, st, p, b, k, at)
@@ -150,7 +150,7 @@ def test_every_explanation_implies_what_it_explains(monkeypatch: pytest.MonkeyPa
         used = {ls.limit[p] >> 1, *(c >> 1 for row in rows for c in row[:2] if c >= 0)}
         check("explain_extreme", holds, ls, p, b, k, at, sorted(used))
 
-    explain_propagator = analyse.explain_propagator  # type: ignore[attr-defined]
+    explain_propagator = explain.explain_propagator  # type: ignore[attr-defined]
     nodes: list[Any] = []
 
     def propagator(ls: Any, st: Any, p: Any, b: int, k: int, at: Any) -> None:
@@ -168,8 +168,8 @@ def test_every_explanation_implies_what_it_explains(monkeypatch: pytest.MonkeyPa
             super().__init__(*given, **named)
             nodes.append(self)
 
-    monkeypatch.setattr(analyse, "explain_extreme", extreme)
-    monkeypatch.setattr(analyse, "explain_propagator", propagator)
+    monkeypatch.setattr(explain, "explain_extreme", extreme)
+    monkeypatch.setattr(explain, "explain_propagator", propagator)
     monkeypatch.setattr(session, "NormalTranslation", Noting)
     for seed in range(60):
         crowded(seed).solve(learn=True, engine="interpreted", time_limit=60)

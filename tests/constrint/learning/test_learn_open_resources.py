@@ -16,7 +16,7 @@ from proved import is_proved
 from resource_truth import fits
 
 from constrint import Model, Status, cumulative, cumulative_optional, element, max_, sum_
-from constrint.learning import analyse
+from constrint.learning import explain
 from constrint.learning.layout import NOTHING, OPEN_RESOURCE, PREMISES
 from constrint.learning.trail import value_before, weakest
 
@@ -89,11 +89,11 @@ def crowded(seed: int) -> Model:
 def test_every_explanation_implies_what_it_explains(monkeypatch: pytest.MonkeyPatch) -> None:
     """The premises were true before, and leave no values that contradict the atom."""
     explained = dict.fromkeys(["start", "duration", "demand", "capacity", "contradiction"], 0)
-    explain = analyse.explain_resource  # type: ignore[attr-defined]
+    explain_resource = explain.explain_resource  # type: ignore[attr-defined]
 
     def checked(ls: Any, st: Any, p: int, b: int, k: int, at: int) -> None:
         first = ls.scalar[PREMISES]
-        explain(ls, st, p, b, k, at)
+        explain_resource(ls, st, p, b, k, at)
         if ls.kind[p] != OPEN_RESOURCE:
             return
         atoms = [(ls.premise_bound[i], ls.premise_at[i]) for i in range(first, ls.scalar[PREMISES])]
@@ -121,7 +121,7 @@ def test_every_explanation_implies_what_it_explains(monkeypatch: pytest.MonkeyPa
                 assert not fits(starts, durations, demands, capacity), (b, k, atoms)
             explained[_named(terms, n, b)] += 1
 
-    monkeypatch.setattr(analyse, "explain_resource", checked)
+    monkeypatch.setattr(explain, "explain_resource", checked)
     for seed in range(40):
         crowded(seed).solve(learn=True, engine="interpreted")
     assert all(count > 3 for count in explained.values()), explained

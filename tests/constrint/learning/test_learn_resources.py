@@ -15,7 +15,7 @@ from proved import is_proved
 from resource_truth import fits
 
 from constrint import Model, Status, cumulative, max_, no_overlap, sum_
-from constrint.learning import analyse
+from constrint.learning import explain
 from constrint.learning.layout import NOTHING, PREMISES
 from constrint.learning.trail import value_before
 from constrint.verification.checker import RejectedAtError
@@ -114,12 +114,12 @@ def crowded(seed: int) -> Model:
 def test_every_explanation_implies_what_it_explains(monkeypatch: pytest.MonkeyPatch) -> None:
     """The premises were true before, and leave no starts that contradict the atom."""
     explained = 0
-    explain = analyse.explain_resource  # type: ignore[attr-defined]
+    explain_resource = explain.explain_resource  # type: ignore[attr-defined]
 
     def checked(ls: Any, st: Any, p: Any, b: int, k: int, at: Any) -> None:
         nonlocal explained
         first = ls.scalar[PREMISES]
-        explain(ls, st, p, b, k, at)
+        explain_resource(ls, st, p, b, k, at)
         atoms = [(ls.premise_bound[i], ls.premise_at[i]) for i in range(first, ls.scalar[PREMISES])]
         assert all(value_before(ls, bound, at) >= least for bound, least in atoms)
         if b != NOTHING:
@@ -140,7 +140,7 @@ def test_every_explanation_implies_what_it_explains(monkeypatch: pytest.MonkeyPa
                 assert not fits(starts, durations, demands, ls.limit[p]), (b, k, atoms)
             explained += 1
 
-    monkeypatch.setattr(analyse, "explain_resource", checked)
+    monkeypatch.setattr(explain, "explain_resource", checked)
     for seed in range(60):
         crowded(seed).solve(learn=True, engine="interpreted")
     assert explained > 60

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from known_solutions import TALLY, Solutions, Wrong
 
-from constrint.learning.analyse import explain
 from constrint.learning.clause_exchange import exchange_clauses
+from constrint.learning.explain import explain
 from constrint.learning.layout import (
     ARENA,
     AT_MOST,
@@ -149,7 +149,8 @@ def _kind(ls: Learner, why: int) -> str:
     return "explanation:" + ("clause" if why & 3 == BY_CLAUSE else _KINDS[ls.kind[why >> 2]])
 
 
-_KINDS = ("sum", "disequality", "resource", "propagator", "circuit", "extreme", "open-resource")  # by number
+# By number.
+_KINDS = ("sum", "disequality", "resource", "propagator", "circuit", "extreme", "open-resource", "distinct")
 
 
 def watch_learning(prepared: Prepared, root: Root, known: Solutions, rng: Random, step: int) -> None:
