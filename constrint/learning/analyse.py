@@ -45,6 +45,7 @@ from constrint.learning.layout import (
 )
 from constrint.learning.linear import add_premise
 from constrint.learning.restarts import MOST_WITHIN
+from constrint.learning.shrink import shrink
 from constrint.learning.trail import back_to, entry_of, raise_bound, undo_last
 from constrint.store.state import State
 
@@ -281,6 +282,8 @@ def learn(ls: Learner, st: State) -> bool:
     first_implication_point(ls, st)
     merge_members(ls)
     drop_redundant(ls, st)
+    if shrink(ls, st):
+        merge_members(ls)
     scalar[LEARNED] += 1
     if scalar[IS_LOGGED] == 1:
         write_log(ls)

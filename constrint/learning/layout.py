@@ -122,7 +122,8 @@ RECENT = LearnScalar(57)
 CORE_LEVELS = LearnScalar(58)
 MIDDLE_LEVELS = LearnScalar(59)
 MOST_TRIED = LearnScalar(60)
-SCALARS = 61
+LEAST_SHRUNK = LearnScalar(61)
+SCALARS = 62
 
 # Outcomes of `run`.
 SOLUTION = 0
@@ -154,6 +155,8 @@ class Learner(NamedTuple):
     seen: Cells
     need: Cells
     known: Cells
+    block: Cells
+    block_need: Cells
     # Levels
     level_start: Cells
     level_seen: Cells

@@ -26,6 +26,7 @@ from constrint.learning.layout import (
     KEEP,
     LATELY,
     LEAST_ABOVE,
+    LEAST_SHRUNK,
     LEVEL,
     LONGEST_ABOVE,
     MIDDLE_LEVELS,
@@ -60,7 +61,7 @@ WIDEST_EXPLANATION = 16  # cells for premises, for each bound beyond the first t
 GROWING = {
     "trail": ("trail_bound", "trail_old", "trail_new", "trail_before", "trail_why", "trail_level"),
     "windows": ("window_begin", "window_end"),
-    "marks": ("seen", "need", "known"),
+    "marks": ("seen", "need", "known", "block", "block_need"),
     "clauses": ("arena",),
     "watches": ("watch_next", "watch_key", "watch_clause"),
     "levels": ("level_start", "level_seen", "level_joined"),
@@ -205,6 +206,7 @@ def _first_scalars(rules: LearningSettings) -> Scalars[LearnScalar]:
     scalar[LONGEST_ABOVE] = rules.longest_above
     scalar[TRIAL], scalar[LATELY], scalar[RARE] = rules.trial, rules.lately, rules.rare
     scalar[RECENT], scalar[MOST_TRIED] = rules.recent, rules.most_tried
+    scalar[LEAST_SHRUNK] = rules.least_shrunk
     scalar[CORE_LEVELS], scalar[MIDDLE_LEVELS] = rules.core_levels, rules.middle_levels
     return scalar
 

@@ -48,6 +48,9 @@ class LearningSettings(Record):
     middle_levels: int = 6
     recent: int = 4000  # conflicts
 
+    # Clauses of so many members are shrunk: the members of one decision level become one.
+    least_shrunk: int = 3
+
     # Restarts, by Luby's sequence: averages of levels instead took 3,313 failures, 2,929 with it.
     restart_unit: int = 64  # conflicts
     # Stretches that assume that the objective is near its proven bound, and the others while these raise the
