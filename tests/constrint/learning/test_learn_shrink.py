@@ -50,7 +50,7 @@ def best_of(m: Model, xs: list[IntExpr]) -> int | None:
 
 
 def test_optima_against_brute_force_and_what_shrinking_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
-    shrink, seen = analyse.shrink, []
+    shrink, seen = analyse.shrink, []  # type: ignore[attr-defined]
 
     def noted(ls: Learner, st: Any) -> bool:
         before = [
