@@ -182,7 +182,8 @@ def chromium() -> Iterator[Browser]:
     assert found is not None
     to_browser, from_browser = os.pipe(), os.pipe()
     ends = [fcntl.fcntl(end, fcntl.F_DUPFD, 10) for end in (to_browser[0], from_browser[1])]
-    with tempfile.TemporaryDirectory() as profile:
+    # The browser's last processes may still write to it when it is removed.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         options = [
             "--headless",
             "--no-sandbox",

@@ -160,9 +160,10 @@ def test_a_reference_that_fails_ends_the_processes(tmp_path: Path) -> None:
     def reference(*arrays: Any) -> Any:
         raise ValueError("no such mode")
 
+    others = children_of(os.getpid())  # such as one in which the solver compiles for later tests
     with pytest.raises(InputError, match="the reference fails: ValueError"):
         tuned(tmp_path / "s", reference=reference)
-    assert children_of(os.getpid()) == []
+    assert set(children_of(os.getpid())) <= set(others)
 
 
 def test_a_measuring_process_starts_before_its_case_is_there(tmp_path: Path) -> None:
