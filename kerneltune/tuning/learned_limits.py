@@ -12,6 +12,7 @@ from kerneltune.tiling.occupancy import blocks_per_sm
 from kerneltune.tuning.register_reports import RegisterReports
 
 LAUNCH_BOUNDS = "__launch_bounds__"
+OWN_BOUNDS = (LAUNCH_BOUNDS, "__maxnreg__")  # in a source, of registers, by a number or a parameter
 
 
 class LearnedLimits:
@@ -25,6 +26,7 @@ class LearnedLimits:
         self._kernel = kernel
         # The compiler ignores its limit for a kernel with bounds of its own.
         self._reports = RegisterReports(kernel.in_code(), obeys_limit=LAUNCH_BOUNDS not in kernel.source)
+        self._bounds_itself = any(one in kernel.source for one in OWN_BOUNDS)
         self._left_out: dict[tuple[object, ...], str] = {}
 
     @property
@@ -47,7 +49,8 @@ class LearnedLimits:
         except KernelTuneError:
             return None  # its order says what is wrong
         bound = self._reports.least(configuration, numbers.get("registers"))
-        if bound is None:
+        # With bounds of its own, registers follow them: those of 64 threads say nothing of 1,024.
+        if bound is None or (bound.changed and self._bounds_itself):
             return None
         threads = math.prod(numbers.get(axis, 1) for axis in BLOCK)
         reason = None

@@ -66,6 +66,15 @@ def test_what_was_refused_strictly_is_tried_again_without(tmp_path: Path) -> Non
     assert not tried(tmp_path, "__launch_bounds__(BLOCK)", registers=16).failed
 
 
+@pytest.mark.parametrize("bounds", ["__launch_bounds__(BLOCK)", "__maxnreg__(65536 / BLOCK)"])
+def test_a_kernel_that_bounds_its_registers_loses_no_candidate(tmp_path: Path, bounds: str) -> None:
+    """Reports come before the last configurations are asked for: machine code is kept from the first run."""
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        found = tried(tmp_path / name, bounds, workers=1)
+        assert len(found.ranked) == 27, [str(one.failure) for one in found.failed] + list(found.notes)
+
+
 def test_blocks_on_an_sm_are_promised_and_counted(tmp_path: Path) -> None:
     found = tried(tmp_path, "__launch_bounds__(BLOCK)", blocks_per_sm=2)
     assert len(found.ranked) == 27
