@@ -105,7 +105,7 @@ def _shape(text: str) -> tuple[int, int]:
 
 def _compilable() -> list[str]:
     """The profiles whose architecture the installed compiler supports."""
-    from kerneltune.compiling.compile import known_targets
+    from kerneltune.compiling.nvrtc import known_targets
 
     known = known_targets()
     profiles = [load_profile(name) for name in profile_names()]

@@ -14,6 +14,7 @@ from typing import Any
 from constrint.support.children import program_on_path
 from kerneltune.compiling.cubin_cache import CubinCache, content_key
 from kerneltune.compiling.known_targets import check_target
+from kerneltune.compiling.nvrtc import compiler_version, known_targets
 from kerneltune.compiling.report import CompileReport, CompilerOutput, report
 from kerneltune.compiling.source import translation_unit
 from kerneltune.errors import CompilationError, InputError, MissingExtraError, nearest
@@ -117,17 +118,11 @@ Build = Callable[[_Job], tuple[bytes, str]]
 
 
 def _nvrtc() -> tuple[str, Build]:
+    version = compiler_version()
     try:
-        from cuda.bindings import nvrtc
-
         program_class, options_class = _program_classes()
     except ImportError:
         raise MissingExtraError("compiling with NVRTC", "compile") from None
-    try:
-        _, major, minor = nvrtc.nvrtcVersion()
-    except RuntimeError as error:
-        raise CompilationError(f"NVRTC cannot be loaded: {error}") from None
-    version = f"nvrtc {major}.{minor}"
     headers = _cuda_headers()
     targets = known_targets()
 
@@ -153,19 +148,6 @@ def _nvrtc() -> tuple[str, Build]:
         return cubin, log.getvalue().replace("\0", "")
 
     return version, build
-
-
-def known_targets() -> list[str]:
-    """The architectures that NVRTC supports, such as ``sm_90``; raises `MissingExtraError` without it."""
-    try:
-        from cuda.bindings import nvrtc
-    except ImportError:
-        raise MissingExtraError("compiling with NVRTC", "compile") from None
-    try:
-        _, numbers = nvrtc.nvrtcGetSupportedArchs()
-    except RuntimeError as error:
-        raise CompilationError(f"NVRTC cannot be loaded: {error}") from None
-    return [f"sm_{number}" for number in numbers]
 
 
 def _program_classes() -> tuple[Any, Any]:

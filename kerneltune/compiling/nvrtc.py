@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -68,13 +68,14 @@ def compile_job(job: Job, cache: CubinCache | None) -> Built:
     """
     version = compiler_version()
     content = [version, job.source, *job.arguments(), *REPORTS, *job.names, *header_options()]
-    content += own_headers(job.source, job.options)
-    content += stand_ins(job).values()
+    texts = own_headers(job.source, job.options)
+    stand_ins = host_headers(name for text in (job.source, *texts) for name in INCLUDE.findall(text))
+    content += [*texts, *stand_ins.values()]
     key = hashlib.sha256("\0".join(content).encode()).hexdigest()
     output = cache.load(key) if cache is not None else None
     if output is None:
         started = time.perf_counter()
-        cubin, log = _build(job)
+        cubin, log = _build(job, stand_ins)
         output = CompilerOutput(cubin, log, version, round(time.perf_counter() - started, 4))
         if cache is not None:
             cache.store(key, output)
@@ -157,22 +158,21 @@ def own_headers(source: str, options: Sequence[str]) -> list[str]:
     return [found[path] for path in sorted(found)]
 
 
-def stand_ins(job: Job) -> dict[str, str]:
-    """The stand-ins for headers of the C library that a job's source and own headers include."""
-    texts = [job.source, *own_headers(job.source, job.options)]
-    return host_headers(name for text in texts for name in INCLUDE.findall(text))
-
-
 @cache
-def _targets() -> tuple[str, ...]:
-    """The targets that NVRTC knows."""
-    _, numbers = _nvrtc().nvrtcGetSupportedArchs()
+def known_targets() -> tuple[str, ...]:
+    """The targets that NVRTC knows, such as ``sm_90``; raises `MissingExtraError` without it."""
+    nvrtc = _nvrtc()
+    try:
+        _, numbers = nvrtc.nvrtcGetSupportedArchs()
+    except RuntimeError as error:
+        raise CompilationError(f"NVRTC cannot be loaded: {error}") from None
     return tuple(f"sm_{number}" for number in numbers)
 
 
-def _build(job: Job) -> tuple[bytes, str]:
+def _build(job: Job, headers: Mapping[str, str]) -> tuple[bytes, str]:
+    """The machine code and the log, with stand-ins for headers of the C library by their names."""
     nvrtc = _nvrtc()
-    check_target(job.target, _targets(), compiler_version())
+    check_target(job.target, known_targets(), compiler_version())
 
     def call(name: str, *arguments: Any) -> Any:
         status, *results = getattr(nvrtc, name)(*arguments)
@@ -184,7 +184,6 @@ def _build(job: Job) -> tuple[bytes, str]:
         return results[0] if results else None
 
     program: object = None
-    headers = stand_ins(job)
     names, texts = ([one.encode() for one in listed] for listed in (headers, headers.values()))
     source = job.source.encode()
     program = call("nvrtcCreateProgram", source, b"kernel.cu", len(names), texts or None, names or None)

@@ -8,11 +8,11 @@ from made import hand_made
 from msgspec import structs
 
 from kerneltune.compiling.arguments import FIELDS, layout
-from kerneltune.compiling.compile import Compiler, known_targets
+from kerneltune.compiling.compile import Compiler
 from kerneltune.compiling.cubin_cache import CubinCache
 from kerneltune.compiling.host_headers import HEADERS
 from kerneltune.compiling.known_targets import check_target
-from kerneltune.compiling.nvrtc import Job, compile_job
+from kerneltune.compiling.nvrtc import Job, compile_job, known_targets
 from kerneltune.compiling.report import CompileReport
 from kerneltune.compiling.source import translation_unit
 from kerneltune.errors import CompilationError, InputError
