@@ -95,6 +95,36 @@ def partner(s: RowSums, x: int) -> int:
     return best
 
 
+def add_row(s: RowSums, r: int, factor: int) -> int:
+    """Add a row times a factor to the sum; the number of terms that were looked at."""
+    length = s.scalar[TERMS]
+    for i in range(s.start[r], s.start[r + 1]):
+        y = s.column[i]
+        if s.total[y] == 0:
+            s.support[length] = y
+            length += 1
+        s.total[y] += factor * s.factor[i]
+    kept = 0
+    for i in range(length):
+        y = s.support[i]
+        if s.total[y] != 0:
+            s.support[kept] = y
+            kept += 1
+    s.scalar[TERMS] = kept
+    s.scalar[SIDE] += factor * s.limit[r]
+    s.scalar[WORK] += length
+    return length
+
+
+def is_small(s: RowSums) -> bool:
+    """Whether the sum has terms, not too many, and no number of it is too large."""
+    most = 0
+    for i in range(s.scalar[TERMS]):
+        most = max(most, abs(s.total[s.support[i]]))
+    has_terms = 0 < s.scalar[TERMS] <= s.scalar[MOST_LENGTH]
+    return has_terms and most <= LARGEST_FACTOR and abs(s.scalar[SIDE]) <= LARGEST_SIDE
+
+
 def add(s: RowSums, r: int, x: int) -> bool:
     """Add the multiple of a row that makes a column vanish; False where numbers grow too large."""
     b = factor_in(s, r, x)
@@ -106,28 +136,19 @@ def add(s: RowSums, r: int, x: int) -> bool:
         theirs = -theirs
     if mine > LARGEST_FACTOR or abs(theirs) > LARGEST_FACTOR:
         return False
-    length = s.scalar[TERMS]
-    for i in range(length):
+    for i in range(s.scalar[TERMS]):
         s.total[s.support[i]] *= mine
-    for i in range(s.start[r], s.start[r + 1]):
-        y = s.column[i]
-        if s.total[y] == 0:
-            s.support[length] = y
-            length += 1
-        s.total[y] += theirs * s.factor[i]
-    kept = 0
+    s.scalar[SIDE] *= mine
+    length = add_row(s, r, theirs)
+    s.scalar[WORK] += length
+    kept = s.scalar[TERMS]
+    side = s.scalar[SIDE]
     divisor = 0
     most = 0
-    for i in range(length):
-        y = s.support[i]
-        if s.total[y] != 0:
-            s.support[kept] = y
-            kept += 1
-            most = max(most, abs(s.total[y]))
-            divisor = divisor_of(abs(s.total[y]), divisor)
-    s.scalar[TERMS] = kept
-    s.scalar[WORK] += 2 * length
-    side = mine * s.scalar[SIDE] + theirs * s.limit[r]
+    for i in range(kept):
+        a = abs(s.total[s.support[i]])
+        most = max(most, a)
+        divisor = divisor_of(a, divisor)
     if kept == 0:
         s.scalar[SIDE] = 0
         return False

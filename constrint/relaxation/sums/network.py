@@ -9,12 +9,9 @@ Martin, "Solving Steiner tree problems in graphs to optimality", Networks 32, 19
 
 from __future__ import annotations
 
-from constrint.relaxation.sums.adding import clear
+from constrint.relaxation.sums.adding import clear, is_small
 from constrint.relaxation.sums.sum_state import (
     ARCS,
-    LARGEST_FACTOR,
-    LARGEST_SIDE,
-    MOST_LENGTH,
     MOST_WORK,
     NODES,
     ONE,
@@ -137,11 +134,7 @@ def join(s: RowSums, factor: int) -> bool:
             s.scalar[WORK] += s.start[r + 1] - s.start[r]
     s.scalar[TERMS] = count
     s.scalar[SIDE] = side
-    most = 0
-    for i in range(count):
-        most = max(most, abs(s.total[s.support[i]]))
-    is_small = most <= LARGEST_FACTOR and abs(side) <= LARGEST_SIDE
-    return 0 < count <= s.scalar[MOST_LENGTH] and is_small
+    return is_small(s)
 
 
 def close(s: RowSums) -> None:

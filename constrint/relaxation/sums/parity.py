@@ -9,17 +9,14 @@ edges these are the odd cycles. Walks are shortest ones, found with a bucket for
 
 from __future__ import annotations
 
-from constrint.relaxation.sums.adding import clear
+from constrint.relaxation.sums.adding import add_row, clear, is_small
 from constrint.relaxation.sums.sum_state import (
     COLUMNS,
     EDGES,
     ENTRIES,
-    LARGEST_FACTOR,
-    LARGEST_SIDE,
     MOST_LENGTH,
     ONE,
     ROWS,
-    SIDE,
     TERMS,
     WORK,
     RowSums,
@@ -150,26 +147,6 @@ def walk_from(s: RowSums, source: int) -> bool:
     return False
 
 
-def add_row(s: RowSums, r: int) -> None:
-    """Add a row to the sum."""
-    length = s.scalar[TERMS]
-    for i in range(s.start[r], s.start[r + 1]):
-        y = s.column[i]
-        if s.total[y] == 0:
-            s.support[length] = y
-            length += 1
-        s.total[y] += s.factor[i]
-    kept = 0
-    for i in range(length):
-        y = s.support[i]
-        if s.total[y] != 0:
-            s.support[kept] = y
-            kept += 1
-    s.scalar[TERMS] = kept
-    s.scalar[SIDE] += s.limit[r]
-    s.scalar[WORK] += length
-
-
 def sum_walk(s: RowSums, source: int) -> bool:
     """Sum the rows of the walk that was found; False where there are too many terms, or numbers are large."""
     clear(s)
@@ -179,11 +156,7 @@ def sum_walk(s: RowSums, source: int) -> bool:
         if s.edge_row[e] >= 0:
             if s.scalar[TERMS] > s.scalar[MOST_LENGTH]:
                 return False
-            add_row(s, s.edge_row[e])
+            add_row(s, s.edge_row[e], 1)
         v = s.edge_from[e] if s.edge_to[e] == at // 2 else s.edge_to[e]
         at = 2 * v + ((at % 2) ^ s.edge_parity[e])
-    most = 0
-    for i in range(s.scalar[TERMS]):
-        most = max(most, abs(s.total[s.support[i]]))
-    is_small = most <= LARGEST_FACTOR and abs(s.scalar[SIDE]) <= LARGEST_SIDE
-    return is_small and 0 < s.scalar[TERMS] <= s.scalar[MOST_LENGTH]
+    return is_small(s)
