@@ -1,49 +1,29 @@
-"""The compiled local search, on machine code as in `engine.compiled`."""
+"""The compiled local search."""
 
 from __future__ import annotations
 
-from functools import cache as once
-from typing import cast
+from collections.abc import Callable
 
-from constrint.engine import cache, native
-from constrint.engine.compiled import loaded_or_made
+from constrint.engine.array_search import ArrayPart, ArraySearch
 from constrint.local_search.layout import PART, Jumps
 
 
-def _made() -> bytes:
-    from constrint.engine.making import code_of
+def _jump() -> Callable[..., int]:
     from constrint.local_search.moves import jump
 
-    return code_of(jump, PART)
+    return jump
 
 
-@once
-def _jump() -> native.Entry:
-    """`moves.jump`, compiled or loaded."""
-    entry = loaded_or_made(PART, _made)
-    cache.note_loaded(PART)
-    return entry
+_JUMP = ArrayPart(PART, _jump)
 
 
 def load() -> None:
     """Load the compiled version, or compile it."""
-    with cache.LOADING:
-        _jump()
+    _JUMP.entry()
 
 
-class CompiledJumps:
-    """A local search that runs compiled.
-
-    Attributes:
-        state: The state, with arrays instead of lists.
-        run: `moves.jump` on the state.
-    """
+class CompiledJumps(ArraySearch[Jumps]):
+    """A local search that runs compiled: `moves.jump` on its state."""
 
     def __init__(self, state: Jumps) -> None:
-        with cache.LOADING:
-            entry = _jump()
-        arrays = [native.array_of(cells) for cells in state]
-        # Arrays pass under the type of lists: both are only indexed.
-        self.state = Jumps(*cast("list[list[int]]", arrays))
-        self._structure = native.NativeStructure(arrays)
-        self.run = entry.bound(self._structure.address)
+        super().__init__(_JUMP, state)

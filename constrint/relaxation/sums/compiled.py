@@ -1,50 +1,29 @@
-"""The compiled search for cuts, on machine code as in `engine.compiled`."""
+"""The compiled search for cuts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache as once
-from typing import cast
 
-from constrint.engine import cache, native
-from constrint.engine.compiled import loaded_or_made
+from constrint.engine.array_search import ArrayPart, ArraySearch
 from constrint.relaxation.sums.sum_state import PART, RowSums
 
 
-def _made() -> bytes:
-    from constrint.engine.making import code_of
+def _separate() -> Callable[..., int]:
     from constrint.relaxation.sums.starts import separate
 
-    return code_of(separate, PART)
+    return separate
 
 
-@once
-def _separate() -> native.Entry:
-    """`starts.separate`, compiled or loaded."""
-    entry = loaded_or_made(PART, _made)
-    cache.note_loaded(PART)
-    return entry
+_SEPARATE = ArrayPart(PART, _separate)
 
 
 def load() -> None:
     """Load the compiled version, or compile it."""
-    with cache.LOADING:
-        _separate()
+    _SEPARATE.entry()
 
 
-class CompiledSums:
-    """A search for cuts that runs compiled.
-
-    Attributes:
-        state: The state, with arrays instead of lists.
-        run: `starts.separate` on the state.
-    """
+class CompiledSums(ArraySearch[RowSums]):
+    """A search for cuts that runs compiled: `starts.separate` on its state."""
 
     def __init__(self, state: RowSums) -> None:
-        with cache.LOADING:
-            entry = _separate()
-        arrays = [native.array_of(cells) for cells in state]
-        # Arrays pass under the type of lists: both are only indexed.
-        self.state = RowSums(*cast("list[list[int]]", arrays))
-        self._structure = native.NativeStructure(arrays)
-        self.run: Callable[[], int] = entry.bound(self._structure.address)
+        super().__init__(_SEPARATE, state)
