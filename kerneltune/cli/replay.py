@@ -102,84 +102,77 @@ def replay(
 
 
 def _one(asked: _Asked, *, as_json: bool) -> None:
-    from kerneltune.tuning.replaying import NEAR_BEST, Attainment
     from kerneltune.tuning.replaying import replay as replayed
 
-    recording = asked.recording
     (name,), (seed,) = asked.strategies, asked.seeds
     found = replayed(
-        recording, name, objective=asked.objective, seed=seed, budget=asked.budget, prior=asked.prior
+        asked.recording, name, objective=asked.objective, seed=seed, budget=asked.budget, prior=asked.prior
     )
-    goals = found.goals
-    if len(goals.names) > 1:
-        _front(asked, found, as_json=as_json)
-        return
-    (objective,) = goals.names
-    known = recording.best(objective).objectives[objective]
-    best = found.best
-    if best is None:
-        raise InputError(f"none of {len(found.trials)} configurations passed: allow more evaluations")
-    attained = Attainment(recording, goals).after_each(found.trials)
-    within = next((n for n, one in enumerate(attained, 1) if one is not None and one <= NEAR_BEST), None)
+    document, lines = (_best if len(found.goals.names) == 1 else _front)(asked.recording, found)
     _keep(asked, name, seed, found)
     if asked.html is not None:
         _write_page(asked, found)
     if as_json:
-        print_json(
-            {
-                "status": "replayed",
-                "best": best.configuration,
-                "objective": best.objectives[objective],
-                "known": known,
-                "evaluations": len(found.trials),
-                "within_5_percent": within,
-                "learned": dict(found.search.report()),
-            }
-        )
+        print_json({"status": "replayed", **document, "learned": dict(found.search.report())})
         return
+    for line in lines:
+        click.echo(line)
+
+
+_Told = tuple[dict[str, object], list[str]]  # a document, and what is printed in its place
+
+
+def _best(recording: Recording, found: Replayed) -> _Told:
+    """One run for one objective: the best configuration."""
+    from kerneltune.tuning.replaying import NEAR_BEST, Attainment
+
+    (objective,) = found.goals.names
+    known = recording.best(objective).objectives[objective]
+    best, count = found.best, len(found.trials)
+    if best is None:
+        raise InputError(f"none of {count} configurations passed: allow more evaluations")
+    attained = Attainment(recording, found.goals).after_each(found.trials)
+    within = next((n for n, one in enumerate(attained, 1) if one is not None and one <= NEAR_BEST), None)
+    value = best.objectives[objective]
     words = ", ".join(f"{name}={one}" for name, one in best.configuration.items())
-    click.echo(
-        f"{objective} {best.objectives[objective]:.5g} of at best {known:.5g} after {len(found.trials)} of"
-    )
-    click.echo(f"{len(recording.outcomes)} configurations: {words}")
-    click.echo(f"within 5 %: {'not reached' if within is None else f'after {within}'}")
+    return {
+        "best": best.configuration,
+        "objective": value,
+        "known": known,
+        "evaluations": count,
+        "within_5_percent": within,
+    }, [
+        f"{objective} {value:.5g} of at best {known:.5g} after {count} of",
+        f"{len(recording.outcomes)} configurations: {words}",
+        f"within 5 %: {'not reached' if within is None else f'after {within}'}",
+    ]
 
 
-def _front(asked: _Asked, found: Replayed, *, as_json: bool) -> None:
+def _front(recording: Recording, found: Replayed) -> _Told:
     """One run for several objectives: its Pareto front, and the share of the recorded front's hypervolume."""
     from kerneltune.tuning.replaying import Attainment, trial_of
 
-    goals = found.goals
-    share = Attainment(asked.recording, goals).after_each(found.trials)[-1] if found.trials else None
+    goals, count = found.goals, len(found.trials)
+    share = Attainment(recording, goals).after_each(found.trials)[-1] if found.trials else None
     if share is None:
-        raise InputError(f"none of {len(found.trials)} configurations has {', '.join(goals.names)}")
-    whole = goals.front([trial_of(one) for one in asked.recording.outcomes])
+        raise InputError(f"none of {count} configurations has {', '.join(goals.names)}")
+    known = len(goals.front([trial_of(one) for one in recording.outcomes]))
     front = goals.front(found.trials)
-    (name,), (seed,) = asked.strategies, asked.seeds
-    _keep(asked, name, seed, found)
-    if asked.html is not None:
-        _write_page(asked, found)
-    if as_json:
-        print_json(
-            {
-                "status": "replayed",
-                "objectives": list(goals.names),
-                "hypervolume": share,
-                "known": len(whole),
-                "evaluations": len(found.trials),
-                "front": [{"configuration": t.configuration, "objectives": t.objectives} for t in front],
-                "learned": dict(found.search.report()),
-            }
-        )
-        return
-    click.echo(f"{len(front)} on the front of {', '.join(goals.names)} after {len(found.trials)} of")
-    click.echo(
-        f"{len(asked.recording.outcomes)} configurations; {100 * share:.1f} % of the hypervolume of the "
-        f"recorded front, which has {len(whole)}"
-    )
+    lines = [
+        f"{len(front)} on the front of {', '.join(goals.names)} after {count} of",
+        f"{len(recording.outcomes)} configurations; {100 * share:.1f} % of the hypervolume of the recorded "
+        f"front, which has {known}",
+    ]
     for trial in front:
         measured = ", ".join(f"{name} {trial.objectives[name]:.5g}" for name in goals.names)
-        click.echo(f"  {measured}: {', '.join(f'{n}={v}' for n, v in trial.configuration.items())}")
+        lines.append(f"  {measured}: {', '.join(f'{n}={v}' for n, v in trial.configuration.items())}")
+    return {
+        "objectives": list(goals.names),
+        "hypervolume": share,
+        "known": known,
+        "evaluations": count,
+        "front": [{"configuration": t.configuration, "objectives": t.objectives} for t in front],
+    }, lines
 
 
 def _several(asked: _Asked, *, as_json: bool) -> None:
