@@ -73,11 +73,6 @@ class EquationSteps:
     def _backward_split(self) -> _Split:
         return _Split.of(self._backward.before, "seed")
 
-    @cached_property
-    def _rest_split(self) -> _Split:
-        """The gradients by inputs and weights, of gradients by states that are there."""
-        return _Split.of((*self._backward.input, *self._backward.weight), "")
-
     def forward(self, inputs: DiagonalInputs) -> DiagonalResults:
         """As `diagonal_reference.forward`."""
         hidden: Array = np.zeros(inputs.read[0].shape)
@@ -122,7 +117,7 @@ class EquationSteps:
                 by_state = self._step_back(early, i, whole[i])
                 carried = masks.counting(i, masks.entering(i, by_state), carried)
             known |= {node: whole[:, int(node.value)] for node in self._leaves if node.op == "seed"}
-            rest = computed(self._rest_split.results, known)
+            rest = computed((*self._backward.input, *self._backward.weight), known)
             for array, node in zip(found, self._backward.input, strict=True):
                 array[:, part] = np.moveaxis(
                     masks.counted(np.broadcast_to(rest[node], whole[:, 0].shape)), 0, 1
