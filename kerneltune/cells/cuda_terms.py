@@ -58,6 +58,8 @@ class Terms:
         self._names = dict(known)
         self._labels = labels
         self._uses = uses(results, list(known))
+        for node in [one for one in self._uses if one.op == "neg" and one not in self._names]:
+            self._uses[node.args[0]] += self._uses[node] - 1  # a negated value has no name of its own
         self.lines: list[str] = []
         in_order = dict.fromkeys(node for one in results for node in behind([one], list(known)))
         for node in in_order:

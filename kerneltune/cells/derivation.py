@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from kerneltune.cells.equations import Equations
-from kerneltune.cells.gradients import by_gate, gradients, value_of
+from kerneltune.cells.gradients import by_gate, gradients, value_by_last, value_of
 from kerneltune.cells.graph import Node, behind
 from kerneltune.cells.saving import Saved, choose_saved
 from kerneltune.cells.weights import WeightSum, weight_sums
@@ -68,7 +68,9 @@ class Derivation:
         by_input, by_product = by_gate(found, graph, len(equations.gates))
 
         def of(kind: str, count: int) -> tuple[Node, ...]:
-            known = {int(n.value): value_of(graph, g) for n, g in found.items() if n.op == kind}
+            # The gradient by a weight is one by a gate and a factor that its sum is computed with.
+            value = value_by_last if kind == "weight" else value_of
+            known = {int(n.value): value(graph, g) for n, g in found.items() if n.op == kind}
             return tuple(known.get(number, graph.constant(0.0)) for number in range(count))
 
         return StepGradients(

@@ -55,9 +55,21 @@ def gradients(graph: Graph, after: Sequence[Node]) -> dict[Node, Gradient]:
 def value_of(graph: Graph, gradient: Gradient) -> Node:
     """A gradient as a value."""
     factors = gradient.factors
-    if graph.factors_first and all(factor.kind in ("times", "negated") for factor in factors):
+    if graph.factors_first and _is_product(factors):
         return graph.mul(gradient.seed, applied(graph, graph.constant(1.0), factors))
     return applied(graph, gradient.seed, factors)
+
+
+def value_by_last(graph: Graph, gradient: Gradient) -> Node:
+    """A gradient as the product of its last factor and what comes before, which others often are as well."""
+    *before, last = gradient.factors or (None,)
+    if last is None or last.node is None:
+        return value_of(graph, gradient)
+    return applied(graph, value_of(graph, Gradient(gradient.seed, tuple(before))), (last,))
+
+
+def _is_product(factors: Factors) -> bool:
+    return all(factor.kind in ("times", "negated") for factor in factors)
 
 
 def applied(graph: Graph, value: Node, factors: Factors) -> Node:
@@ -77,25 +89,40 @@ def applied(graph: Graph, value: Node, factors: Factors) -> Node:
 
 
 def _joined(graph: Graph, parts: Sequence[Gradient]) -> Gradient:
-    """The sum of gradients."""
+    """The sum of gradients: those with one seed first, then the sums of these."""
+    of_seeds: defaultdict[Node, list[Gradient]] = defaultdict(list)
+    for part in parts:
+        of_seeds[part.seed].append(part)
+    joined = [_of_one_seed(graph, those) for those in of_seeds.values()]
+    if len(joined) == 1:
+        return joined[0]
+    # The latest is added last, and bare gradients first: each product is one instruction with the sum so far.
+    joined.sort(key=lambda one: (bool(one.factors), graph.lateness(one.seed)))
+    latest = graph.lateness(joined[-1].seed)
+    total = graph.constant(0.0)
+    for one in joined:
+        is_late = graph.lateness(one.seed) == latest
+        total = _added(graph, total, value_of(graph, one) if is_late else value_by_last(graph, one))
+    return Gradient(total)
+
+
+def _of_one_seed(graph: Graph, parts: Sequence[Gradient]) -> Gradient:
+    """The sum of gradients with one seed."""
     if len(parts) == 1:
         return parts[0]
     shared = _shared(parts)
-    if shared is not None:
-        seed, prefix = shared
-        suffixes = [part.factors[len(prefix) :] for part in parts]
-        one = graph.constant(1.0)
-        total = sum_of(graph, [applied(graph, one, suffix) for suffix in suffixes])
-        return Gradient(seed, (*prefix, Factor("times", total)))
-    # Bare gradients come last, so that the product before is one instruction with the sum.
-    ordered = sorted(parts, key=lambda part: not part.factors)
-    return Gradient(sum_of(graph, [value_of(graph, part) for part in ordered]))
+    if shared is None:
+        ordered = sorted(parts, key=lambda part: not part.factors)
+        return Gradient(sum_of(graph, [value_of(graph, part) for part in ordered]))
+    seed, prefix = shared
+    suffixes = [part.factors[len(prefix) :] for part in parts]
+    one = graph.constant(1.0)
+    total = sum_of(graph, [applied(graph, one, suffix) for suffix in suffixes])
+    return Gradient(seed, (*prefix, Factor("times", total)))
 
 
 def _shared(parts: Sequence[Gradient]) -> tuple[Node, Factors] | None:
     """The seed and the first factors that all have, if no other factor is a condition."""
-    if len({part.seed for part in parts}) > 1:
-        return None
     length = 0
     while all(len(part.factors) > length for part in parts):
         if len({part.factors[length] for part in parts}) > 1:
@@ -111,13 +138,15 @@ def sum_of(graph: Graph, values: Sequence[Node]) -> Node:
     """The sum of some values."""
     total = values[0]
     for value in values[1:]:
-        if value.op == "neg":
-            total = graph.sub(total, value.args[0])
-        elif total.op == "neg":
-            total = graph.sub(value, total.args[0])
-        else:
-            total = graph.add(total, value)
+        total = graph.add(total, value) if "neg" not in (value.op, total.op) else _added(graph, total, value)
     return total
+
+
+def _added(graph: Graph, total: Node, value: Node) -> Node:
+    """A value plus a sum, in which a product as the value is one instruction with the sum."""
+    if value.op == "neg":
+        return graph.sub(total, value.args[0])
+    return graph.sub(value, total.args[0]) if total.op == "neg" else graph.add(value, total)
 
 
 def by_gate(found: Mapping[Node, Gradient], graph: Graph, gates: int) -> tuple[list[Node], list[Node]]:

@@ -49,6 +49,7 @@ class Graph:
         self.factors_first = False
         self.nodes: list[Node] = []
         self._known: dict[tuple[object, ...], Node] = {}
+        self._lateness: list[int] = []
 
     def constant(self, value: float) -> Node:
         """A number."""
@@ -107,6 +108,18 @@ class Graph:
                 square = self.mul(square, square)
         return result
 
+    def known(self, op: str, *args: Node) -> Node | None:
+        """The value of an operation without a number, if it is in the graph."""
+        return self._known.get(self._key(op, args, 0))
+
+    def lateness(self, node: Node) -> int:
+        """How many operations a value is behind the known gradients; 0 if it is one, or without them."""
+        late = self._lateness
+        for one in self.nodes[len(late) :]:
+            behind_seed = [late[arg.index] for arg in one.args if late[arg.index] or arg.op == "seed"]
+            late.append(max(behind_seed) + (one.op != "neg") if behind_seed else 0)
+        return late[node.index]
+
     def _of_numbers(self, op: str, a: Node, b: Node) -> Node | None:
         if a.op != "constant" or b.op != "constant":
             return None
@@ -114,13 +127,17 @@ class Graph:
         return self.constant(value) if math.isfinite(value) else None
 
     def _made(self, op: str, args: tuple[Node, ...], value: float = 0) -> Node:
-        operands = [arg.index for arg in args]
-        key = (op, *(sorted(operands) if op in COMMUTATIVE else operands), math.copysign(1.0, value), value)
+        key = self._key(op, args, value)
         found = self._known.get(key)
         if found is None:
             found = self._known[key] = Node(len(self.nodes), op, args, value)
             self.nodes.append(found)
         return found
+
+    @staticmethod
+    def _key(op: str, args: tuple[Node, ...], value: float) -> tuple[object, ...]:
+        operands = [arg.index for arg in args]
+        return (op, *(sorted(operands) if op in COMMUTATIVE else operands), math.copysign(1.0, value), value)
 
 
 def _is(node: Node, value: float) -> bool:

@@ -147,7 +147,8 @@ def _step(derivation: Derivation) -> list[str]:
 def _backward(derivation: Derivation) -> list[str]:
     equations, backward = derivation.equations, derivation.backward
     results = [*backward.input, *backward.weight, *backward.before]
-    terms = Terms(results, _leaves(equations.graph.nodes, "before"), equations.labels)
+    # As in the step, so that what is computed once more has the same bits.
+    terms = Terms(results, _leaves(equations.graph.nodes, "before"), equations.labels, late=("before",))
     lines = [f"const float gradient_{n} = gradient[{n}];" for n in range(len(equations.states))]
     lines += terms.lines
     for name, nodes in (("by_input", backward.input), ("by_weight", backward.weight)):

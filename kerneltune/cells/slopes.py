@@ -56,6 +56,15 @@ def _of_operand(op: str) -> Rule:
     return lambda graph, node: [_times(graph.apply(op, node.args[0]))]
 
 
+def _softplus(graph: Graph, node: Node) -> list[Factors]:
+    """The sigmoid of the operand; that of -y is 1 - sigmoid(y), where sigmoid(y) is computed anyway."""
+    (x,) = node.args
+    opposite = graph.known("sigmoid", x.args[0]) if x.op == "neg" else None
+    if opposite is None:
+        return [_times(graph.apply("sigmoid", x))]
+    return [_times(graph.sub(graph.constant(1.0), opposite))]
+
+
 def _exp(_: Graph, node: Node) -> list[Factors]:
     return [_times(node)]
 
@@ -107,7 +116,7 @@ _RULES: dict[str, Rule] = {
     "div": _div,
     "tanh": _of_value("tanh_slope"),
     "sigmoid": _of_value("sigmoid_slope"),
-    "softplus": _of_operand("sigmoid"),
+    "softplus": _softplus,
     "exp": _exp,
     "log": _log,
     "sqrt": _sqrt,

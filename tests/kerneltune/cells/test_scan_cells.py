@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from kerneltune.cells.graph import behind
+from kerneltune.cells.numbers import computed
 from kerneltune.cells.scan_reference import DerivedScanReference
 from kerneltune.compiling.source import translation_unit
 from kerneltune.errors import InputError
@@ -151,3 +154,59 @@ def test_shipped_scans_are_their_equations(name: str) -> None:
                 ends.append(np.dot(gradient, STEPS[name](moved[1], moved[2], moved[0])))
             slope = (ends[0] - ends[1]) / 2e-6
             np.testing.assert_allclose(found[which][number], slope, rtol=1e-6, atol=1e-8)
+
+
+def operations(cell: ScanCell) -> tuple[int, int]:
+    """Sums, products and fused ones, and special functions, in the text of a struct's backward step."""
+    text = cell.declaration(discover_scans().root)
+    body = text[text.index("void backward(") :].split("{\n", 1)[1]
+    special = len(re.findall(r"Math::(?:sigmoid|tanh|log_sigmoid)\(|Gate<Math>::of\(", body))
+    return len(re.findall(r"fmaf\(|Gate<Math>::of\(| [*+-] ", body)), special
+
+
+# By hand: sigmoid(-d) is 1 - sigmoid(d), and the gradient by a weight the one by its gate times a state.
+@pytest.mark.parametrize(
+    ("name", "most"), [("diag_gru", (22, 3)), ("diag_lstm", (29, 4)), ("diag_slstm", (28, 5))]
+)
+def test_backward_has_no_more_operations_than_by_hand(name: str, most: tuple[int, int]) -> None:
+    cell = discover_scans().cells[name]
+    assert isinstance(cell, ScanCell)
+    found = operations(cell)
+    assert found[0] <= most[0]
+    assert found[1] <= most[1]
+
+
+def test_gradients_with_one_known_gradient_are_one_product(tmp_path: Path) -> None:
+    cell = cell_of(
+        tmp_path,
+        "mine",
+        "gates x y\nstates h c\nweights u v\n\nc' = tanh(W.x + u * c)\nh' = tanh(W.y + v * c') + u * c'",
+    )
+    text = cell.declaration(discover_scans().root)
+    line = next(one for one in text.splitlines() if one.endswith("gradient_1);"))
+    assert line.count("gradient_0") == 1, text
+
+
+def test_a_sigmoid_that_is_known_gives_that_of_the_opposite(tmp_path: Path) -> None:
+    known, other = (
+        cell_of(tmp_path, name, f"gates x y\nstates h\nweights u\n\nd = W.x + u * h\nh' = {equation}")
+        for name, equation in [
+            ("known", "sigmoid(d) * W.y + softplus(-d)"),
+            ("other", "sigmoid(W.y) + softplus(-d)"),
+        ]
+    )
+    assert operations(known)[1] == 1  # backward needs no softplus
+    assert operations(other)[1] == 2
+
+
+@pytest.mark.parametrize("d", [-20.0, -1.0, 0.0, 3.0, 20.0])
+def test_slopes_of_softplus_by_a_known_sigmoid(tmp_path: Path, d: float) -> None:
+    text = "gates x y\nstates h\nweights u\n\nd = W.x + u * h\nh' = sigmoid(d) * W.y + softplus(-d)"
+    cell = cell_of(tmp_path, "known", text)
+    derivation = cell.derivation  # type: ignore[attr-defined]
+    leaves = {"input": [d, 0.5], "before": [0.3], "weight": [0.0], "seed": [1.0]}
+    results = derivation.backward.input
+    known = {n: np.float64(leaves[n.op][int(n.value)]) for n in behind(results) if n.op in leaves}
+    sigmoid = 1 / (1 + math.exp(-d))
+    expected = sigmoid * (1 - sigmoid) * 0.5 - 1 / (1 + math.exp(d))
+    assert computed(results, known)[results[0]] == pytest.approx(expected, abs=1e-12)
