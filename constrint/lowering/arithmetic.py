@@ -15,6 +15,7 @@ from constrint.lowering.problem import HUGE_BITS, Linear, NeedsWiderBounds
 from constrint.support.deadline import check_deadline
 
 Expr = TypeVar("Expr", bound=e.IntExpr)
+SHORT_SUM = 16  # terms up to which adding up again costs no more than keeping the sum
 
 
 class Arithmetic(PartialTerms, ABC):
@@ -93,6 +94,34 @@ class Arithmetic(PartialTerms, ABC):
                     self.check(a)
             self._sums[id(node)] = known
         return known
+
+    def side_of(self, node: e.IntExpr) -> Linear:
+        """A side of a comparison as a sum: few sums of variables occur in a second one, so they are not kept."""
+        if type(node) is e.Sum and node.count <= SHORT_SUM and id(node) not in self._sums:
+            plain = self._sum_of_variables(node)
+            if plain is not None:
+                return plain
+        return self.sum_of(node)
+
+    def _sum_of_variables(self, node: e.Sum) -> Linear | None:
+        """A sum of variables alone; None for another."""
+        constant = node.constant
+        terms: dict[int, int] = {}
+        variables, lo, hi, largest = self.variables, self.problem.lo, self.problem.hi, self._largest
+        for factor, term in node.terms:
+            v = variables.get(term)
+            if v is None:
+                return None
+            if lo[v] == hi[v]:
+                constant += factor * lo[v]
+            else:
+                terms[v] = terms.get(v, 0) + factor
+        if 0 in terms.values():
+            terms = {v: a for v, a in terms.items() if a}
+        for number in (constant, *terms.values()):
+            if not -largest <= number <= largest:
+                raise NeedsWiderBounds
+        return Linear(terms, constant)
 
     def apart(self, node: e.IntExpr) -> tuple[Linear, list[int]]:
         """An integer expression, and the literals that it needs to be defined, without requiring them."""

@@ -8,7 +8,7 @@ false (`partial`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import gcd
 from typing import Any
 
@@ -62,6 +62,17 @@ class Lowering(Arithmetic):
             self._literals[id(node)] = known
         return self.conditions.current(known)
 
+    def _literals_of(self, nodes: Sequence[e.BoolExpr]) -> list[int]:
+        """The literals of the parts of a clause, most of which are variables and their negations."""
+        variables = self.variables
+        found = []
+        for node in nodes:
+            is_negated = type(node) is e.Not
+            variable = node.arg if is_negated else node  # type: ignore[attr-defined] # it is a `Not`
+            v = variables.get(variable) if type(variable) is e.BoolVar else None
+            found.append(self.literal(node) if v is None else 2 * v + is_negated)
+        return found
+
     def _unless_partial(self, target: int | None) -> int | None:
         """The target of a condition whose terms are lowered; None if they need something to be defined."""
         return None if self._needs else target
@@ -83,7 +94,7 @@ class Lowering(Arithmetic):
         return self.conditions.any_of(literals, None if target is None else target ^ 1) ^ 1
 
     def _or(self, node: e.Or, target: int | None) -> int:
-        return self.conditions.any_of([self.literal(arg) for arg in node.args], target)
+        return self.conditions.any_of(self._literals_of(node.args), target)
 
     def _implies(self, node: e.Implies, target: int | None) -> int:
         return self.conditions.any_of([self.literal(node.left) ^ 1, self.literal(node.right)], target)
@@ -109,7 +120,7 @@ class Lowering(Arithmetic):
 
     def _difference(self, node: e.Comparison) -> Linear:
         """The left side minus the right side."""
-        left, right = self.sum_of(node.left), node.right
+        left, right = self.side_of(node.left), node.right
         if type(right) is e.Const:
             return Linear(left.terms, left.constant - self.check(right.value))
         return left.plus(self.sum_of(right), -1)
@@ -202,10 +213,11 @@ class Lowering(Arithmetic):
             self.require(arg)
 
     def _require_any(self, node: e.Or) -> None:
-        self.conditions.require_any([self.literal(arg) for arg in node.args])
+        self.conditions.require_any(self._literals_of(node.args))
 
     def _require_implication(self, node: e.Implies) -> None:
-        self.conditions.require_any([self.literal(node.left) ^ 1, self.literal(node.right)])
+        left, right = self._literals_of((node.left, node.right))
+        self.conditions.require_any([left ^ 1, right])
 
     def _require_member(self, node: e.Member) -> None:
         self._check_domain(node.domain)

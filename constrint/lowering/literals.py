@@ -61,9 +61,12 @@ class Conditions:
     def _simplified(self, linear: Linear) -> Linear:
         """The sum without fixed variables."""
         lo, hi = self.problem.lo, self.problem.hi
-        fixed = [v for v in linear.terms if lo[v] == hi[v]]
-        if not fixed:
+        for v in linear.terms:
+            if lo[v] == hi[v]:
+                break
+        else:
             return linear
+        fixed = [v for v in linear.terms if lo[v] == hi[v]]
         terms = dict(linear.terms)
         constant = linear.constant + sum([terms.pop(v) * lo[v] for v in fixed])
         return Linear(terms, constant)
@@ -76,13 +79,14 @@ class Conditions:
     def _normal_le(self, linear: Linear) -> tuple[Linear, int] | bool:
         """Terms and bound of ``terms <= bound`` for ``linear <= 0``, in lowest terms; or its truth."""
         linear = self.problem.shortened(self._simplified(linear))
-        if linear.terms:
-            common = gcd(*linear.terms.values())
-            bound = -linear.constant // common
-            terms = linear.terms if common == 1 else {v: a // common for v, a in linear.terms.items()}
-            linear = Linear(terms, 0)
-        else:
-            bound = -linear.constant
+        terms = linear.terms
+        bound = -linear.constant
+        if terms:
+            common = gcd(*terms.values())
+            if common != 1:
+                bound //= common
+                terms = {v: a // common for v, a in terms.items()}
+        linear = Linear(terms, 0)
         low, high = self.problem.bounds(linear)
         if high <= bound:
             return True
@@ -127,8 +131,9 @@ class Conditions:
             else:
                 self.problem.keep_between(v, -(bound // -a), huge)
             return
-        self.problem.note_at_most(terms, bound)
-        self.problem.propagators.append(LinearLe(_pairs(terms), bound))
+        row = LinearLe(_pairs(terms), bound)
+        self.problem.note_at_most(row)
+        self.problem.propagators.append(row)
 
     # sum == 0
 
@@ -320,13 +325,17 @@ class Conditions:
 
     def _clause(self, literals: Iterable[int]) -> list[int] | None:
         """The open literals, each once; None if the clause holds."""
+        lo, hi = self.problem.lo, self.problem.hi
         left: dict[int, None] = {}
         for literal in literals:
-            now = self.current(literal)
-            if now == TRUE or now ^ 1 in left:
+            v = literal >> 1
+            low = lo[v]
+            if low != hi[v]:
+                if literal ^ 1 in left:
+                    return None
+                left[literal] = None
+            elif low == 1 - (literal & 1):
                 return None
-            if now != FALSE:
-                left[now] = None
         return list(left)
 
     def require_any(self, literals: Iterable[int]) -> None:

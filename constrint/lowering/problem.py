@@ -41,7 +41,8 @@ class Problem(Variables):
         super().__init__(huge_bits)
         self.inputs: dict[int, tuple[tuple[int, int], ...]] = {}
         self._sums: dict[frozenset[tuple[int, int]], tuple[int, int]] = {}
-        self._noted: dict[int, list[tuple[dict[int, int], int]]] = {}  # by the number of terms
+        self._sum_sizes: set[int] = set()  # the numbers of terms of these sums
+        self._noted: dict[int, list[LinearLe]] = {}  # by the number of terms
         self._most: dict[int, dict[frozenset[tuple[int, int]], int]] = {}
         self._paired: dict[tuple[int, int], int] = {}
         self._has_products = False
@@ -90,6 +91,7 @@ class Problem(Variables):
             z = self._shared[key] = self.variable(low, high, step or 1, self.bounds(linear)[0])
             self.define(z, ((v, 1 if a > 0 else -1) for v, a in terms.items()))
             self._sums[parts] = z, linear.constant
+            self._sum_sizes.add(len(parts))
             self.propagators.append(
                 LinearEq((*((a, v) for v, a in terms.items()), (-1, z)), -linear.constant)
             )
@@ -97,19 +99,24 @@ class Problem(Variables):
 
     def forget(self) -> None:
         """Forget which variables stand for which functions: nothing is lowered any more."""
+        self._sum_sizes.clear()
         for known in (self._shared, self._sums, self._noted, self._most, self._paired):
             known.clear()
 
-    def note_at_most(self, linear: Linear, bound: int) -> None:
-        """Record that a sum, in lowest terms and without constant, must be at most a bound."""
-        self._noted.setdefault(len(linear.terms), []).append((linear.terms, bound))
+    def note_at_most(self, row: LinearLe) -> None:
+        """Record that a sum, in lowest terms, must be at most a bound."""
+        count = len(row.terms)
+        noted = self._noted.get(count)
+        if noted is None:
+            noted = self._noted[count] = []
+        noted.append(row)
 
     def _most_of(self, count: int) -> dict[frozenset[tuple[int, int]], int]:
         """The recorded bounds of sums of so many terms, by their terms: most models ask for none of them."""
         most = self._most.setdefault(count, {})
-        for terms, bound in self._noted.pop(count, ()):
-            key = frozenset(terms.items())
-            most[key] = min(bound, most.get(key, bound))
+        for row in self._noted.pop(count, ()):
+            key = frozenset([(v, a) for a, v in row.terms])
+            most[key] = min(row.bound, most.get(key, row.bound))
         return most
 
     def required_bounds(self, linear: Linear) -> tuple[int, int]:
@@ -128,7 +135,7 @@ class Problem(Variables):
 
     def shortened(self, linear: Linear) -> Linear:
         """The sum expressed by a variable that equals it up to a constant, if there is one."""
-        if self._sums and len(linear.terms) > 1:
+        if len(linear.terms) in self._sum_sizes and len(linear.terms) > 1:
             for sign in (1, -1):
                 known = self._sums.get(frozenset([(v, sign * a) for v, a in linear.terms.items()]))
                 if known is not None:

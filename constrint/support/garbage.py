@@ -20,7 +20,7 @@ def uncollected() -> Iterator[None]:
     """Hold off the search for reference cycles, in all threads, until the last such work ends.
 
     Reference counts go on freeing what nothing refers to. What a reader makes is kept and has no cycles, and
-    each walk through it takes up to half a second, without a deadline check.
+    each walk through it takes up to half a second, without a deadline check. So it counts as old at the end.
     """
     global _under_way, _was_enabled
     with _lock:
@@ -34,7 +34,15 @@ def uncollected() -> Iterator[None]:
         with _lock:
             _under_way -= 1
             if not _under_way and _was_enabled:
+                _make_old()
                 gc.enable()
+
+
+def _make_old() -> None:
+    """Put all objects into the oldest generation, as a walk through all of them would do, without one."""
+    if not gc.get_freeze_count():  # else the program has frozen objects, which have to stay so
+        gc.freeze()
+        gc.unfreeze()
 
 
 @contextmanager

@@ -48,7 +48,7 @@ class Guarded:
 def found_definitions(builder: Builder, arrays: Mapping[str, list[Value]]) -> dict[str, Item]:
     """Find for each variable that search need not decide the constraint that defines it."""
     document, found = builder.document, dict[str, Item]()
-    uses = _uses(builder, arrays)
+    uses: dict[str, int] | None = None
     for item in document.constraints:
         name = item.defines
         last = item.args[-1]
@@ -62,8 +62,11 @@ def found_definitions(builder: Builder, arrays: Mapping[str, list[Value]]) -> di
         if is_partial and domain is not None and domain.lo is None and domain.hi is None:
             continue  # otherwise no bound would require that it is defined, wherever it is used
         with Guarded(document, item):
-            if uses.get(name, 0) > ONCE and _is_bounded(domain) and _is_long_sum(builder, item):
-                continue
+            if _is_bounded(domain) and _is_long_sum(builder, item):
+                if uses is None:  # most texts define no such sums
+                    uses = _uses(builder, arrays)
+                if uses.get(name, 0) > ONCE:
+                    continue
             if name not in found and target_of(builder, item, name) is not None:
                 found[name] = item
     return found

@@ -32,7 +32,7 @@ _COPIES = {"int_div": 6, "int_mod": 6, "int_pow": 12, "int_pow_fixed": 12}
 
 
 def build(document: Document) -> FlatModel:
-    """The model of a document; raises `ParseError` for unsupported items."""
+    """The model of a document, which loses its constraints; raises `ParseError` for unsupported items."""
     return _ModelBuilder(document).build()
 
 
@@ -62,10 +62,13 @@ class _ModelBuilder:
             is_single = declaration.is_variable and not declaration.is_array and not declaration.is_set
             if is_single and declaration.name not in self._definitions:
                 self._named(declaration.name, declaration.line, 0)
-        for item in document.constraints:
-            if item.defines in self._definitions and self._definitions[item.defines] is item:
-                self._named(item.defines, item.line, 0)
-        for item in document.constraints:
+        if self._definitions:
+            for item in document.constraints:
+                if item.defines in self._definitions and self._definitions[item.defines] is item:
+                    self._named(item.defines, item.line, 0)
+        items, document.constraints = document.constraints[::-1], []
+        while items:
+            item = items.pop()  # each is freed when its condition is there
             if id(item) not in self._used:
                 self._add(item)
         self._keep_entries_within()
