@@ -10,6 +10,8 @@ from constrint.store.propagator import Propagator
 from constrint.store.state import Cells
 from constrint.support.deadline import check_deadline
 
+WORTH_ARRAYS = 20_000  # constraints from which on their watch lists are arrays
+
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
@@ -65,6 +67,10 @@ def encoded(
 
 def _watches(n: int, propagators: Sequence[Propagator]) -> tuple[Cells, Cells, Cells]:
     """The watch lists of all variables, one after the other."""
+    if len(propagators) >= WORTH_ARRAYS:
+        from constrint.engine.many_watches import many_watches  # numpy takes 0.1 s to import
+
+        return many_watches(n, propagators)
     watching: list[Cells] = [[] for _ in range(n)]  # constraint and mask alternate
     for c, node in enumerate(propagators):
         check_deadline()

@@ -96,7 +96,7 @@ class Arithmetic(PartialTerms, ABC):
         return known
 
     def side_of(self, node: e.IntExpr) -> Linear:
-        """A side of a comparison as a sum: few sums of variables occur in a second one, so they are not kept."""
+        """A side of a comparison as a sum; few sums of variables are used again, so they are not kept."""
         if type(node) is e.Sum and node.count <= SHORT_SUM and id(node) not in self._sums:
             plain = self._sum_of_variables(node)
             if plain is not None:
