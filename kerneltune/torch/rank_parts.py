@@ -13,7 +13,8 @@ from kerneltune.running.scan_arrays import state_width
 from kerneltune.torch.rank_rounds import Chunks, PartProduct
 from kerneltune.torch.scan_options import Family, Options, Plain, Results
 
-_WITHOUT_ADDEND = {"mingru": -inf, "minlstm": -inf}  # the last input that makes b of h' = a h + b 0, if not 0
+# The last input that makes b of h' = a h + b zero and has no part in a.
+_WITHOUT_ADDEND = {"mingru": -inf, "minlstm": -inf, "linear": 0.0, "complex": 0.0, "matrix2": 0.0}
 
 
 @dataclass(frozen=True)
@@ -137,17 +138,23 @@ def _size(inputs: list[torch.Tensor]) -> tuple[int, Chunks]:
 
 
 def _product(call: RankCall, inputs: list[torch.Tensor], options: Options) -> PartProduct:
-    """The map of states over all steps of these inputs: the cell itself, without addends, of units."""
-    last = inputs[-1]
-    nothing = last.new_full((1, 1, last.shape[2]), _WITHOUT_ADDEND.get(call.cell, 0.0)).expand(last.shape)
-    width = state_width(discover_scans().cell(call.cell))
-    columns = []
-    for unit in torch.eye(width, device=last.device):
-        start = unit.repeat(last.shape[0], last.shape[2] // width)
-        read = [*inputs[:-1], nothing]
-        columns.append(call.family.forward(call.cell, read, options._replace(initial=start))[1])
+    """The map of states over all steps of these inputs: of units, less what comes of zeros."""
+    first, width = inputs[0], state_width(discover_scans().cell(call.cell))
+    nothing = _WITHOUT_ADDEND.get(call.cell)
+    if nothing is not None:
+        inputs = [*inputs[:-1], first.new_full((1, 1, inputs[-1].shape[2]), nothing).expand(inputs[-1].shape)]
+
+    def after(unit: torch.Tensor) -> torch.Tensor:
+        start = unit.repeat(len(first), inputs[-1].shape[2] // width)
+        last: torch.Tensor = call.family.forward(call.cell, inputs, options._replace(initial=start))[1]
+        return last
+
+    columns = [after(unit) for unit in torch.eye(width, device=first.device)]
+    if nothing is None:
+        added = after(torch.zeros(width, device=first.device))
+        columns = [one - added for one in columns]
     matrix = torch.stack([one.unflatten(1, (-1, width)) for one in columns], -1)
-    dropped = torch.zeros(len(last), dtype=torch.bool, device=last.device)
+    dropped = torch.zeros(len(first), dtype=torch.bool, device=first.device)
     return PartProduct(matrix, dropped if options.resets is None else (options.resets != 0).any(1))
 
 

@@ -9,6 +9,8 @@ import pytest
 torch: Any = pytest.importorskip("torch")
 pytest.importorskip("numba")
 
+from kerneltune import Cell  # noqa: E402
+from kerneltune.inputs.equation_cell import named  # noqa: E402
 from kerneltune.torch import rank_rounds  # noqa: E402
 from kerneltune.torch.rank_parts import BackwardPart, ForwardPart, RankCall  # noqa: E402
 from kerneltune.torch.scan import _DIRECT, scan  # noqa: E402
@@ -55,6 +57,30 @@ def test_as_many_steps_are_repeated_as_are_felt(least: float, repeated: int) -> 
     torch.testing.assert_close(work.results[0], hidden[:, CUT:], rtol=2e-6, atol=2e-6)
     torch.testing.assert_close(leaving, last, rtol=2e-6, atol=2e-6)
     assert 0 < work.repeated <= repeated
+
+
+@pytest.mark.parametrize(
+    ("gates", "equation"),
+    [
+        ("a b", "h' = W.a * h + W.b"),
+        ("b a", "h' = W.a * h + W.b"),
+        ("a b d", "h' = W.a * h + W.b + W.d"),
+        ("x g", "h' = exp(-W.g * W.g) * h + W.x"),
+        ("x g", "h' = sigmoid(W.g) * h + (1 - sigmoid(W.g)) * W.x"),
+    ],
+)
+def test_a_cell_of_equations_adds_what_it_adds_once(gates: str, equation: str) -> None:
+    torch.manual_seed(5)
+    cell = named(Cell("added_once", gates=gates, states="h", equations=equation))
+    inputs = [torch.rand(2, STEPS, 3) for _ in gates.split()]
+    call = RankCall(_DIRECT, cell, (False, "", False), None, [])
+    ends = (slice(0, 5), slice(5, 12))
+    first, second = (ForwardPart(call, [one[:, at] for one in inputs], Options()) for at in ends)
+    entering = first.whole(None)
+    product = second.product(0, 7)
+    leaving = second.whole(None) + (product.matrix @ entering.unsqueeze(-1).unsqueeze(-1)).flatten(1)
+    expected = scan(cell, *(one[:, :12] for one in inputs))[1]
+    torch.testing.assert_close(leaving, expected, rtol=3e-6, atol=3e-6)
 
 
 def test_a_reset_drops_what_is_no_number() -> None:
