@@ -88,40 +88,26 @@ class Arithmetic(PartialTerms, ABC):
             if self._needs is not None and len(self._needs) > noted:
                 own = self._partial[id(node)] = tuple(dict.fromkeys(self._needs[noted:]))
                 self._needs[noted:] = own
-            self.check(known.constant)
-            for a in known.terms.values():
-                if a != 1:
-                    self.check(a)
-            self._sums[id(node)] = known
+            self._sums[id(node)] = self._checked(known)
         return known
+
+    def _checked(self, linear: Linear) -> Linear:
+        """The sum, if no number of it is too close to those that represent missing bounds."""
+        self.check(linear.constant)
+        for a in linear.terms.values():
+            if a != 1:
+                self.check(a)
+        return linear
 
     def side_of(self, node: e.IntExpr) -> Linear:
         """A side of a comparison as a sum; few sums of variables are used again, so they are not kept."""
         if type(node) is e.Sum and node.count <= SHORT_SUM and id(node) not in self._sums:
-            plain = self._sum_of_variables(node)
-            if plain is not None:
-                return plain
-        return self.sum_of(node)
-
-    def _sum_of_variables(self, node: e.Sum) -> Linear | None:
-        """A sum of variables alone; None for another."""
-        constant = node.constant
-        terms: dict[int, int] = {}
-        variables, lo, hi, largest = self.variables, self.problem.lo, self.problem.hi, self._largest
-        for factor, term in node.terms:
-            v = variables.get(term)
-            if v is None:
-                return None
-            if lo[v] == hi[v]:
-                constant += factor * lo[v]
+            for _, term in node.terms:
+                if term not in self.variables:
+                    break
             else:
-                terms[v] = terms.get(v, 0) + factor
-        if 0 in terms.values():
-            terms = {v: a for v, a in terms.items() if a}
-        for number in (constant, *terms.values()):
-            if not -largest <= number <= largest:
-                raise NeedsWiderBounds
-        return Linear(terms, constant)
+                return self._checked(self._sum(node))
+        return self.sum_of(node)
 
     def apart(self, node: e.IntExpr) -> tuple[Linear, list[int]]:
         """An integer expression, and the literals that it needs to be defined, without requiring them."""

@@ -8,6 +8,7 @@ numbers that can occur.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from math import gcd
 
@@ -42,7 +43,7 @@ class Problem(Variables):
         self.inputs: dict[int, tuple[tuple[int, int], ...]] = {}
         self._sums: dict[frozenset[tuple[int, int]], tuple[int, int]] = {}
         self._sum_sizes: set[int] = set()  # the numbers of terms of these sums
-        self._noted: dict[int, list[LinearLe]] = {}  # by the number of terms
+        self._noted: defaultdict[int, list[LinearLe]] = defaultdict(list)  # by the number of terms
         self._most: dict[int, dict[frozenset[tuple[int, int]], int]] = {}
         self._paired: dict[tuple[int, int], int] = {}
         self._has_products = False
@@ -105,11 +106,7 @@ class Problem(Variables):
 
     def note_at_most(self, row: LinearLe) -> None:
         """Record that a sum, in lowest terms, must be at most a bound."""
-        count = len(row.terms)
-        noted = self._noted.get(count)
-        if noted is None:
-            noted = self._noted[count] = []
-        noted.append(row)
+        self._noted[len(row.terms)].append(row)
 
     def _most_of(self, count: int) -> dict[frozenset[tuple[int, int]], int]:
         """The recorded bounds of sums of so many terms, by their terms: most models ask for none of them."""
