@@ -191,9 +191,15 @@ def compare(row: Row, backend: Any, pair: tuple[Compiled, Compiled]) -> None:
 
 
 def rows_of(cells: Sequence[Path]) -> list[Row]:
-    """The rows: bf16 all, and float32 of the block strategy."""
+    """The rows: bf16 all, and float32 of scans and of the block strategy."""
     scans = [path.stem for path in cells if path.parent.parent.name == FAMILY]
-    found = [Row(c, s, d, "bf16") for c in scans for s in SCAN_SHAPES for d in ("forward", "backward")]
+    found = [
+        Row(c, s, d, t)
+        for t in ("bf16", "fp32")
+        for c in scans
+        for s in SCAN_SHAPES
+        for d in ("forward", "backward")
+    ]
     others = [path.stem for path in cells if path.parent.parent.name != FAMILY]
     found += [Row(c, s, d, "bf16") for c in others for s in SHAPES for d in PASSES]
     return found + [Row(c, "block", d, "fp32") for c in others for d in PASSES]
