@@ -24,6 +24,7 @@ from constrint.learning.layout import (
     LEVELS,
     MIDDLE_LEVELS,
     NOTHING,
+    PROPAGATIONS,
     RECENT,
     SIZE,
     USED,
@@ -118,6 +119,7 @@ def pass_on(ls: Learner, st: State, b: int, old: int, new: int) -> bool:
             if not raise_bound(ls, st, other_bound, other_at, 4 * clause + BY_CLAUSE):
                 ls.scalar[BUDGET] -= work >> 3
                 return False
+            ls.scalar[PROPAGATIONS] += 1
             before = node
         node = after
     ls.scalar[BUDGET] -= work >> 3

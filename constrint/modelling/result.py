@@ -64,7 +64,7 @@ class Statistics:
     Attributes:
         nodes: Search nodes visited, or tables of rows.
         failures: Nodes that failed.
-        propagations: Runs of propagators.
+        propagations: Runs of propagators; in learning also bounds that clauses raise.
         solutions: Solutions found during the search.
         seconds: Wall time, lowering included.
         engine: "interpreted"; "compiled" if the search was handed over to the compiled engine; "tables" if

@@ -28,6 +28,7 @@ from constrint.learning.layout import (
     Learner,
 )
 from constrint.learning.learner_arrays import add_clause
+from constrint.preparing.options import Engine
 from constrint.settings import DEFAULT
 
 NOW = 100_000
@@ -124,3 +125,14 @@ def test_answers_hold_with_few_clauses(monkeypatch: pytest.MonkeyPatch, tmp_path
         assert r.objective == max(dot(worths, x) for x in chosen)
         assert is_proved((tmp_path / "proof").read_text(encoding="utf-8"))
     assert len(reductions) > 3
+
+
+@pytest.mark.parametrize("engine", ["interpreted", "compiled"])
+def test_bounds_that_clauses_raise_are_propagations(engine: Engine) -> None:
+    m = Model()
+    xs = [m.bool_var(f"x{i}") for i in range(50)]
+    for a, b, c in zip(xs, xs[1:], xs[2:], strict=False):
+        m.add(a | b | c, ~a | ~b | c, a | ~b | ~c)
+    result = m.solve(learn=True, engine=engine)
+    assert result.statistics.method == "learning"
+    assert result.statistics.propagations > 0
