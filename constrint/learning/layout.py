@@ -123,7 +123,9 @@ CORE_LEVELS = LearnScalar(58)
 MIDDLE_LEVELS = LearnScalar(59)
 MOST_TRIED = LearnScalar(60)
 LEAST_SHRUNK = LearnScalar(61)
-SCALARS = 62
+WINDOWS_COST = LearnScalar(62)
+MOST_SKIPPED = LearnScalar(63)
+SCALARS = 64
 
 # Outcomes of `run`.
 SOLUTION = 0
@@ -173,6 +175,8 @@ class Learner(NamedTuple):
     wake: Cells
     wake_fixed: Cells
     queued: Cells
+    gain: Cells
+    to_skip: Cells
     queue: Cells
     # Clauses, and their watches
     arena: Cells

@@ -30,6 +30,7 @@ from constrint.learning.layout import (
     LEVEL,
     LONGEST_ABOVE,
     MIDDLE_LEVELS,
+    MOST_SKIPPED,
     MOST_TRIED,
     MUST,
     NOTHING,
@@ -43,6 +44,7 @@ from constrint.learning.layout import (
     TRAIL,
     TRIAL,
     WATCHES,
+    WINDOWS_COST,
     Cells,
     Learner,
     LearnScalar,
@@ -207,6 +209,7 @@ def _first_scalars(rules: LearningSettings) -> Scalars[LearnScalar]:
     scalar[TRIAL], scalar[LATELY], scalar[RARE] = rules.trial, rules.lately, rules.rare
     scalar[RECENT], scalar[MOST_TRIED] = rules.recent, rules.most_tried
     scalar[LEAST_SHRUNK] = rules.least_shrunk
+    scalar[WINDOWS_COST], scalar[MOST_SKIPPED] = rules.windows_cost, rules.most_skipped
     scalar[CORE_LEVELS], scalar[MIDDLE_LEVELS] = rules.core_levels, rules.middle_levels
     return scalar
 

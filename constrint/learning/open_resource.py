@@ -9,7 +9,7 @@ compulsory parts. The reason of each is a window of one moment.
 from __future__ import annotations
 
 from constrint.learning.layout import TRAIL, Learner, learn_compilable
-from constrint.learning.resource import EVENTS, LEVELS, TIMES, keep_windows, make_profile, push_within
+from constrint.learning.resource import EVENTS, LEVELS, TIMES, keep_times, make_profile, push_within
 from constrint.store.state import State
 
 
@@ -107,7 +107,7 @@ def keep_open_resource(ls: Learner, st: State, p: int) -> bool:
     n = (ls.start[p + 1] - ls.start[p] - 1) // 3
     read_bounds(ls, p, n)
     before = ls.scalar[TRAIL]
-    if not keep_windows(ls, st, p, n):
+    if not keep_times(ls, st, p, n):
         return False
     if ls.scalar[TRAIL] > before:
         return True

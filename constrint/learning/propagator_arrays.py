@@ -20,6 +20,7 @@ from constrint.learning.layout import (
     Cells,
 )
 from constrint.learning.normal import Arcs, Terms
+from constrint.learning.resource import WHOLE
 from constrint.learning.tasks import Task
 from constrint.propagators import Propagator
 from constrint.store.state import FIXED, LOWER, UPPER
@@ -148,6 +149,8 @@ class PropagatorArrays:
             "wake": wake,
             "wake_fixed": wake_fixed,
             "queued": [0] * len(self.kind),
+            "gain": [WHOLE] * len(self.kind),
+            "to_skip": [0] * len(self.kind),
             "queue": [0] * (2 * len(self.kind)),
         }
 

@@ -12,11 +12,22 @@ Durations, demands and the capacity are numbers here; where they are variables, 
   resources", CPAIOR 2011; explained as in Schutt, Feydy, Stuckey, "Explaining time-table-edge-finding
   propagation for the cumulative resource constraint", CPAIOR 2013, O(n^2) a run. With a capacity of 1 it is
   edge finding on one machine (for the task that needs the most in a window).
+
+Below the root windows are searched in some runs only, the fewer the less they found (`keep_times`).
 """
 
 from __future__ import annotations
 
-from constrint.learning.layout import BY_TERMS, NOTHING, TRAIL, Learner, learn_compilable
+from constrint.learning.layout import (
+    BY_TERMS,
+    LEVEL,
+    MOST_SKIPPED,
+    NOTHING,
+    TRAIL,
+    WINDOWS_COST,
+    Learner,
+    learn_compilable,
+)
 from constrint.learning.linear import contradict
 from constrint.learning.trail import raise_bound
 from constrint.propagators.all_different import sort_by
@@ -28,6 +39,9 @@ EVENTS, TIMES, LEVELS = 6, 8, 10
 ROOM_OF_TASK = 18  # the rows, and what `distinct` writes for two tasks or more
 
 CONTRADICTED, UNCHANGED, MOVED = 0, 1, 2
+# How often windows are searched, by the share of the last runs that found something, in parts of WHOLE.
+WHOLE = 1 << 12
+GAIN_SHIFT = 4  # a run changes the share by a sixteenth of the difference
 
 
 @learn_compilable
@@ -296,21 +310,51 @@ def end_before_windows(ls: Learner, st: State, p: int, n: int) -> bool:
 
 
 @learn_compilable
+def search_windows(ls: Learner, st: State, p: int, n: int) -> int:
+    """Overload check and edge finding: CONTRADICTED, UNCHANGED or MOVED."""
+    before = ls.scalar[TRAIL]
+    note_windows(ls, p, n)
+    outcome = start_after_windows(ls, st, p, n)
+    if outcome != UNCHANGED:
+        return outcome
+    if not end_before_windows(ls, st, p, n):
+        return CONTRADICTED
+    return MOVED if ls.scalar[TRAIL] > before else UNCHANGED
+
+
+@learn_compilable
 def keep_windows(ls: Learner, st: State, p: int, n: int) -> bool:
     """Propagate to the starts of n tasks; False on contradiction. Their changes queue the resource again."""
     before = ls.scalar[TRAIL]
     if not keep_profile(ls, st, p, n):
         return False
+    return ls.scalar[TRAIL] > before or search_windows(ls, st, p, n) != CONTRADICTED
+
+
+@learn_compilable
+def keep_times(ls: Learner, st: State, p: int, n: int) -> bool:
+    """Propagate to the starts of n tasks, with windows searched in some runs; False on contradiction.
+
+    Below the root they are searched as often as they found something. The time table alone decides
+    whether fixed starts are a solution.
+    """
+    before = ls.scalar[TRAIL]
+    if not keep_profile(ls, st, p, n):
+        return False
     if ls.scalar[TRAIL] > before:
         return True
-    note_windows(ls, p, n)
-    outcome = start_after_windows(ls, st, p, n)
-    if outcome != UNCHANGED:
-        return outcome == MOVED
-    return end_before_windows(ls, st, p, n)
+    if ls.scalar[LEVEL] > 0 and ls.to_skip[p] > 0:
+        ls.to_skip[p] -= 1
+        return True
+    outcome = search_windows(ls, st, p, n)
+    found = 0 if outcome == UNCHANGED else WHOLE
+    ls.gain[p] += (found - ls.gain[p]) >> GAIN_SHIFT
+    rarely = WHOLE // (ls.scalar[WINDOWS_COST] * max(ls.gain[p], 1))
+    ls.to_skip[p] = min(rarely, ls.scalar[MOST_SKIPPED])
+    return outcome != CONTRADICTED
 
 
 @learn_compilable
 def keep_resource(ls: Learner, st: State, p: int) -> bool:
     """Propagate a resource with numbers for all but the starts; False on contradiction."""
-    return keep_windows(ls, st, p, (ls.start[p + 1] - ls.start[p]) // 2)
+    return keep_times(ls, st, p, (ls.start[p + 1] - ls.start[p]) // 2)

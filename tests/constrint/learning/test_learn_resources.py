@@ -15,8 +15,8 @@ from proved import is_proved
 from resource_truth import fits
 
 from constrint import Model, Status, cumulative, max_, no_overlap, sum_
-from constrint.learning import explain
-from constrint.learning.layout import NOTHING, PREMISES
+from constrint.learning import explain, resource
+from constrint.learning.layout import NOTHING, PREMISES, TRAIL
 from constrint.learning.trail import value_before
 from constrint.verification.checker import RejectedAtError
 
@@ -144,6 +144,32 @@ def test_every_explanation_implies_what_it_explains(monkeypatch: pytest.MonkeyPa
     for seed in range(60):
         crowded(seed).solve(learn=True, engine="interpreted")
     assert explained > 60
+
+
+def test_optima_where_windows_in_vain_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Searches of windows become rare while they find nothing; the time table alone keeps answers right."""
+    quiet = searched = 0
+    keep_profile, search_windows = resource.keep_profile, resource.search_windows
+
+    def profile(ls: Any, *given: Any) -> bool:
+        nonlocal quiet
+        before = ls.scalar[TRAIL]
+        holds = keep_profile(ls, *given)
+        quiet += holds and ls.scalar[TRAIL] == before
+        return holds
+
+    def search(*given: Any) -> int:
+        nonlocal searched
+        searched += 1
+        return search_windows(*given)
+
+    monkeypatch.setattr(resource, "keep_profile", profile)
+    monkeypatch.setattr(resource, "search_windows", search)
+    for seed in range(60):
+        tree = crowded(seed).solve(learn=False, engine="interpreted")
+        learned = crowded(seed).solve(learn=True, engine="interpreted")
+        assert (learned.status, learned.objective) == (tree.status, tree.objective), f"seed {seed}"
+    assert searched < quiet
 
 
 def test_windows_that_are_too_short_need_no_search() -> None:
