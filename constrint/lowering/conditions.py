@@ -216,6 +216,9 @@ class Lowering(Arithmetic):
         self.conditions.require_any(self._literals_of(node.args))
 
     def _require_implication(self, node: e.Implies) -> None:
+        if isinstance(node.left, e.BoolConst) and node.left.value:
+            self.require(node.right)
+            return
         left, right = self._literals_of((node.left, node.right))
         self.conditions.require_any([left ^ 1, right])
 
@@ -333,13 +336,35 @@ class Lowering(Arithmetic):
 
     def _require_iff(self, node: e.Iff) -> None:
         left, right = node.left, node.right
-        if isinstance(right, e.BoolVar):
+        if isinstance(right, e.BoolVar | e.BoolConst):
             left, right = right, left
+        if isinstance(left, e.BoolConst):
+            (self.require if left.value else self._forbid)(right)
+            return
         first = self.literal(left)
         second = self.literal(right, first if first > 1 else None)
         if first != second:
             self.conditions.require_any([first ^ 1, second])
             self.conditions.require_any([first, second ^ 1])
+
+    def _require_negation(self, node: e.Not) -> None:
+        self._forbid(node.arg)
+
+    def _forbid(self, node: e.BoolExpr) -> None:
+        """Post that a condition does not hold."""
+        check_deadline()
+        if isinstance(node, e.Not):
+            self.require(node.arg)
+        elif isinstance(node, e.And):
+            self.conditions.require_any([literal ^ 1 for literal in self._literals_of(node.args)])
+        elif isinstance(node, e.Or):
+            for arg in node.args:
+                self._forbid(arg)
+        elif isinstance(node, e.Implies):
+            self.require(node.left)
+            self._forbid(node.right)
+        else:
+            self.conditions.require(self.literal(node) ^ 1)
 
 
 _BOOLEAN: dict[type, Callable[[Lowering, Any, int | None], int]] = {
@@ -366,6 +391,7 @@ _REQUIRED: dict[type, Callable[[Lowering, Any], None]] = {
     e.Iff: Lowering._require_iff,
     e.Or: Lowering._require_any,
     e.Implies: Lowering._require_implication,
+    e.Not: Lowering._require_negation,
     Relation: Lowering._require_relation,
 }
 """How conditions that must hold are posted without a literal; others become literals."""
