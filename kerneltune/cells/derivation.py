@@ -124,11 +124,20 @@ class Derivation:
 
     @cached_property
     def coefficients(self) -> Coefficients | None:
-        """Those of h' = a h + b, if the cell is one that look_back takes."""
+        """Those of h' = a h + b, if the cell is one of numbers that look_back takes."""
         from kerneltune.cells.linear import coefficients
         from kerneltune.cells.structure import Structure
 
-        return coefficients(self.equations) if Structure(self.equations).scanned else None
+        equations = self.equations
+        return coefficients(equations) if Structure(equations).scanned and not equations.has_arrays else None
+
+    @cached_property
+    def array_links(self) -> Links | None:
+        """How the states follow from each other in a cell with arrays of several numbers."""
+        from kerneltune.cells.linear import links
+
+        equations = self.equations
+        return links(equations, range(len(equations.states))) if equations.has_arrays else None
 
     @cached_property
     def links(self) -> Links | None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from kerneltune.cells.expressions import LARGEST_FLOAT32, Expressions
 from kerneltune.cells.functions import FUNCTIONS
@@ -30,6 +30,20 @@ MOST_NAMES = 64
 """The most names of a list: more gates than any kernel has registers for."""
 
 
+class Array(NamedTuple):
+    """Numbers of a channel that lie side by side in memory.
+
+    Attributes:
+        name: The array's name.
+        first: The first of its numbers among all gates, or all states.
+        width: How many it has.
+    """
+
+    name: str
+    first: int
+    width: int
+
+
 @dataclass(frozen=True)
 class Equations:
     """A cell as it was written.
@@ -49,6 +63,8 @@ class Equations:
         after: The states after a step.
         labels: Names of values.
         words: The names and what they stand for after the last equation.
+        input_arrays: The arrays of the gates: each of one gate, unless the text says otherwise.
+        state_arrays: Those of the states, likewise.
     """
 
     name: str
@@ -64,6 +80,13 @@ class Equations:
     after: tuple[Node, ...]
     labels: Mapping[Node, str]
     words: Expressions
+    input_arrays: tuple[Array, ...]
+    state_arrays: tuple[Array, ...]
+
+    @property
+    def has_arrays(self) -> bool:
+        """Whether an array has several numbers of a channel."""
+        return any(one.width > 1 for one in (*self.input_arrays, *self.state_arrays))
 
     @cached_property
     def leaves(self) -> frozenset[tuple[str, int]]:
@@ -105,6 +128,7 @@ class _EquationsReader:
     learned_as: str = "weight"
     learnable: list[str] = field(default_factory=list)
     lists: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    arrays: dict[str, list[Array]] = field(default_factory=dict)  # of gates and states
     options: dict[str, float] = field(default_factory=dict)
     places: dict[str, object] = field(default_factory=dict)  # of declared names
     gain: float = 1.0
@@ -141,7 +165,13 @@ class _EquationsReader:
             after=after,
             labels=expressions.labels,
             words=expressions,
+            input_arrays=(*self.arrays["gates"], *self._learnt_gates(lists["gates"])),
+            state_arrays=tuple(self.arrays["states"]),
         )
+
+    def _learnt_gates(self, gates: tuple[str, ...]) -> list[Array]:
+        count = len(self.learnable) if self.learned_as == "input" else 0
+        return [Array(name, len(gates) - count + n, 1) for n, name in enumerate(gates[len(gates) - count :])]
 
     def _expressions(self, equations: list[Any]) -> Expressions:
         lines: dict[str, int] = {}
@@ -160,9 +190,10 @@ class _EquationsReader:
         )
 
     def _names(self, tree: Any) -> None:
-        kind, names = str(tree.children[0]), tree.children[1:]
+        kind = str(tree.children[0])
         if kind in self.lists:
             raise self.source.error(tree, f"there is a line '{kind}' already")
+        names = self._of_arrays(kind, tree.children[1:])
         if len(names) > MOST_NAMES:
             raise self.source.error(tree, f"there are more than {MOST_NAMES} {kind}")
         for name in names:
@@ -171,6 +202,20 @@ class _EquationsReader:
         if len(set(map(str, names))) < len(names):
             raise self.source.error(tree, f"a name stands twice among the {kind}")
         self.lists[kind] = tuple(map(str, names))
+
+    def _of_arrays(self, kind: str, entries: Sequence[Any]) -> list[Any]:
+        """The names of a list, where some stand in brackets behind the name of their array."""
+        names: list[Any] = []
+        for entry in entries:
+            array, *inside = getattr(entry, "children", [entry])
+            if inside and kind not in ("gates", "states"):
+                raise self.source.error(array, f"gates and states have arrays of several numbers, not {kind}")
+            if inside:
+                self._declare(array, "array")
+            made = Array(str(array), len(names), len(inside) or 1)
+            self.arrays.setdefault(kind, []).append(made)
+            names += inside or [array]
+        return names
 
     def _option(self, tree: Any) -> None:
         name, number, learnable = tree.children

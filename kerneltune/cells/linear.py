@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from kerneltune.cells.equations import Equations
 from kerneltune.cells.graph import SPECIAL, Graph, Node, behind
+
+if TYPE_CHECKING:
+    from kerneltune.cells.derivation import Derivation
 
 Kind = Literal["real", "complex", "diagonal", "square"]
 
@@ -32,14 +35,19 @@ class Coefficients:
     @property
     def factors(self) -> frozenset[int]:
         """The gates that a is a sum, product or quotient of: a is as large as they are."""
-        found, open_ = set(), [self.a]
-        while open_:
-            node = open_.pop()
-            if node.op == "input":
-                found.add(int(node.value))
-            elif node.op in ("add", "sub", "mul", "neg", "div"):
-                open_ += node.args
-        return frozenset(found)
+        return factors_of([self.a])
+
+
+def factors_of(values: Sequence[Node]) -> frozenset[int]:
+    """The gates that values are sums, products or quotients of."""
+    found, open_ = set(), [*values]
+    while open_:
+        node = open_.pop()
+        if node.op == "input":
+            found.add(int(node.value))
+        elif node.op in ("add", "sub", "mul", "neg", "div"):
+            open_ += node.args
+    return frozenset(found)
 
 
 @dataclass(frozen=True)
@@ -82,6 +90,18 @@ class Links:
         if self.kind == "diagonal":
             return tuple(row[place] for place, row in enumerate(self.rows))
         return tuple(number for row in self.rows for number in row)
+
+
+def adds_its_last_array(derivation: Derivation) -> bool:
+    """Whether b of a linear cell is the last array as it is, and a reads nothing of that array."""
+    links, found = derivation.array_links, derivation.coefficients
+    if links is None and found is None:
+        return False
+    a, b = (links.numbers, links.b) if links else ((found.a,), (found.b,))  # type: ignore[union-attr]
+    last = derivation.equations.input_arrays[-1]
+    inside = range(last.first, last.first + last.width)
+    added = all(node.op == "input" and int(node.value) in inside for node in b)
+    return added and not any(node.op == "input" and int(node.value) in inside for node in behind(a))
 
 
 def _is_zero(node: Node) -> bool:

@@ -1,7 +1,8 @@
 """The CUDA struct of a cell without R.
 
-Its interface is that of kernels/scan/cells/mingru.cuh if the cell is h' = a h + b, and else `step` and
-`backward` as kernels/scan/common/steps.cuh has them.
+Its interface is that of kernels/scan/cells/mingru.cuh if the cell is h' = a h + b of numbers, that which
+kernels/scan/common/tile_pass.cuh describes if it is so of arrays, and else `step` and `backward` as
+kernels/scan/common/steps.cuh has them.
 """
 
 from __future__ import annotations
@@ -17,15 +18,18 @@ from kerneltune.cells.linear import Coefficients, Links
 
 def scan_struct_of(derivation: Derivation) -> str:
     """The struct, in the namespace `kerneltune`; what it includes is relative to the kernels folder."""
-    if derivation.coefficients:
+    if derivation.array_links:
+        body = _of_arrays(derivation, derivation.array_links)
+    elif derivation.coefficients:
         body = _scanned(derivation, derivation.coefficients)
     else:
         linked = _linked(derivation, derivation.links) if derivation.links else []
         body = [*_constants(derivation), *linked, *_step(derivation), *_backward(derivation)[:-1]]
     inside = "\n".join(f"  {line}" if line else "" for line in body)
     headers = ["common/numeric/activations.cuh", "common/numeric/choices.cuh"]
-    headers += ["scan/common/factors.cuh"] if derivation.links else []
-    headers += [] if derivation.coefficients else ["common/numeric/gate.cuh"]
+    links, scanned = derivation.links or derivation.array_links, derivation.equations.has_arrays
+    headers += ["scan/common/factors.cuh"] if links else []
+    headers += [] if derivation.coefficients or scanned else ["common/numeric/gate.cuh"]
     included = "".join(f'#include "{name}"\n' for name in headers)
     return (
         f"{included}\nnamespace kerneltune {{\n\n"
@@ -52,9 +56,40 @@ def _scanned(derivation: Derivation, coefficients: Coefficients) -> list[str]:
 
 
 def gradient_inputs(derivation: Derivation) -> int:
-    """The number of first gates that the gradients of h' = a h + b depend on."""
+    """The number of first arrays that the gradients of h' = a h + b depend on."""
     values = [*derivation.backward.input, *derivation.backward.before]
-    return max((int(node.value) + 1 for node in behind(values) if node.op == "input"), default=0)
+    last = max((int(node.value) for node in behind(values) if node.op == "input"), default=-1)
+    return sum(one.first <= last for one in derivation.equations.input_arrays)
+
+
+def _of_arrays(derivation: Derivation, links: Links) -> list[str]:
+    """A cell with arrays of several numbers: its functions have all numbers of a channel, flat."""
+    equations = derivation.equations
+    numbers = {
+        "inputs": len(equations.gates),
+        "arrays": len(equations.input_arrays),
+        "first_width": equations.input_arrays[0].width,
+        "gradient_arrays": gradient_inputs(derivation),
+    }
+    head = [f"using Factor = {links.factor};"]
+    head += [f"static constexpr int {name} = {value};" for name, value in numbers.items()]
+    nodes, labels = equations.graph.nodes, equations.labels
+    read = "const float (&x)[inputs]"
+    terms = Terms([*links.numbers, *links.b], _leaves(nodes, "before"), labels)
+    lines = [*terms.lines, *_written("a", links.numbers, terms), *_written("b", links.b, terms)]
+    parameters = [read, "float (&a)[Factor::numbers]", "float (&b)[Factor::states]"]
+    forward = function_of("coefficients", parameters, lines, "class Math")
+    by_input = derivation.backward.input
+    known = _leaves(nodes, "before") | {n: f"gradient[{int(n.value)}]" for n in nodes if n.op == "seed"}
+    terms = Terms(by_input, known, labels)
+    lines = [*terms.lines, *_written("by_input", by_input, terms)]
+    states = [f"const float (&{name})[Factor::states]" for name in ("before", "gradient")]
+    parameters = [read, *states, "float (&by_input)[inputs]"]
+    return [*head, "", *forward, *function_of("gradients", parameters, lines, "class Math")[:-1]]
+
+
+def _written(name: str, nodes: Sequence[Node], terms: Terms) -> list[str]:
+    return [f"{name}[{number}] = {terms.of(node)};" for number, node in enumerate(nodes)]
 
 
 def _coefficients(derivation: Derivation, coefficients: Coefficients) -> list[str]:
@@ -84,8 +119,7 @@ def _linked(derivation: Derivation, links: Links) -> list[str]:
         derivation.equations.labels,
     )
     lines = list(terms.lines)
-    for name, nodes in (("a", links.numbers), ("b", links.b)):
-        lines += [f"{name}[{number}] = {terms.of(node)};" for number, node in enumerate(nodes)]
+    lines += [*_written("a", links.numbers, terms), *_written("b", links.b, terms)]
     written = ["float (&a)[Linked::numbers]", "float (&b)[Linked::states]"]
     return [*head, *function_of("coefficients", [*_read(derivation), *written], lines, "class Math")]
 
@@ -95,7 +129,7 @@ def _gradients(derivation: Derivation) -> list[str]:
     names = {"input": "input[{}]", "before": "before", "seed": "gradient"}
     known = {n: names[n.op].format(int(n.value)) for n in equations.graph.nodes if n.op in names}
     terms = Terms(results, known, equations.labels)
-    lines = [*terms.lines, *(f"by_input[{n}] = {terms.of(node)};" for n, node in enumerate(results))]
+    lines = [*terms.lines, *_written("by_input", results, terms)]
     parameters = [
         "const float (&input)[inputs]",
         "float before",
@@ -151,9 +185,8 @@ def _backward(derivation: Derivation) -> list[str]:
     terms = Terms(results, _leaves(equations.graph.nodes, "before"), equations.labels, late=("before",))
     lines = [f"const float gradient_{n} = gradient[{n}];" for n in range(len(equations.states))]
     lines += terms.lines
-    for name, nodes in (("by_input", backward.input), ("by_weight", backward.weight)):
-        lines += [f"{name}[{number}] = {terms.of(node)};" for number, node in enumerate(nodes)]
-    lines += [f"gradient[{number}] = {terms.of(node)};" for number, node in enumerate(backward.before)]
+    lines += [*_written("by_input", backward.input, terms), *_written("by_weight", backward.weight, terms)]
+    lines += _written("gradient", backward.before, terms)
     parameters = [
         *_read(derivation),
         "const float (&before)[states]",

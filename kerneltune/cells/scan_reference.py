@@ -41,7 +41,7 @@ class DerivedScanReference:
 
     def step(self, x: Numbers, u: Numbers, state: Numbers) -> tuple[Any, ...]:
         """The states after a step, from its inputs, the weights and the states before it."""
-        return self._of(self.derivation.equations.after, state[0], input=x, weight=u, before=state)
+        return self.values(self.derivation.equations.after, state[0], input=x, weight=u, before=state)
 
     def backward(
         self, x: Numbers, u: Numbers, before: Numbers, gradient: Numbers
@@ -49,20 +49,23 @@ class DerivedScanReference:
         """By the states before, the inputs and the weights, from the gradient by the states after."""
         found = self.derivation.backward
         given = {"input": x, "weight": u, "before": before, "seed": gradient}
-        return tuple(self._of(part, before[0], **given) for part in (found.before, found.input, found.weight))
+        return tuple(
+            self.values(part, before[0], **given) for part in (found.before, found.input, found.weight)
+        )
 
     def coefficients(self, *read: Any) -> tuple[Any, ...]:
         """A and b of h' = a h + b."""
         found = self.derivation.coefficients
         assert found is not None
-        return self._of((found.a, found.b), read[0], input=read)
+        return self.values((found.a, found.b), read[0], input=read)
 
     def gradients(self, *arrays: object) -> tuple[object, ...]:
         """By the inputs, from them, the h before and the gradient by h'."""
         *read, before, gradient = arrays
         return self.backward(read, (), (before,), (gradient,))[1]
 
-    def _of(self, results: Sequence[Node], like: object, **given: Numbers) -> tuple[object, ...]:
+    def values(self, results: Sequence[Node], like: object, **given: Numbers) -> tuple[Any, ...]:
+        """Values of the graph as arrays of the shape of `like`, from leaves of the kinds that are given."""
         known = {node: given[node.op][int(node.value)] for node in self._leaves if node.op in given}
         known |= {node: self.constant(node.value, like) for node in self._leaves if node.op == "constant"}
         values = computed(results, known, self.operations)
@@ -72,4 +75,5 @@ class DerivedScanReference:
     def _leaves(self) -> list[Node]:
         self.derivation.backward  # noqa: B018  # adds values to the graph
         self.derivation.coefficients  # noqa: B018
+        self.derivation.array_links  # noqa: B018
         return [node for node in self.derivation.equations.graph.nodes if not node.args]

@@ -83,7 +83,7 @@ class Structure:
 
     @property
     def scanned(self) -> bool:
-        """Whether the step is h' = a h + b with one a and one b, as look_back has it."""
+        """Whether the step is h' = a h + b with one a and one b, or arrays of them, as look_back has it."""
         return self.kind == "linear" and not self._not_scanned
 
     @property
@@ -95,6 +95,8 @@ class Structure:
     def _not_scanned(self) -> str:
         """The reason why look_back does not take a linear cell."""
         equations = self.equations
+        if equations.has_arrays:
+            return ""
         if equations.weights:
             return f"it sums no gradients by weights of units, such as {equations.weights[0]}"
         if len(equations.states) > 1:
@@ -122,13 +124,16 @@ class Structure:
                 found["warpgroup"] = "its products have rows for 1, 3 or 4 gates"
             return found
         found = dict.fromkeys(RECURRENT, "no gate has R h: there is no product to share")
-        if len(self.equations.gates) > SCAN_GATES:
-            reason = f"scans read at most {SCAN_GATES} gates, not {len(self.equations.gates)}"
+        if len(self.equations.input_arrays) > SCAN_GATES:
+            reason = f"scans read at most {SCAN_GATES} gates, not {len(self.equations.input_arrays)}"
             return found | dict.fromkeys(SCANS, reason)
         if kind == "diagonal":
             reason = "; ".join(f"{state}' {reason}" for state, reason in self.nonlinear.items())
             return found | dict.fromkeys(("look_back", "look_back_states"), reason)
-        if self.scanned:
+        if self.equations.has_arrays:
+            reason = "it reads each number from an array of its own"
+            found |= dict.fromkeys(("look_back_states", "sequential", "overlap"), reason)
+        elif self.scanned:
             found["look_back_states"] = "look_back has it, for one state without weights"
             found["overlap"] = "the cell is linear in its states, for which look_back reads every array once"
         else:

@@ -177,6 +177,10 @@ class EquationCell(Cell):
         from kerneltune.cells.equations import read_equations
 
         equations = read_equations(self.name, self.text_source)
+        if equations.has_arrays:
+            from kerneltune.cells.arrays import check_arrays
+
+            check_arrays(equations)
         written = self.override.saved(equations) if self.override else None
         return Derivation(equations, None if written else choice, written)
 

@@ -27,7 +27,7 @@ class ScanEquationCell(EquationCell, ScanCell):
         """The description, as the file of shipped cells has it."""
         return {
             "spec": msgspec.to_builtins(self._derived_spec()),
-            "nonlinear": self.derivation.coefficients is None,
+            "nonlinear": self.derivation.coefficients is None and not self.derivation.array_links,
             "constants": self._derived_constants(),
             "carried": self._derived_carried(),
         }
@@ -39,31 +39,37 @@ class ScanEquationCell(EquationCell, ScanCell):
 
     def _derived_spec(self) -> ScanCellSpec:
         from kerneltune.cells.cuda import STRUCT
+        from kerneltune.cells.linear import factors_of
         from kerneltune.cells.scan_cuda import chain, gradient_inputs
         from kerneltune.cells.structure import SCAN_GATES
 
         equations, name = self.derivation.equations, self.text_source.name
-        if len(equations.gates) > SCAN_GATES:
+        arrays = equations.input_arrays
+        if len(arrays) > SCAN_GATES:
             raise InputError(
-                f"{name}: no gate has R h, and scans read at most {SCAN_GATES} gates, "
-                f"not {len(equations.gates)}"
+                f"{name}: no gate has R h, and scans read at most {SCAN_GATES} gates, not {len(arrays)}"
             )
-        coefficients = self.derivation.coefficients
+        coefficients, links = self.derivation.coefficients, self.derivation.array_links
+        factors = (
+            coefficients.factors if coefficients else factors_of(links.numbers) if links else frozenset()
+        )
         return ScanCellSpec(
             name=self.name,
             summary=equations.summary,
-            gates=equations.gates,
-            states=equations.states,
+            gates=tuple(one.name for one in arrays),
+            states=tuple(one.name for one in equations.state_arrays),
+            widths=tuple(one.width for one in arrays) if links else (),
+            state_width=equations.state_arrays[0].width if links else 1,
             weights=equations.weights,
             positive=equations.positive,
             learnable=tuple((one, equations.options[one]) for one in equations.learnable),
             recurrent_gain=equations.gain,
-            computes=coefficients.computes if coefficients else True,
-            chain=0 if coefficients else chain(self.derivation),
-            gradient_inputs=gradient_inputs(self.derivation) if coefficients else None,
-            coefficients=tuple(equations.gates[gate] for gate in sorted(coefficients.factors))
-            if coefficients
-            else (),
+            computes=coefficients.computes if coefficients else not links,
+            chain=0 if coefficients or links else chain(self.derivation),
+            gradient_inputs=gradient_inputs(self.derivation) if coefficients or links else None,
+            coefficients=tuple(
+                one.name for one in arrays if not factors.isdisjoint(range(one.first, one.first + one.width))
+            ),
             cell_struct=self.override.struct if self.override else STRUCT,
         )
 
@@ -80,8 +86,11 @@ class ScanEquationCell(EquationCell, ScanCell):
         """Those that no other scan has, or not so."""
         from kerneltune.cells.graph import SPECIAL, behind
 
-        links, after = self.derivation.links, self.derivation.equations.after
+        links, arrays = self.derivation.links, self.derivation.array_links
+        after = self.derivation.equations.after
         found = {"special_functions": sum(node.op in SPECIAL for node in behind(after))}
+        if arrays is not None:
+            return {**found, "link_numbers": len(arrays.numbers) + len(arrays.b)}
         if links is None:
             return found
         numbers = len(links.numbers) + len(links.carried)
@@ -96,6 +105,8 @@ class ScanEquationCell(EquationCell, ScanCell):
         from kerneltune.cells.structure import Structure
 
         equations = self.derivation.equations
+        if equations.has_arrays:
+            return (0,)
         return tuple(map(equations.states.index, Structure(equations).carried))
 
     def declaration(self, root: Path) -> str:
@@ -110,7 +121,12 @@ class ScanEquationCell(EquationCell, ScanCell):
         """The float64 reference."""
         from kerneltune.cells.scan_reference import DerivedScanReference
 
-        return cast("ModuleType", DerivedScanReference(self.derivation))  # it has a module's functions
+        found = DerivedScanReference(self.derivation)
+        if not self.derivation.equations.has_arrays:
+            return cast("ModuleType", found)  # it has a module's functions
+        from kerneltune.cells.array_reference import ArrayReference
+
+        return cast("ModuleType", ArrayReference(found))
 
 
 @cache

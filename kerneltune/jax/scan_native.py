@@ -10,11 +10,14 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from kerneltune.cells.array_reference import ArrayReference
+from kerneltune.cells.derivation import Derivation
 from kerneltune.cells.scan_reference import DerivedScanReference
 from kerneltune.errors import InputError
 from kerneltune.inputs.equation_cell import EquationCell
 from kerneltune.inputs.scan_descriptions import discover_scans
 from kerneltune.jax.equation_steps import scan_functions
+from kerneltune.running.scan_arrays import state_width
 
 SHUT_GATE = -1e30  # what minus infinity counts as: of two shut gates the difference is known
 Arrays: TypeAlias = tuple[jax.Array, jax.Array]
@@ -40,7 +43,7 @@ def linear(
     counts = _counts(inputs[0], marks)
     read = [one.astype(wide) if counts is None else jnp.where(counts, one, 0).astype(wide) for one in inputs]
     a, b = _coefficients(cell, read)
-    start = _pairs_together(initial) if cell == "complex" else initial.reshape(b.shape[0], *b.shape[2:])
+    start = _pairs_together(initial) if jnp.iscomplexobj(b) else initial.reshape(b.shape[0], *b.shape[2:])
 
     def along(of: jax.Array, like: jax.Array) -> jax.Array:
         return of.reshape(*of.shape[:2], *(1,) * (like.ndim - 2))
@@ -115,11 +118,12 @@ def _coefficients(cell: str, inputs: list[jax.Array]) -> Arrays:
     """A and b of h' = a h + b; complex numbers, and matrices with pairs, each as they are."""
     if cell == "linear":
         return inputs[0], inputs[1]
-    if cell == "complex":
-        return _pairs_together(inputs[0]), _pairs_together(inputs[1])
-    if cell == "matrix2":
-        a, b = inputs
-        return a.reshape(*a.shape[:2], -1, 2, 2), b.reshape(*b.shape[:2], -1, 2)
+    if arrays := _of_arrays(cell):
+        if arrays.kind != "complex":
+            a, b = arrays.matrices(*inputs)
+            return a, b
+        (real, imaginary), pair = arrays.numbers(*inputs)
+        return lax.complex(real, imaginary), lax.complex(*pair)
     if cell not in ("mingru", "minlstm"):  # which have 1 - a to all its digits where a is near 1
         a, b = _functions(cell).coefficients(*inputs)
         return a, b
@@ -160,7 +164,19 @@ def _flat(numbers: jax.Array, shape: tuple[int, ...]) -> jax.Array:
 @cache
 def _functions(cell: str) -> DerivedScanReference:
     """The functions of a cell of equations, for JAX's arrays."""
+    return scan_functions(_derivation(cell))
+
+
+@cache
+def _of_arrays(cell: str) -> ArrayReference | None:
+    """Those of a cell whose h is several numbers; None for any other."""
+    if state_width(discover_scans().cell(cell)) == 1:
+        return None
+    return ArrayReference(_functions(cell), lambda numbers: jnp.stack(tuple(numbers), -1))
+
+
+def _derivation(cell: str) -> Derivation:
     found = discover_scans().cell(cell)
     if not isinstance(found, EquationCell):
         raise InputError(f"{cell} is written in CUDA: JAX's own operations need its equations")
-    return scan_functions(found.derivation)
+    return found.derivation

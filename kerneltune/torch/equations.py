@@ -17,6 +17,7 @@ from kerneltune.inputs.equation_cell import KNOWN, EquationCell
 from kerneltune.inputs.scan_descriptions import ScanCell
 
 if TYPE_CHECKING:
+    from kerneltune.cells.array_reference import ArrayReference
     from kerneltune.cells.derivation import Derivation
     from kerneltune.cells.scan_reference import DerivedScanReference
 
@@ -144,3 +145,10 @@ def scan_functions(derivation: Derivation) -> DerivedScanReference:
         spread=lambda value, like: value.expand_as(like),
         constant=lambda value, like: like.new_tensor(value),
     )
+
+
+def array_functions(derivation: Derivation) -> ArrayReference:
+    """The functions of a cell whose numbers of a channel lie side by side, for tensors."""
+    from kerneltune.cells.array_reference import ArrayReference
+
+    return ArrayReference(scan_functions(derivation), lambda numbers: torch.stack(tuple(numbers), -1))

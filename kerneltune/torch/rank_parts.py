@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from math import inf
 
 import torch
 
+from kerneltune.inputs.equation_cell import EquationCell
 from kerneltune.inputs.scan_descriptions import discover_scans
 from kerneltune.running.diagonal_reference import CHECKPOINT_STEPS
 from kerneltune.running.scan_arrays import state_width
 from kerneltune.torch.rank_rounds import Chunks, PartProduct
 from kerneltune.torch.scan_options import Family, Options, Plain, Results
 
-# The last input that makes b of h' = a h + b zero and has no part in a.
-_WITHOUT_ADDEND = {"mingru": -inf, "minlstm": -inf, "linear": 0.0, "complex": 0.0, "matrix2": 0.0}
+_WITHOUT_CANDIDATE = {"mingru": -inf, "minlstm": -inf}  # the last input for which g(n) is zero
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,7 @@ def _size(inputs: list[torch.Tensor]) -> tuple[int, Chunks]:
 def _product(call: RankCall, inputs: list[torch.Tensor], options: Options) -> PartProduct:
     """The map of states over all steps of these inputs: of units, less what comes of zeros."""
     first, width = inputs[0], state_width(discover_scans().cell(call.cell))
-    nothing = _WITHOUT_ADDEND.get(call.cell)
+    nothing = _without_addend(call.cell)
     if nothing is not None:
         inputs = [*inputs[:-1], first.new_full((1, 1, inputs[-1].shape[2]), nothing).expand(inputs[-1].shape)]
 
@@ -156,6 +157,17 @@ def _product(call: RankCall, inputs: list[torch.Tensor], options: Options) -> Pa
     matrix = torch.stack([one.unflatten(1, (-1, width)) for one in columns], -1)
     dropped = torch.zeros(len(first), dtype=torch.bool, device=first.device)
     return PartProduct(matrix, dropped if options.resets is None else (options.resets != 0).any(1))
+
+
+@cache
+def _without_addend(cell: str) -> float | None:
+    """The last input that makes b of h' = a h + b zero and has no part in a; None where there is none."""
+    from kerneltune.cells.linear import adds_its_last_array
+
+    found = discover_scans().cell(cell)
+    if isinstance(found, EquationCell) and adds_its_last_array(found.derivation):
+        return 0.0
+    return _WITHOUT_CANDIDATE.get(cell)
 
 
 def _times(first: int, end: int, steps: int, reverse: bool) -> slice:

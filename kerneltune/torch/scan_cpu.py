@@ -9,14 +9,17 @@ import numpy as np
 import torch
 from torch.nn import functional
 
+from kerneltune.errors import InputError
 from kerneltune.inputs.equation_cell import EquationCell
 from kerneltune.inputs.scan_descriptions import discover_scans
 from kerneltune.running.minimal_cpu import Steps, minimal_scan
+from kerneltune.running.scan_arrays import state_width
 from kerneltune.running.scan_cpu import CHANNELS_AT_ONCE, JOBS, linear_scan
-from kerneltune.torch.equations import scan_functions
+from kerneltune.torch.equations import array_functions, scan_functions
 from kerneltune.torch.scan_options import Options
 
 if TYPE_CHECKING:
+    from kerneltune.cells.array_reference import ArrayReference
     from kerneltune.cells.scan_reference import DerivedScanReference
 
 MINIMAL = ("mingru", "minlstm")
@@ -112,7 +115,7 @@ def backward_on_cpu(
         counts = torch.arange(a.shape[1]) < options.lengths[:, None]
         inside = counts.reshape(*counts.shape, *(1,) * (whole.dim() - 2))
         whole = torch.where(inside, whole, whole.new_zeros(()))
-    found = _pair_gradients(cell, before, whole) if a.dim() == 5 else _gradients(cell, wide, before, whole)
+    found = _gradients(cell, wide, before.flatten(2), whole.flatten(2))
     if options.lengths is not None:  # whatever lies behind a row's end, NaN and all
         found = [torch.where(counts[..., None], part, part.new_zeros(())) for part in found]
     return [*(part.to(inputs[0].dtype) for part in found), by_initial]
@@ -137,15 +140,6 @@ def _recur(
     return torch.from_numpy(after), torch.from_numpy(before), torch.from_numpy(last).flatten(1)
 
 
-def _pair_gradients(cell: str, before: torch.Tensor, whole: torch.Tensor) -> list[torch.Tensor]:
-    """By a and b of channels of two numbers, from h before each step and the whole gradient by h after it."""
-    by_a = whole[..., :, None] * before[..., None, :]
-    if cell == "complex":
-        real = by_a[..., 0, 0] + by_a[..., 1, 1]
-        by_a = torch.stack([real, by_a[..., 1, 0] - by_a[..., 0, 1]], -1)
-    return [by_a.flatten(2), whole.flatten(2)]
-
-
 def _candidate(n: torch.Tensor) -> torch.Tensor:
     if n.requires_grad:
         return n.clamp(max=0.0).sigmoid() + n.clamp(min=0.0)
@@ -160,23 +154,35 @@ def _logit_of_a(cell: str, inputs: list[torch.Tensor]) -> torch.Tensor:
 
 @cache
 def _equations(cell: str) -> DerivedScanReference | None:
-    """The functions of a cell of equations; None for any other, and for those that have their own here."""
+    """The functions of a cell of equations; None for those that have their own here.
+
+    Raises:
+        InputError: The cell is written in CUDA.
+    """
     if cell in MINIMAL:  # which have 1 - a to all its digits where a is near 1
         return None
     found = discover_scans().cell(cell)
-    return scan_functions(found.derivation) if isinstance(found, EquationCell) else None
+    if not isinstance(found, EquationCell):
+        raise InputError(f"{cell} is written in CUDA: a CPU needs its equations")
+    return scan_functions(found.derivation)
+
+
+@cache
+def _of_arrays(cell: str) -> ArrayReference | None:
+    """The functions of a cell of equations whose h is several numbers; None for any other."""
+    found = discover_scans().cell(cell)
+    if not isinstance(found, EquationCell) or state_width(found) == 1:
+        return None
+    return array_functions(found.derivation)
 
 
 def coefficients(cell: str, inputs: list[torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
     """A and b of h' = a h + b; those of channels of two numbers as matrices and pairs."""
     if cell == "linear":
         return inputs[0], inputs[1]
-    if cell in ("complex", "matrix2"):
-        b = inputs[1].unflatten(-1, (-1, 2))
-        if cell == "matrix2":
-            return inputs[0].unflatten(-1, (-1, 2, 2)), b
-        real, imaginary = inputs[0].unflatten(-1, (-1, 2)).unbind(-1)
-        return torch.stack([real, -imaginary, imaginary, real], -1).unflatten(-1, (2, 2)), b
+    if arrays := _of_arrays(cell):
+        a, b = arrays.matrices(*inputs)
+        return a, b
     if derived := _equations(cell):
         a, b = derived.coefficients(*inputs)
         return a, b
@@ -192,6 +198,8 @@ def _gradients(
     """By the inputs, from h before each step and the whole gradient by h after it."""
     if cell == "linear":
         return [whole * before, whole]
+    if arrays := _of_arrays(cell):
+        return list(arrays.gradients(*inputs, before, whole))
     if derived := _equations(cell):
         return list(derived.backward(inputs, (), (before,), (whole,))[1])
     logit, n = _logit_of_a(cell, inputs), inputs[-1]

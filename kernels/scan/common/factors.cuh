@@ -2,7 +2,7 @@
 // Numbers of a channel lie side by side.
 //
 //   multiply: the product of a later and an earlier a, in this order; apply: a x + b, in place of x;
-//   transposed: what carries gradients back; outer: the gradient by a, from that by a x + b and from x.
+//   transposed: what carries gradients back.
 #pragma once
 
 namespace kerneltune {
@@ -20,10 +20,6 @@ struct RealFactor {
     x[0] = fmaf(a[0], x[0], b[0]);
   }
   static __device__ __forceinline__ void transposed(const float (&a)[1], float (&t)[1]) { t[0] = a[0]; }
-  static __device__ __forceinline__ void outer(const float (&gradient)[1], const float (&x)[1],
-                                               float (&by_a)[1]) {
-    by_a[0] = gradient[0] * x[0];
-  }
 };
 
 // Real part, imaginary part.
@@ -45,11 +41,6 @@ struct ComplexFactor {
   }
   static __device__ __forceinline__ void transposed(const float (&a)[2], float (&t)[2]) {
     t[0] = a[0], t[1] = -a[1];
-  }
-  static __device__ __forceinline__ void outer(const float (&gradient)[2], const float (&x)[2],
-                                               float (&by_a)[2]) {
-    by_a[0] = gradient[0] * x[0] + gradient[1] * x[1];
-    by_a[1] = gradient[1] * x[0] - gradient[0] * x[1];
   }
 };
 
@@ -89,11 +80,6 @@ struct SquareFactor {
   static __device__ __forceinline__ void transposed(const float (&a)[N * N], float (&t)[N * N]) {
 #pragma unroll
     for (int i = 0; i < N * N; i++) t[i] = a[i % N * N + i / N];
-  }
-  static __device__ __forceinline__ void outer(const float (&gradient)[N], const float (&x)[N],
-                                               float (&by_a)[N * N]) {
-#pragma unroll
-    for (int i = 0; i < N * N; i++) by_a[i] = gradient[i / N] * x[i % N];
   }
 };
 

@@ -318,8 +318,7 @@ class Segment {
   __device__ __forceinline__ void hidden_before(int step, int channel,
                                                 const float (&read)[Pass::read_numbers],
                                                 float (&before)[states]) const {
-    constexpr int first =
-        Pass::hidden < 0 ? 0 : Pass::hidden * Pass::width(0);  // arrays before that of h are as wide as a
+    constexpr int first = Pass::first_number(Pass::hidden < 0 ? 0 : Pass::hidden);
     if (is_reset(step)) return;
     if (ends(step)) {
       state_of_sequence(arguments.first_hidden, step, channel, before);

@@ -1,8 +1,13 @@
 // The two passes of a cell as what tiles are made of: numbers that are read of a channel's step, flat, become
 // a and b, and then results.
 //
-// A cell whose h is one number has the passes of scan_pass.cuh. A cell that names a Factor reads its a and b
-// from memory, as they are.
+// A cell whose h is one number has the passes of scan_pass.cuh. One whose arrays have several numbers a channel
+// names
+//
+//   Factor: what its a is (factors.cuh); inputs: numbers of all arrays, in their order; arrays: how many there
+//   are; first_width: numbers of the first; gradient_arrays: the first ones, which gradients depend on;
+//   coefficients(input, a, b), and gradients(input, before, gradient, by_input), from h before a step and the
+//   gradient by h after it.
 #pragma once
 #include "factors.cuh"
 #include "scan_pass.cuh"
@@ -35,22 +40,33 @@ struct TilePass : ScanPass<Cell, BACKWARD> {
   }
 };
 
-template <class Cell>
-struct TilePass<Cell, false, decltype(static_cast<void>(sizeof(typename Cell::Factor)))> {
+// The arrays of a cell with a Factor: the first has numbers of its own, any other as many as h.
+template <class Cell_>
+struct ArraysPass {
+  using Cell = Cell_;
   using Factor = typename Cell::Factor;
-  static constexpr int loads = 2;  // a, b
+  static constexpr bool computes = false;  // coefficients are computed again where they are wanted again
+  static constexpr int widest = Cell::first_width > Factor::states ? Cell::first_width : Factor::states;
+
+  static constexpr __device__ __forceinline__ int result_width(int output) {
+    return output == 0 ? Cell::first_width : Factor::states;
+  }
+};
+
+template <class Cell>
+struct TilePass<Cell, false, decltype(static_cast<void>(sizeof(typename Cell::Factor)))> : ArraysPass<Cell> {
+  using Factor = typename Cell::Factor;
+  static constexpr int loads = Cell::arrays;
   static constexpr int outputs = 1;
   static constexpr int hidden = -1;
-  static constexpr bool computes = false;
-  static constexpr int read_numbers = Factor::numbers + Factor::states;
+  static constexpr int read_numbers = Cell::inputs;
   static constexpr int result_numbers = Factor::states;
-  static constexpr int widest = Factor::numbers;
 
   static constexpr __device__ __forceinline__ int width(int array) {
-    return array == 0 ? Factor::numbers : Factor::states;
+    return array == 0 ? Cell::first_width : Factor::states;
   }
   static constexpr __device__ __forceinline__ int first_number(int array) {
-    return array == 0 ? 0 : Factor::numbers + (array - 1) * Factor::states;
+    return array == 0 ? 0 : Cell::first_width + (array - 1) * Factor::states;
   }
   static constexpr __device__ __forceinline__ int result_width(int) { return Factor::states; }
 
@@ -58,10 +74,7 @@ struct TilePass<Cell, false, decltype(static_cast<void>(sizeof(typename Cell::Fa
   static __device__ __forceinline__ void coefficients(const float (&read)[read_numbers],
                                                       float (&a)[Factor::numbers],
                                                       float (&b)[Factor::states]) {
-#pragma unroll
-    for (int i = 0; i < Factor::numbers; i++) a[i] = read[i];
-#pragma unroll
-    for (int i = 0; i < Factor::states; i++) b[i] = read[Factor::numbers + i];
+    Cell::template coefficients<Math>(read, a, b);
   }
   template <class Math>
   static __device__ __forceinline__ void results(const float (&)[read_numbers],
@@ -75,35 +88,35 @@ struct TilePass<Cell, false, decltype(static_cast<void>(sizeof(typename Cell::Fa
 };
 
 template <class Cell>
-struct TilePass<Cell, true, decltype(static_cast<void>(sizeof(typename Cell::Factor)))> {
+struct TilePass<Cell, true, decltype(static_cast<void>(sizeof(typename Cell::Factor)))> : ArraysPass<Cell> {
   using Factor = typename Cell::Factor;
-  static constexpr int loads = 3;  // a, h before the step, the gradient by h
-  static constexpr int outputs = 2;
-  static constexpr int hidden = 1;
-  static constexpr int gradient = 2;
-  static constexpr bool computes = false;
-  static constexpr int read_numbers = Factor::numbers + 2 * Factor::states;
-  static constexpr int result_numbers = Factor::numbers + Factor::states;
-  static constexpr int widest = Factor::numbers;
+  static constexpr int read_arrays = Cell::gradient_arrays;
+  static constexpr int loads = read_arrays + 2;  // then h before the step, the gradient by h
+  static constexpr int outputs = Cell::arrays;
+  static constexpr int hidden = read_arrays;
+  static constexpr int gradient = read_arrays + 1;
 
   static constexpr __device__ __forceinline__ int width(int array) {
-    return array == 0 ? Factor::numbers : Factor::states;
+    return array == 0 && read_arrays > 0 ? Cell::first_width : Factor::states;
   }
   static constexpr __device__ __forceinline__ int first_number(int array) {
-    return array == 0 ? 0 : Factor::numbers + (array - 1) * Factor::states;
+    return array == 0 ? 0 : width(0) + (array - 1) * Factor::states;
   }
-  static constexpr __device__ __forceinline__ int result_width(int output) { return width(output); }
+  static constexpr int read_numbers = (read_arrays > 0 ? Cell::first_width : Factor::states) +
+                                      (loads - 1) * Factor::states;
+  static constexpr int result_numbers = Cell::inputs;
 
   template <class Math>
   static __device__ __forceinline__ void coefficients(const float (&read)[read_numbers],
                                                       float (&a)[Factor::numbers],
                                                       float (&b)[Factor::states]) {
-    float forward[Factor::numbers], zero[Factor::states] = {};
-#pragma unroll
-    for (int i = 0; i < Factor::numbers; i++) forward[i] = read[i];
+    float input[Cell::inputs], forward[Factor::numbers], unused[Factor::states];
+    const float zero[Factor::states] = {};
+    take(read, input);
+    Cell::template coefficients<Math>(input, forward, unused);
     Factor::transposed(forward, a);
 #pragma unroll
-    for (int i = 0; i < Factor::states; i++) b[i] = read[Factor::numbers + Factor::states + i];
+    for (int i = 0; i < Factor::states; i++) b[i] = read[first_number(gradient) + i];
     Factor::apply(a, zero, b);
   }
   template <class Math>
@@ -112,14 +125,19 @@ struct TilePass<Cell, true, decltype(static_cast<void>(sizeof(typename Cell::Fac
                                                  const float (&entering)[Factor::states],
                                                  const float (&)[Factor::states],
                                                  float (&result)[result_numbers]) {
-    float whole[Factor::states], by_a[Factor::numbers];
+    float input[Cell::inputs], whole[Factor::states];
+    take(read, input);
 #pragma unroll
-    for (int i = 0; i < Factor::states; i++)
-      whole[i] = read[Factor::numbers + Factor::states + i] + entering[i];
-    Factor::outer(whole, before, by_a);
+    for (int i = 0; i < Factor::states; i++) whole[i] = read[first_number(gradient) + i] + entering[i];
+    Cell::template gradients<Math>(input, before, whole, result);
+  }
+
+ private:
+  static __device__ __forceinline__ void take(const float (&read)[read_numbers],
+                                              float (&input)[Cell::inputs]) {
 #pragma unroll
-    for (int i = 0; i < result_numbers; i++)
-      result[i] = i < Factor::numbers ? by_a[i] : whole[i - Factor::numbers];
+    for (int i = 0; i < Cell::inputs; i++)
+      input[i] = read_arrays > 0 && i < first_number(read_arrays) ? read[i] : 0.0f;
   }
 };
 

@@ -11,7 +11,9 @@ pytest.importorskip("numba")
 
 from kerneltune import Cell  # noqa: E402
 from kerneltune.inputs.equation_cell import named  # noqa: E402
-from kerneltune.torch import rank_rounds  # noqa: E402
+from kerneltune.inputs.scan_descriptions import discover_scans  # noqa: E402
+from kerneltune.running.scan_arrays import state_width, widths_of  # noqa: E402
+from kerneltune.torch import rank_parts, rank_rounds  # noqa: E402
 from kerneltune.torch.rank_parts import BackwardPart, ForwardPart, RankCall  # noqa: E402
 from kerneltune.torch.scan import _DIRECT, scan  # noqa: E402
 from kerneltune.torch.scan_options import Options  # noqa: E402
@@ -60,25 +62,33 @@ def test_as_many_steps_are_repeated_as_are_felt(least: float, repeated: int) -> 
 
 
 @pytest.mark.parametrize(
-    ("gates", "equation"),
+    ("gates", "states", "equations", "nothing"),
     [
-        ("a b", "h' = W.a * h + W.b"),
-        ("b a", "h' = W.a * h + W.b"),
-        ("a b d", "h' = W.a * h + W.b + W.d"),
-        ("x g", "h' = exp(-W.g * W.g) * h + W.x"),
-        ("x g", "h' = sigmoid(W.g) * h + (1 - sigmoid(W.g)) * W.x"),
+        ("a b", "h", "h' = W.a * h + W.b", 0.0),
+        ("b a", "h", "h' = W.a * h + W.b", None),
+        ("a b d", "h", "h' = W.a * h + W.b + W.d", None),
+        ("x g", "h", "h' = exp(-W.g * W.g) * h + W.x", None),
+        ("x g", "h", "h' = sigmoid(W.g) * h + (1 - sigmoid(W.g)) * W.x", None),
+        ("a b(x y)", "h(p q)", "p' = W.a * p + W.x\nq' = W.a * q + W.y", 0.0),
+        ("a(c d) b(x y)", "h(p q)", "p' = W.c * p - W.d * q + W.x\nq' = W.d * p + W.c * q + W.y + 1", None),
+        ("a(c d) b(x y)", "h(p q)", "p' = W.c * p + W.y * q + W.x\nq' = W.d * q + W.y", None),
     ],
 )
-def test_a_cell_of_equations_adds_what_it_adds_once(gates: str, equation: str) -> None:
+def test_a_cell_of_equations_adds_what_it_adds_once(
+    gates: str, states: str, equations: str, nothing: float | None
+) -> None:
     torch.manual_seed(5)
-    cell = named(Cell("added_once", gates=gates, states="h", equations=equation))
-    inputs = [torch.rand(2, STEPS, 3) for _ in gates.split()]
+    cell = named(Cell("added_once", gates=gates, states=states, equations=equations))
+    assert rank_parts._without_addend(cell) == nothing
+    about = discover_scans().cell(cell)
+    inputs = [torch.rand(2, STEPS, 3 * width) for width in widths_of(about)]
     call = RankCall(_DIRECT, cell, (False, "", False), None, [])
     ends = (slice(0, 5), slice(5, 12))
     first, second = (ForwardPart(call, [one[:, at] for one in inputs], Options()) for at in ends)
     entering = first.whole(None)
     product = second.product(0, 7)
-    leaving = second.whole(None) + (product.matrix @ entering.unsqueeze(-1).unsqueeze(-1)).flatten(1)
+    pairs = entering.unflatten(1, (-1, state_width(about))).unsqueeze(-1)
+    leaving = second.whole(None) + (product.matrix @ pairs).flatten(1)
     expected = scan(cell, *(one[:, :12] for one in inputs))[1]
     torch.testing.assert_close(leaving, expected, rtol=3e-6, atol=3e-6)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import runpy
+import shutil
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -262,3 +263,20 @@ def test_a_launch_has_the_request_and_arrays_of_its_tensors(monkeypatch: pytest.
         *("training", True, True, False),
     )
     assert sorted(tensors) == ["input0", "input1", "input2", "lengths", "output0", "weights"]
+
+
+def test_a_linear_cell_in_cuda_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has no equations from which its coefficients could be computed here."""
+    from kerneltune.inputs.scan_descriptions import discover_scans
+    from kerneltune.torch import scan_cpu
+
+    shutil.copytree(discover_scans().root, tmp_path, dirs_exist_ok=True)
+    folder = tmp_path / "scan" / "cells" / "written"
+    folder.mkdir()
+    about = "name: written\nsummary: h' = a h + b\ngates: [a, b]\nstates: [h]\ncell_struct: WrittenCell\n"
+    (folder / "cell.yaml").write_text(about)
+    kernels = discover_scans(tmp_path)
+    monkeypatch.setattr(scan_cpu, "discover_scans", lambda: kernels)
+    pair = [torch.zeros(1, 2, 3), torch.zeros(1, 2, 3)]
+    with pytest.raises(InputError, match="written is written in CUDA: a CPU needs its equations"):
+        scan_cpu.coefficients("written", pair)

@@ -12,10 +12,13 @@ from kerneltune.inputs.scan_descriptions import discover_scans
 from kerneltune.running import diagonal_reference
 from kerneltune.running.diagonal_equations import AT_ONCE, EquationSteps
 from kerneltune.running.diagonal_reference import DiagonalInputs
+from kerneltune.running.scan_arrays import state_width
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "cells"
 SCANS = discover_scans()
-CELLS = [name for name, cell in SCANS.cells.items() if isinstance(cell, EquationCell)]
+CELLS = [  # those with arrays of several numbers run as scans
+    name for name, cell in SCANS.cells.items() if isinstance(cell, EquationCell) and state_width(cell) == 1
+]
 CELLS += [
     str(path)
     for path in sorted(EXAMPLES.glob("*.cell"))

@@ -6,6 +6,7 @@ import json
 import os
 import random
 import shutil
+import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -173,23 +174,71 @@ def test_scans_on_the_command_line(
         assert candidate["problem"]["family"] == "scan"
 
 
-OWN = [("complex", "my_complex"), ("diag_gru.cell", "my_diagonal.cell"), ("mingru.cell", "my_minimal.cell")]
+OWN = [
+    ("complex.cell", "my_complex.cell"),
+    ("diag_gru.cell", "my_diagonal.cell"),
+    ("mingru.cell", "my_minimal.cell"),
+]
 
 
 @pytest.mark.parametrize(("cell", "mine"), OWN)
-def test_a_cell_of_ones_own_is_a_folder(
+def test_a_cell_of_ones_own_is_a_file(
     cell: str, mine: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Or a file of equations: its tiling is solved for and it compiles, from another kernels folder."""
+    """Its tiling is solved for and it compiles, from another kernels folder."""
     cells = tmp_path / "kernels" / "scan" / "cells"
     shutil.copytree(SCANS.root, tmp_path / "kernels", ignore=shutil.ignore_patterns("__pycache__"))
     (cells / cell).rename(cells / mine)
-    about = cells / mine / "cell.yaml"
-    if about.exists():
-        about.write_text(about.read_text().replace(f"name: {cell}", f"name: {mine}"))
-    mine = mine.partition(".")[0]
-    where = ["--kernels", str(tmp_path / "kernels"), "--gpu", "h100_sxm"]
+    check_tiled_and_compiled(mine.partition(".")[0], tmp_path / "kernels", capsys)
+
+
+def check_tiled_and_compiled(cell: str, kernels: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    where = ["--kernels", str(kernels), "--gpu", "h100_sxm"]
     size = ["--batch", "2", "--steps", "4096", "--channels", "64"]
     for command in ("tile", "compile"):
-        assert run_app(app, [command, mine, *size, *where, "--json"]) == 0
-        assert mine in capsys.readouterr().out
+        assert run_app(app, [command, cell, *size, *where, "--json"]) == 0
+        assert cell in capsys.readouterr().out
+
+
+FOLDER = {
+    "cell.yaml": """
+        name: turning
+        summary: h' = a h + b in complex numbers
+        gates: [a, b]
+        states: [h]
+        widths: [2, 2]
+        state_width: 2
+        gradient_inputs: 1
+        coefficients: [a]
+        cell_struct: TurningCell
+    """,
+    "cell.cuh": """
+        #pragma once
+        #include "scan/common/factors.cuh"
+        namespace kerneltune {
+        struct TurningCell {
+          using Factor = ComplexFactor;
+          static constexpr int inputs = 4, arrays = 2, first_width = 2, gradient_arrays = 1;
+          template <class Math>
+          static __device__ void coefficients(const float (&x)[4], float (&a)[2], float (&b)[2]) {
+            a[0] = x[0], a[1] = x[1], b[0] = x[2], b[1] = x[3];
+          }
+          template <class Math>
+          static __device__ void gradients(const float (&x)[4], const float (&h)[2], const float (&g)[2],
+                                           float (&by)[4]) {
+            by[0] = g[0] * h[0] + g[1] * h[1], by[1] = g[1] * h[0] - g[0] * h[1], by[2] = g[0], by[3] = g[1];
+          }
+        };
+        }  // namespace kerneltune
+    """,
+}
+
+
+def test_a_cell_of_ones_own_is_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One written in CUDA, whose arrays have several numbers."""
+    shutil.copytree(SCANS.root, tmp_path / "kernels", ignore=shutil.ignore_patterns("__pycache__"))
+    folder = tmp_path / "kernels" / "scan" / "cells" / "turning"
+    folder.mkdir()
+    for name, text in FOLDER.items():
+        (folder / name).write_text(textwrap.dedent(text))
+    check_tiled_and_compiled("turning", tmp_path / "kernels", capsys)
