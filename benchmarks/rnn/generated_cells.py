@@ -214,7 +214,8 @@ def run(options: argparse.Namespace) -> list[Row]:
         backend = TilingBackend(KERNELS)
     done = []
     with tempfile.TemporaryDirectory() as cache:
-        for row in rows_of(compared_cells(options.only)):
+        rows = rows_of(compared_cells(options.only))
+        for row in [row for row in rows if not options.dtypes or row.dtype in options.dtypes]:
             if time.monotonic() > ends:
                 print("the time is over: the rows that follow were not tried")
                 break
@@ -236,6 +237,7 @@ def main() -> None:
     )
     parser.add_argument("--out", type=Path)
     parser.add_argument("--only", nargs="*", default=[])
+    parser.add_argument("--dtypes", nargs="*", default=[])
     parser.add_argument("--seconds", type=float, default=480.0)
     parser.add_argument("--gpu", default="h100_sxm")
     parser.add_argument("--compile", action="store_true", help="compile only")
