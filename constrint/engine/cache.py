@@ -23,6 +23,7 @@ PARTS = {
     "engine": ("engine", "propagators", "store"),
     "learn": ("engine", "propagators", "store", "learning"),
     "jumps": ("engine", "local_search"),
+    "annealing": ("engine", "local_search"),
     "cuts": ("engine", "relaxation/sums"),
 }
 # Descriptions of parts in messages.
@@ -30,6 +31,7 @@ ABOUT = {
     "engine": "the search engine, once on this machine (a few seconds)",
     "learn": "the learning search, once on this machine (a few seconds)",
     "jumps": "the local search, once on this machine (a second)",
+    "annealing": "annealing, once on this machine (a second)",
     "cuts": "the search for cuts, once on this machine (a second)",
 }
 VERSIONS = ("llvmlite/_version.py", "numpy/version.py")  # files that say them

@@ -20,6 +20,10 @@ def obtain(part: str) -> None:
         from constrint.relaxation.sums.compiled import load as load_sums
 
         load_sums()
+    elif part == "annealing":
+        from constrint.local_search.compiled_annealing import load as load_annealing
+
+        load_annealing()
     elif part == "jumps":
         from constrint.local_search.compiled_jumps import load as load_jumps
 

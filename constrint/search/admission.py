@@ -21,6 +21,7 @@ from constrint.presolve.breaking import without_symmetries
 from constrint.relaxation.shared_sums import sums_of, too_few_sums
 from constrint.search.depth_first import DepthFirstRun
 from constrint.search.members import (
+    AnnealingMember,
     CountingMember,
     LearningMember,
     Member,
@@ -106,6 +107,18 @@ class MemberMaker:
             *("local search", run, rules, rules.local_search, rules.units_of_jump),
             half=rules.half_of_jumps,
             given_up=f"a solution is known, or none was near {most} of its points (local_search.most_dives)",
+        )
+
+    def annealing(self) -> Member | str:
+        """The local search that improves solutions by random moves."""
+        from constrint.search.annealing import annealing_run
+
+        run, rules = annealing_run(self.task), self.rules
+        if isinstance(run, str):
+            return run
+        return AnnealingMember(
+            *("annealing", run, rules, rules.annealing, rules.units_of_jump),
+            given_up="its solutions violate a constraint that it takes for granted",
         )
 
     def relaxation(self) -> Member | str:
@@ -269,6 +282,11 @@ ADMISSIONS: tuple[Admission, ...] = (
         lambda maker, now: None if now.has_point else "no relaxation leads them",
         lambda maker, now: maker.neighbourhoods(),
         is_certain=True,
+    ),
+    Admission(
+        "annealing",
+        lambda maker, now: _if_linear(maker) or _after_all(maker, now),
+        lambda maker, now: maker.annealing(),
     ),
     Admission("learning", _learning_waits, lambda maker, now: maker.learning(now), is_certain=True),
     Admission(

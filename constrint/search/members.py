@@ -19,11 +19,12 @@ from constrint.support.long_numbers import counted
 if TYPE_CHECKING:
     from constrint.learning.session import LearningRun
     from constrint.relaxation.point import Point
+    from constrint.search.annealing import AnnealingRun
     from constrint.search.relaxed import RelaxedRun
     from constrint.settings import PortfolioSettings
 
 MemberName: TypeAlias = Literal[
-    "tree search", "local search", "relaxation", "restarts", "neighbourhoods", "learning"
+    "tree search", "local search", "relaxation", "restarts", "neighbourhoods", "annealing", "learning"
 ]
 
 
@@ -219,6 +220,34 @@ class CountingMember(Member):
         """Count work as `Member.charge`; the turn ends earlier."""
         if self.run.allowed is not None:
             self.run.allowed -= int(units / self.units)
+
+
+@dataclass
+class AnnealingMember(CountingMember):
+    """Annealing, as a member. Its weight fades while it finds nothing."""
+
+    run: AnnealingRun
+    _full: float = field(default=0.0, init=False)
+
+    def __post_init__(self) -> None:
+        self._full = self.weight
+
+    def facts(self) -> str:
+        """Its state, as `Member.facts`."""
+        return counted(self.run.statistics().nodes, "move")
+
+    def over(self) -> None:
+        """End a turn, as `Member.over`."""
+        rules = self.rules
+        faded = max(rules.least_of_annealing, self.weight * rules.annealing_fades)
+        self.weight = self._full if self.found else faded
+        super().over()
+
+    def follow(self, value: Callable[[int], int]) -> None:
+        """Begin the next cooling at the best solution."""
+        goal = self.run.goal
+        cost = None if goal is None else self.run.cost(value(goal))
+        self.run.follow({v: value(v) for v in self.run.decided}, cost)
 
 
 @dataclass

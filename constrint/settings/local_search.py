@@ -16,6 +16,8 @@ class LocalSearchSettings(Record):
     most_entries: int = 2_000_000  # of all rows; memory
     one_left_out: int = 4  # at most one of so many constraints may have no rows
 
+    most_numbers: int = 100_000  # that a function looks up, or of the values of a decided variable
+
     # A step: violated rows of which variables are tried; variables of a row; values of a variable of a wide
     # range; and units after which no more is tried, as deadlines are checked between steps. With that limit,
     # the first step of a count with 20,000 rows takes 0.34 million units.
@@ -34,3 +36,9 @@ class LocalSearchSettings(Record):
 
     slice: int = 5_000  # units between two deadline checks, interpreted
     compiled_slice: int = 20_000_000
+
+    # Annealing: moves of a stage for each decided variable in the first cooling, and stages of a cooling, after
+    # each of which a sixteenth of the temperature is lost.
+    moves_of_stage: int = 20
+    stages: int = 80
+    annealed_slice: int = 2_000  # units between two deadline checks, interpreted

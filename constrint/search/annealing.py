@@ -1,0 +1,186 @@
+"""Annealing as a member of a portfolio: a local search that improves the best solution by random moves.
+
+A solution counts only where all constraints hold of it, those that functions stand for too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING
+
+from constrint.engine import background_compile as compiling
+from constrint.engine import cache
+from constrint.local_search.annealed_arrays import build, completed
+from constrint.local_search.annealed_layout import BEST, DUE, HAS_BEST, MOVES, PART, STAGE, WORK
+from constrint.local_search.annealed_moves import anneal
+from constrint.local_search.invariants import Invariants
+from constrint.modelling.result import Statistics
+from constrint.preparing.checks import Assignment
+from constrint.preparing.search_protocol import Outcome, SearchStep, SearchTask, Stoppable
+from constrint.support.deadline import Pace
+
+if TYPE_CHECKING:
+    from constrint.local_search.compiled_annealing import CompiledAnnealing
+
+WORK_OF_UNIT = 16  # of annealing's work
+UNITS_OF_FUNCTION = 30  # for each function whose value in a solution is computed and checked
+
+
+class AnnealingRun(Stoppable):
+    """Annealing, resumable; it follows the protocol of members, and proves nothing.
+
+    It gives up once solutions of its functions are none of the problem.
+
+    Attributes:
+        engine: The present engine: "interpreted" or "compiled".
+        allowed: Units of work after which `next` pauses, or None; a little more may be spent.
+    """
+
+    def __init__(self, task: SearchTask, functions: Invariants) -> None:
+        self.allowed: int | None = None
+        self.engine = "interpreted"
+        self.prepared, self._task = task.prepared, task
+        self._rules = task.root.settings.local_search
+        self._deadline = task.deadline
+        self._pace = Pace(self._rules.annealed_slice, self._deadline)
+        self._functions = functions
+        self._sign = -1 if task.goal is not None and task.goal[1] == "max" else 1
+        self._demanded: int | None = None  # the cost that a solution must have less than
+        if task.goal is not None:
+            v, box = task.goal[0], task.root.box
+            self._demanded = 1 + (box.hi[v] if self._sign > 0 else -box.lo[v])
+        self._values: list[int] = []
+        self._state = build(functions, task.options.seed, task.goal, task.prepared.hinted(task.options))
+        self._anneal: Callable[[int], int] = partial(anneal, self._state)
+        self._session: CompiledAnnealing | None = None
+        self._over = 0  # work that makes no unit yet
+        self._wrong = 0  # points that were no solutions
+        if task.options.engine == "compiled" or (task.options.engine == "auto" and cache.is_at_hand(PART)):
+            self._hand_over()
+
+    def _hand_over(self) -> None:
+        from constrint.local_search.compiled_annealing import CompiledAnnealing, load
+
+        compiling.obtain(PART, load, self._deadline)
+        with compiling.loading(self._deadline):
+            session = CompiledAnnealing(self._state)
+        self._session = session  # it holds the memory that the machine code works on
+        self._state, self._anneal = session.state, session.run
+        self._pace = Pace(self._rules.compiled_slice, self._deadline)
+        self.engine = "compiled"
+
+    def _is_long(self) -> bool:
+        if self.engine == "compiled" or self._task.options.engine != "auto":
+            return False
+        return compiling.is_due(PART, self._pace.spent, self._deadline, self._task.root.settings.search)
+
+    def _next(self, checked: bool) -> SearchStep:
+        while self._wrong < self._rules.most_dives:
+            self._deadline.check()
+            if self.allowed is not None and self.allowed <= 0:
+                return SearchStep(Outcome.PAUSED)
+            if self._task.options.watch is not None:
+                self._task.options.watch(self)
+            if not self._slice():
+                if self._is_long():
+                    self._hand_over()
+                continue
+            found = self._solution()
+            if found is not None:
+                return SearchStep(Outcome.FOUND, found)
+        return SearchStep(Outcome.GAVE_UP)
+
+    def _slice(self) -> bool:
+        """Run one slice; whether it ended with a solution to tell."""
+        self._pace.begin()
+        work = self._pace.work
+        if self.allowed is not None:  # the turn ends at the same move however long slices are
+            work = min(work, WORK_OF_UNIT * self.allowed - self._over)
+        before = int(self._state.scalar[WORK])
+        is_told = self._anneal(work) > 0
+        done = int(self._state.scalar[WORK]) - before
+        if self.allowed is not None:
+            units, self._over = divmod(done + self._over, WORK_OF_UNIT)
+            self.allowed -= units
+        self._pace.end(done)
+        return is_told
+
+    def _solution(self) -> Assignment | None:
+        """The best point, if it is a solution of the problem, and as good as is demanded."""
+        scalar, functions = self._state.scalar, self._functions
+        scalar[DUE] = 0
+        cost = int(scalar[BEST])
+        if self._demanded is not None and self._task.goal is not None and cost >= self._demanded:
+            return None
+        if self.allowed is not None:
+            self.allowed -= UNITS_OF_FUNCTION * len(functions.functions)
+        best = zip(functions.decided, self._state.best, strict=True)
+        values = completed(functions, {v: int(x) for v, x in best})
+        if not functions.holds(values):
+            self._wrong += 1
+            scalar[HAS_BEST] = 0
+            return None
+        self._values = values
+        return {variable: values[v] for variable, v in self.prepared.variables.items()}
+
+    def follow(self, values: Mapping[int, int], cost: int | None) -> None:
+        """Take a solution as the best one: the next cooling begins there.
+
+        Args:
+            values: Those of the decided variables.
+            cost: The objective, such that less is better; None without one.
+        """
+        scalar, box = self._state.scalar, self._functions.box
+        if cost is None or (scalar[HAS_BEST] and scalar[BEST] <= cost):
+            return
+        if any(not box.lo[v] <= x <= box.hi[v] for v, x in values.items()):
+            return
+        for place, v in enumerate(self._functions.decided):
+            self._state.best[place] = values[v]
+        if not scalar[HAS_BEST]:
+            scalar[STAGE] = 0  # what went before found nothing
+        scalar[BEST], scalar[HAS_BEST], scalar[DUE] = cost, 1, 0
+
+    @property
+    def decided(self) -> list[int]:
+        """The variables that it decides."""
+        return self._functions.decided
+
+    def cost(self, value: int) -> int:
+        """An objective's value, such that less is better."""
+        return self._sign * value
+
+    @property
+    def goal(self) -> int | None:
+        """The objective's variable."""
+        return None if self._task.goal is None else self._task.goal[0]
+
+    def value(self, v: int) -> int:
+        """Value of a variable in the last solution."""
+        return self._values[v]
+
+    def goal_bounds(self) -> tuple[int, int]:
+        """It proves none: (0, 0)."""
+        return 0, 0
+
+    def demand_better(self, value: int) -> None:
+        """Require solutions with a better objective than a value from now on."""
+        self._demanded = self._sign * value
+
+    def statistics(self) -> Statistics:
+        """The work so far: moves as nodes."""
+        moves = int(self._state.scalar[MOVES])
+        return Statistics(nodes=moves, engine=self.engine, method="annealing", finder="annealing")
+
+
+def annealing_run(task: SearchTask) -> AnnealingRun | str:
+    """Annealing; a text says why there is none: constraints without a form in it, or numbers too great."""
+    if task.root.exact:
+        return "numbers need more than int64"
+    if task.options.proof is not None:
+        return "a proof is written, to which it adds nothing"
+    functions = Invariants(task.root, task.prepared.inputs, None if task.goal is None else task.goal[0])
+    if functions.refused is not None:
+        return functions.refused
+    return AnnealingRun(task, functions)
