@@ -9,7 +9,6 @@ from __future__ import annotations
 from constrint.local_search.annealed_layout import (
     AT_MOST,
     BEST,
-    CHOSEN,
     COUNTED,
     DUE,
     EQUAL,

@@ -49,7 +49,7 @@ class Invariants(Dependencies):
         exchanged: Groups of decided variables that only exchange their values.
         wanted: The values of each group.
         count: The number of variables, and of values of functions that are none.
-        refused: The first constraint that has no form here, or why numbers are too great; None if all is well.
+        refused: Why it cannot be used, such as a constraint without a form here; None if it can.
         size: A bound of the absolute value of each variable, those of functions without one last.
     """
 

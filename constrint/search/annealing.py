@@ -136,6 +136,10 @@ class AnnealingRun(Stoppable):
             return
         if any(not box.lo[v] <= x <= box.hi[v] for v, x in values.items()):
             return
+        # The member that found the last solution may have gone on since: then its values are those of none.
+        whole, goal = completed(self._functions, values), self.goal
+        if goal is None or self.cost(whole[goal]) != cost or not self._functions.holds(whole):
+            return
         for place, v in enumerate(self._functions.decided):
             self._state.best[place] = values[v]
         if not scalar[HAS_BEST]:

@@ -117,10 +117,12 @@ def test_the_other_process_compiles_what_it_is_told(
     monkeypatch.setattr("constrint.engine.compiled.load", lambda: loaded.append("engine"))
     monkeypatch.setattr("os.nice", lambda _: 0)
     monkeypatch.setattr("constrint.local_search.compiled_jumps.load", lambda: loaded.append("jumps"))
+    at = "constrint.local_search.compiled_annealing.load"
+    monkeypatch.setattr(at, lambda: loaded.append("annealing"))
     monkeypatch.setattr("constrint.relaxation.sums.compiled.load", lambda: loaded.append("cuts"))
-    for part in ("engine", "learn", "jumps", "cuts"):
+    for part in ("engine", "learn", "jumps", "annealing", "cuts"):
         compile_part.main(part)
-    assert loaded == ["engine", "learn", "jumps", "cuts"]
+    assert loaded == ["engine", "learn", "jumps", "annealing", "cuts"]
 
 
 @pytest.mark.timeout(900)  # the first use on a machine compiles
@@ -136,7 +138,7 @@ def test_unknown_parts_are_bad_input(arguments: list[str]) -> None:
     command = [sys.executable, "-m", "constrint.learning.compile_part", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "{engine,learn,jumps,cuts}" in done.stderr
+    assert "{engine,learn,jumps,annealing,cuts}" in done.stderr
 
 
 def test_ctrl_c_while_machine_code_is_loaded_comes_afterwards() -> None:
