@@ -64,7 +64,7 @@ class Function:
     def total(self, values: Sequence[int]) -> int:
         """Its total."""
         found = self.constant
-        seen = set[int]()
+        seen: dict[int, int] = {}
         for term in self.terms:
             x = values[term.v]
             if term.kind == FACTOR:
@@ -72,8 +72,9 @@ class Function:
             elif term.kind == HIT:
                 found += term.a * (x == term.b)
             elif term.kind == COUNTED:
-                found += term.a * x + term.b in seen
-                seen.add(term.a * x + term.b)
+                before = seen.get(term.a * x + term.b, 0)
+                found += before
+                seen[term.a * x + term.b] = before + 1
         return found
 
     def value(self, values: Sequence[int]) -> int:
@@ -110,7 +111,10 @@ class Function:
         """
         total = abs(self.constant)
         for term in self.terms:
-            total += abs(term.a) * size[term.v] if term.kind == FACTOR else abs(term.a)
+            if term.kind == COUNTED:
+                total += len(self.terms)
+            else:
+                total += abs(term.a) * size[term.v] if term.kind == FACTOR else abs(term.a)
         if self.kind in (AT_MOST, EQUAL):
             return total, 1
         if self.kind == NUMBER:
