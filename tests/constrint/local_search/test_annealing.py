@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
-from itertools import product
+from collections.abc import Iterator
+from itertools import chain, product
 from random import Random
+from typing import Any
 
 import pytest
+from oracles.lowered import hasty
 
-from constrint import Model, all_different, element, global_cardinality, max_, min_, sum_
+from constrint import Model, all_different, element, global_cardinality, max_, min_, sum_, table
 from constrint.local_search.annealed_arrays import build, completed
-from constrint.local_search.annealed_layout import BEST, HAS_BEST, VIOLATION, Annealed
-from constrint.local_search.annealed_moves import anneal
+from constrint.local_search.annealed_layout import (
+    ARGUMENT,
+    BEST,
+    COUNTED,
+    FACTOR,
+    HAS_BEST,
+    HIT,
+    PENDING,
+    SUM,
+    TEMPERATURE,
+    TRAIL,
+    UNIT,
+    VIOLATION,
+    Annealed,
+)
+from constrint.local_search.annealed_moves import anneal, move, step, undo
 from constrint.local_search.compiled_annealing import CompiledAnnealing
+from constrint.local_search.functions import Function, Term
 from constrint.local_search.invariants import Invariants
 from constrint.preparing.prepared import Prepared
-from oracles.lowered import hasty
 
 
 def drawn(seed: int) -> Model:
@@ -46,7 +63,7 @@ def functions_of(m: Model) -> tuple[Invariants, tuple[int, str]]:
 
 def least_by_force(found: Invariants, goal: int) -> int:
     box = found.box
-    domains = [[x for x in range(box.lo[v], box.hi[v] + 1)] for v in found.decided]
+    domains = [list(range(box.lo[v], box.hi[v] + 1)) for v in found.decided]
     costs = []
     for given in product(*domains):
         values = completed(found, dict(zip(found.decided, given, strict=True)))
@@ -71,6 +88,124 @@ def test_annealing_finds_the_optimum_of_small_models(seed: int) -> None:
     assert drawn(seed).solve(engine="interpreted").objective == values[goal[0]]
 
 
+def wide_drawn(seed: int) -> Model:
+    """A model of some forms, drawn from all that functions are made of; few have solutions."""
+    random = Random(seed)
+    m = Model()
+    x = list(m.int_vars("x", 6, random.randint(-3, 0), random.randint(2, 5)))
+    x += [m.int_var(f"h{i}", values=sorted(random.sample(range(-4, 9), 4))) for i in range(2)]
+    b = list(m.bool_vars("b", 4))
+
+    def some(count: int) -> list[Any]:
+        return random.sample(x, count)
+
+    def number() -> int:
+        return random.randint(-3, 5)
+
+    def view(v: Any) -> Any:
+        return random.choice([1, 1, 2, -1, 3]) * v + number()
+
+    def condition() -> Any:
+        one, other = some(2)
+        forms = [one == number(), one <= other, one != other, one + 2 * other == number(), random.choice(b)]
+        return random.choice(forms)
+
+    def costs() -> Any:
+        one, other, third = some(3)
+        at = m.int_var(f"at{len(m.variables)}", 0, 3)
+        forms = [
+            *(one * other, abs(one - third), max_(some(3)), min_(some(3)), element(some(4), at)),
+            *(element([number() for _ in range(4)], at), 5 * condition(), condition() & condition()),
+            *(condition() | condition() | condition(), ~condition(), one * one, sum_(some(4))),
+        ]
+        return random.choice(forms)
+
+    def added() -> Any:
+        rows = [tuple(number() for _ in range(2)) for _ in range(9)]
+        forms = [
+            *(all_different([view(v) for v in some(random.randint(2, 5))]), sum_(some(3)) != number()),
+            *(all_different(some(4)), condition() | condition(), sum_(some(4)) <= 4, sum_(some(3)) == 2),
+            *(global_cardinality(some(6), {0: 1, 1: some(1)[0], 2: 1}), table(some(2), rows)),
+            *(random.choice(b) == condition(), abs(some(1)[0]) <= 3, costs() <= 9, costs() == 2),
+        ]
+        return random.choice(forms)
+
+    for _ in range(random.randint(1, 6)):
+        m.add(added())
+    m.minimize(sum_(random.randint(-3, 3) * costs() for _ in range(random.randint(1, 5))))
+    return m
+
+
+def wide_functions() -> Iterator[tuple[int, Invariants, tuple[int, str]]]:
+    """Functions of those models that have them."""
+    for seed in range(400):
+        m = wide_drawn(seed)
+        prepared = Prepared(m, list(m.goals), [])
+        if prepared.root is not None:
+            goal = prepared.goals[0]
+            found = Invariants(prepared.root, prepared.inputs, goal[0])
+            if found.refused is None:
+                yield seed, found, goal
+
+
+def disagreements(state: Annealed, found: Invariants) -> list[str]:
+    """What is not as if computed anew: values, totals, counters, violation; or left over from a move."""
+    values = completed(found, {v: state.cell[v] for v in found.decided})
+    anew = list(values)
+    anew += [function.total(values) for function in found.functions]
+    wrong = [f"cell {i}" for i, x in enumerate(anew) if state.cell[i] != x]
+    at = len(anew)
+    for function in (function for function in found.functions if function.width):
+        seen = [term.a * values[term.v] + term.b for term in function.terms]
+        counts = [seen.count(function.least + i) for i in range(function.width)]
+        wrong += [f"counters at {at}"] if state.cell[at : at + function.width] != counts else []
+        at += function.width
+    violation = sum(function.excess(values[function.out]) for function in found.functions)
+    wrong += ["violation"] if state.scalar[VIOLATION] != violation else []
+    wrong += ["holds"] if violation == 0 and not found.holds(values) else []
+    wrong += ["left over"] if any(state.scalar[i] for i in (PENDING, TRAIL)) or any(state.is_due) else []
+    return wrong
+
+
+def test_each_move_and_each_undone_move_keeps_what_is_computed() -> None:
+    """Of all forms, in both ways that a move can end; machine code moves alike."""
+    forms, ends = set[tuple[int, int, bool]](), dict.fromkeys(("undone", "taken", "none"), 0)
+    for seed, found, goal in wide_functions():
+        state = build(found, seed, goal, {})
+        assert not disagreements(state, found), seed
+        forms |= {kinds for function in found.functions for kinds in _forms(function)}
+        for i in range(60):
+            state.scalar[TEMPERATURE] = UNIT * (i % 3) * 4
+            before = list(state.cell)
+            move(state)
+            ends["none" if state.cell == before else "taken"] += 1
+            assert not disagreements(state, found), (seed, i)
+            before, violation = list(state.cell), state.scalar[VIOLATION]
+            if step(state):
+                undo(state)
+                state.scalar[VIOLATION] = violation
+                ends["undone"] += 1
+            assert state.cell == before
+            assert not disagreements(state, found), (seed, i)
+        if seed % 5 == 0:
+            compiled = CompiledAnnealing(Annealed(*map(list, state)))  # type: ignore[arg-type]
+            assert [anneal(state, 3_000) for _ in range(3)] == [compiled.run(3_000) for _ in range(3)]
+            assert list(map(int, chain(*compiled.state))) == list(chain(*state))
+    assert min(ends.values()) > 1000
+    assert len({kind for kind, _, _ in forms}) == 9
+    assert {term for _, term, _ in forms} == {FACTOR, HIT, COUNTED, ARGUMENT}
+
+
+def _forms(function: Function) -> set[tuple[int, int, bool]]:
+    return {(function.kind, term.kind, function.is_opposite) for term in function.terms}
+
+
+def test_three_equal_values_are_three_pairs() -> None:
+    """A count of equal values is of pairs, both in moves and anew."""
+    function = Function(SUM, [Term(v, COUNTED) for v in range(4)], width=9)
+    assert [function.total([1, 1, 1, x]) for x in (0, 1)] == [3, 6]
+
+
 @pytest.mark.parametrize("seed", range(24))
 def test_moves_keep_what_is_computed(seed: int) -> None:
     """Values after moves, and undone moves, are those computed anew; and so is the violation."""
@@ -92,7 +227,8 @@ def test_moves_keep_what_is_computed(seed: int) -> None:
 
 def test_groups_exchange_their_values() -> None:
     found, goal = functions_of(drawn(1))
-    assert found.exchanged and not any(f.width for f in found.functions)
+    assert found.exchanged
+    assert not any(f.width for f in found.functions)
     state = build(found, 3, goal, {})
     for _ in range(20):
         anneal(state, 200)
