@@ -56,6 +56,7 @@ class AnnealingRun(Stoppable):
         self._session: CompiledAnnealing | None = None
         self._over = 0  # work that makes no unit yet
         self._wrong = 0  # points that were no solutions
+        self._followed: tuple[Mapping[int, int], int] | None = None  # another member's solution, and its cost
         if task.options.engine == "compiled" or (task.options.engine == "auto" and cache.is_at_hand(PART)):
             self._hand_over()
 
@@ -76,6 +77,7 @@ class AnnealingRun(Stoppable):
         return compiling.is_due(PART, self._pace.spent, self._deadline, self._task.root.settings.search)
 
     def _next(self, checked: bool) -> SearchStep:
+        self._take_followed()
         while self._wrong < self._rules.most_dives:
             self._deadline.check()
             if self.allowed is not None and self.allowed <= 0:
@@ -125,18 +127,27 @@ class AnnealingRun(Stoppable):
         return {variable: values[v] for variable, v in self.prepared.variables.items()}
 
     def follow(self, values: Mapping[int, int], cost: int | None) -> None:
-        """Take a solution as the best one: the next cooling begins there.
+        """Take a solution as the best one in the next turn: the next cooling begins there.
 
         Args:
             values: Those of the decided variables.
             cost: The objective, such that less is better; None without one.
         """
+        self._followed = None if cost is None else (values, cost)
+
+    def _take_followed(self) -> None:
+        """Return to the solution of another member at the beginning of a turn; most are superseded before."""
+        if self._followed is None:
+            return
+        (values, cost), self._followed = self._followed, None
         scalar, box = self._state.scalar, self._functions.box
-        if cost is None or (scalar[HAS_BEST] and scalar[BEST] <= cost):
+        if scalar[HAS_BEST] and scalar[BEST] <= cost:
             return
         if any(not box.lo[v] <= x <= box.hi[v] for v, x in values.items()):
             return
         # The member that found the last solution may have gone on since: then its values are those of none.
+        if self.allowed is not None:
+            self.allowed -= UNITS_OF_FUNCTION * len(self._functions.functions)
         whole, goal = completed(self._functions, values), self.goal
         if goal is None or self.cost(whole[goal]) != cost or not self._functions.holds(whole):
             return

@@ -90,11 +90,10 @@ class PortfolioSettings(Record):
     local_search: float = 1.0
     half_of_jumps: int = 20_000_000  # units after which its weight is half
 
-    # Annealing: its weight fades with each turn that finds nothing. Cars of 200, 20 s: 101 violated windows,
-    # 153 without it.
+    # Annealing; its weight fades with each turn that finds nothing.
     annealing: float = 1.0
-    annealing_fades: float = 0.8
-    least_of_annealing: float = 0.1
+    annealing_fades: float = 0.7
+    least_of_annealing: float = 0.05
 
     def weight_of_learning(self, kind: Kind) -> float:
         """The weight of the learning search relative to the tree search."""
