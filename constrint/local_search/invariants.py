@@ -319,3 +319,15 @@ _CONDITIONS: Rules[Invariants, bool] = Rules(
     generic=lambda functions, node: False,
     rest="refused",
 )
+
+
+def unsuited(root: Root) -> str | None:
+    """Why a root has no functions, as far as its constraints say before any is made; None if it may have."""
+    entries, most = 0, root.settings.local_search.most_annealed
+    for node in root.propagators:
+        if type(node) not in _CONDITIONS.own:
+            return f"a constraint of the kind {type(node).__name__} has no form in it"
+        entries += len(node.scope())
+        if entries > most:
+            return f"constraints have more than {most:,} variables in all (local_search.most_annealed)"
+    return None

@@ -14,7 +14,7 @@ from constrint.engine import cache
 from constrint.local_search.annealed_arrays import build, completed
 from constrint.local_search.annealed_layout import BEST, DUE, HAS_BEST, MOVES, PART, STAGE, WORK
 from constrint.local_search.annealed_moves import anneal
-from constrint.local_search.invariants import Invariants
+from constrint.local_search.invariants import Invariants, unsuited
 from constrint.modelling.result import Statistics
 from constrint.preparing.checks import Assignment
 from constrint.preparing.search_protocol import Outcome, SearchStep, SearchTask, Stoppable
@@ -195,6 +195,8 @@ def annealing_run(task: SearchTask) -> AnnealingRun | str:
         return "numbers need more than int64"
     if task.options.proof is not None:
         return "a proof is written, to which it adds nothing"
+    if (reason := unsuited(task.root)) is not None:
+        return reason
     functions = Invariants(task.root, task.prepared.inputs, None if task.goal is None else task.goal[0])
     if functions.refused is not None:
         return functions.refused

@@ -16,7 +16,10 @@ class LocalSearchSettings(Record):
     most_entries: int = 2_000_000  # of all rows; memory
     one_left_out: int = 4  # at most one of so many constraints may have no rows
 
-    most_numbers: int = 100_000  # that a function looks up, or of the values of a decided variable
+    # Annealing: variables of all constraints, a second of building; numbers that a function looks up, or of
+    # the values of a decided variable.
+    most_annealed: int = 150_000
+    most_numbers: int = 100_000
 
     # A step: violated rows of which variables are tried; variables of a row; values of a variable of a wide
     # range; and units after which no more is tried, as deadlines are checked between steps. With that limit,

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from oracles.lowered import hasty
 
-from constrint import Model, all_different, element, global_cardinality, max_, min_, sum_, table
+from constrint import Model, all_different, element, global_cardinality, max_, min_, no_overlap, sum_, table
 from constrint.local_search.annealed_arrays import build, completed
 from constrint.local_search.annealed_layout import (
     ARGUMENT,
@@ -30,8 +30,9 @@ from constrint.local_search.annealed_layout import (
 from constrint.local_search.annealed_moves import anneal, move, step, undo
 from constrint.local_search.compiled_annealing import CompiledAnnealing
 from constrint.local_search.functions import Function, Term
-from constrint.local_search.invariants import Invariants
+from constrint.local_search.invariants import Invariants, unsuited
 from constrint.preparing.prepared import Prepared
+from constrint.settings import DEFAULT
 
 
 def drawn(seed: int) -> Model:
@@ -223,6 +224,27 @@ def test_moves_keep_what_is_computed(seed: int) -> None:
         assert state.scalar[VIOLATION] == sum(f.excess(values[f.out]) for f in found.functions)
         assert (state.scalar[VIOLATION] == 0) or not found.holds(values)
         assert [list(map(int, cells)) for cells in compiled.state] == [list(cells) for cells in state]
+
+
+def test_large_models_and_kinds_without_a_form_are_told() -> None:
+    """A model is refused before its functions are made, and with the limit's name."""
+    m = drawn(2)
+    assert reason_against(m) is None
+    m.settings = DEFAULT.with_fields(local_search={"most_annealed": 5})
+    reason = reason_against(m)
+    assert reason is not None
+    assert reason.endswith("more than 5 variables in all (local_search.most_annealed)")
+    m = Model()
+    x = m.int_vars("x", 5, 0, 9)
+    m.add(no_overlap(x, [2, 3, 1, 2, 1]))
+    m.minimize(sum_(i * v for i, v in enumerate(x)))
+    assert reason_against(m) == "a constraint of the kind NoOverlap has no form in it"
+
+
+def reason_against(m: Model) -> str | None:
+    prepared = Prepared(m, list(m.goals), [])
+    assert prepared.root is not None
+    return unsuited(prepared.root)
 
 
 def test_groups_exchange_their_values() -> None:
