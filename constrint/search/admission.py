@@ -117,7 +117,7 @@ class MemberMaker:
         if isinstance(run, str):
             return run
         return AnnealingMember(
-            *("annealing", run, rules, rules.annealing, rules.units_of_jump),
+            *("annealing", run, rules, rules.trial_of_annealing, rules.units_of_jump),
             given_up="its solutions violate a constraint that it takes for granted",
         )
 
@@ -269,6 +269,15 @@ def _neighbourhoods_wait(maker: MemberMaker, now: Standing) -> str | None:
     return _after_all(maker, now)
 
 
+def _annealing_waits(maker: MemberMaker, now: Standing) -> str | None:
+    if (reason := _if_linear(maker) or _after_all(maker, now)) is not None:
+        return reason
+    spent, least = int(now.spent), maker.rules.before_annealing
+    if spent >= least:
+        return None
+    return f"the others have done {spent:,} units, fewer than {least:,} (portfolio.before_annealing)"
+
+
 ADMISSIONS: tuple[Admission, ...] = (
     Admission(
         "local search",
@@ -285,7 +294,7 @@ ADMISSIONS: tuple[Admission, ...] = (
     ),
     Admission(
         "annealing",
-        lambda maker, now: _if_linear(maker) or _after_all(maker, now),
+        _annealing_waits,
         lambda maker, now: maker.annealing(),
     ),
     Admission("learning", _learning_waits, lambda maker, now: maker.learning(now), is_certain=True),

@@ -162,7 +162,7 @@ class NeighbourhoodMember(TreeSearchMember):
         """End a turn, as `Member.over`."""
         rules = self.rules
         faded = max(rules.least_of_lns, self.weight * rules.lns_fades)
-        self.weight = self._full if self.found else faded
+        self.weight = rules.annealing if self.found else faded
         super().over()
 
     def facts(self) -> str:
@@ -227,10 +227,6 @@ class AnnealingMember(CountingMember):
     """Annealing, as a member. Its weight fades while it finds nothing."""
 
     run: AnnealingRun
-    _full: float = field(default=0.0, init=False)
-
-    def __post_init__(self) -> None:
-        self._full = self.weight
 
     def facts(self) -> str:
         """Its state, as `Member.facts`."""
@@ -240,7 +236,7 @@ class AnnealingMember(CountingMember):
         """End a turn, as `Member.over`."""
         rules = self.rules
         faded = max(rules.least_of_annealing, self.weight * rules.annealing_fades)
-        self.weight = self._full if self.found else faded
+        self.weight = rules.annealing if self.found else faded
         super().over()
 
     def follow(self, value: Callable[[int], int]) -> None:

@@ -90,10 +90,13 @@ class PortfolioSettings(Record):
     local_search: float = 1.0
     half_of_jumps: int = 20_000_000  # units after which its weight is half
 
-    # Annealing; its weight fades with each turn that finds nothing.
+    # Annealing: units of all members that come before it; its weight at first, in the turn after one that
+    # found something, the factor with each turn that finds nothing, and its least weight.
+    before_annealing: int = 3_000_000
+    trial_of_annealing: float = 0.3
     annealing: float = 1.0
     annealing_fades: float = 0.7
-    least_of_annealing: float = 0.05
+    least_of_annealing: float = 0.03
 
     def weight_of_learning(self, kind: Kind) -> float:
         """The weight of the learning search relative to the tree search."""

@@ -14,6 +14,7 @@ HASTY: dict[str, dict[str, Any]] = {
         "least_turn": 1,
         "alone": 0,
         "before_each_term": 0,
+        "before_annealing": 0,
         "before_each_part": 0,
         "before_each_part_of_schedules": 0,
     },
