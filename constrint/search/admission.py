@@ -117,7 +117,7 @@ class MemberMaker:
         if isinstance(run, str):
             return run
         return AnnealingMember(
-            *("annealing", run, rules, rules.trial_of_annealing, rules.units_of_jump),
+            *("annealing", run, rules, rules.trial_of_annealing, rules.units_of_annealing),
             given_up="its solutions violate a constraint that it takes for granted",
         )
 

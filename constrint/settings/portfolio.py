@@ -52,6 +52,7 @@ class PortfolioSettings(Record):
     units_of_step: float = 0.75  # of the learning search
     units_of_program: float = 30.0  # for what a linear program counts; at 18, "hard" takes 0.414 s, not 0.381
     units_of_jump: float = 0.5  # of the local search
+    units_of_annealing: float = 1.5  # 43 ns, where a unit is assumed to take 30
     # For each variable of a solution, which is read, compared with the objective as written, and told to the
     # other members: of 5,000 elements, 4,000 solutions a unit apart took 5 s and counted as 0.02 s of search.
     units_of_value: float = 16.0
@@ -94,7 +95,7 @@ class PortfolioSettings(Record):
     # found something, the factor with each turn that finds nothing, and its least weight.
     before_annealing: int = 3_000_000
     trial_of_annealing: float = 0.3
-    annealing: float = 1.0
+    annealing: float = 2.0
     annealing_fades: float = 0.7
     least_of_annealing: float = 0.03
 
