@@ -286,6 +286,8 @@ def heat(s: Annealed) -> None:
             s.scalar[MOVES_OF_STAGE] = min(LONGEST_STAGE, s.scalar[MOVES_OF_STAGE] * 3 // 2)
     if s.scalar[HAS_BEST] > 0:
         go_to_best(s)
+    else:
+        note_best(s)
     is_first = s.scalar[STAGE] == 0
     goals, violations, count = 0, 0, 1
     for _ in range(SAMPLED):
@@ -307,11 +309,16 @@ def heat(s: Annealed) -> None:
 
 
 def anneal(s: Annealed, work: int) -> int:
-    """Move until so much work is done, or a stage ends with a better solution to tell; 1 for the latter."""
+    """Move until so much work is done, or a stage ends with a better solution to tell; 1 for the latter.
+
+    Without an objective, the first solution is told at once.
+    """
     limit = s.scalar[WORK] + work
     while s.scalar[WORK] < limit:
         if s.scalar[STAGE] == 0 or s.scalar[STAGE] > s.scalar[STAGES]:
             heat(s)
+        if s.scalar[GOAL] < 0 and s.scalar[DUE] > 0:
+            return 1
         s.scalar[MOVES_LEFT] -= 1
         move(s)
         if s.scalar[MOVES_LEFT] <= 0:

@@ -228,6 +228,10 @@ class AnnealingMember(CountingMember):
 
     run: AnnealingRun
 
+    def begin(self, work: int) -> None:
+        """Begin a turn, which proves nothing and so is no longer than others wait for."""
+        super().begin(min(work, self.rules.turn_of_annealing))
+
     def facts(self) -> str:
         """Its state, as `Member.facts`."""
         return counted(self.run.statistics().nodes, "move")

@@ -98,6 +98,7 @@ class PortfolioSettings(Record):
     annealing: float = 2.0
     annealing_fades: float = 0.7
     least_of_annealing: float = 0.03
+    turn_of_annealing: int = 20_000_000
 
     def weight_of_learning(self, kind: Kind) -> float:
         """The weight of the learning search relative to the tree search."""

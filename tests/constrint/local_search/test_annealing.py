@@ -19,6 +19,7 @@ from constrint.local_search.annealed_layout import (
     FACTOR,
     HAS_BEST,
     HIT,
+    MOVES,
     PENDING,
     SUM,
     TEMPERATURE,
@@ -250,6 +251,21 @@ def reason_against(m: Model) -> str | None:
     prepared = Prepared(m, list(m.goals), [])
     assert prepared.root is not None
     return unsuited(prepared.root)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_solution_at_the_start_is_told_at_once(seed: int) -> None:
+    """Without an objective, and where nothing is violated from the beginning."""
+    m = Model()
+    x = [m.int_var(f"x{i}", values=[-4, -1, 3, 8]) for i in range(4)]
+    m.add(sum_(x) <= 32)
+    prepared = Prepared(m, [], x)
+    assert prepared.root is not None
+    found = Invariants(prepared.root, prepared.inputs, None)
+    state = build(found, seed, None, {})
+    assert anneal(state, 1_000_000) == 1
+    assert state.scalar[HAS_BEST]
+    assert state.scalar[MOVES] == 0
 
 
 def test_groups_exchange_their_values() -> None:

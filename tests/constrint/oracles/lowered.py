@@ -15,6 +15,7 @@ HASTY: dict[str, dict[str, Any]] = {
         "alone": 0,
         "before_each_term": 0,
         "before_annealing": 0,
+        "turn_of_annealing": 2_000,
         "before_each_part": 0,
         "before_each_part_of_schedules": 0,
     },
