@@ -30,6 +30,13 @@ def colours_of_a_graph() -> Any:
     return bool(colours(150, 8, 0.3, 0)[0].solve())
 
 
+def sixty_cars() -> Any:
+    """Annealing: 60 cars of eight kinds in a row, with five options."""
+    from annealing import cars
+
+    return cars(Random("cars 60 0"), 60).solve().objective
+
+
 def jobs_to_agents() -> Any:
     """Neighbourhoods led by the relaxation: 60 jobs to ten agents of limited capacity."""
     return _best(choices.generalised_assignment(60, 10))
@@ -111,7 +118,7 @@ def people_beside_each_other() -> Any:
 
 
 SEARCHES = [
-    satisfiable_clauses, colours_of_a_graph, jobs_to_agents, lots_of_five_items, weighted_covers,
+    satisfiable_clauses, colours_of_a_graph, sixty_cars, jobs_to_agents, lots_of_five_items, weighted_covers,
     equations_as_pairs_of_rows, pigeons_by_pairs, orders_with_changes,
     weighted_network, people_beside_each_other,
 ]  # fmt: skip

@@ -184,6 +184,7 @@ SWITCHES: dict[str, Switch] = {
     "way: state of presolve taken over": Switch({"constrint.presolve.root:can_resume": _no}),
     "way: presolve compiled": Switch({"constrint.presolve.root:is_at_hand": _no}),
     "way: feasibility jumps": Switch({"constrint.search.admission:MemberMaker.local_search": _left_out}),
+    "way: annealing": Switch({"constrint.search.admission:MemberMaker.annealing": _left_out}),
     "way: linear relaxation": Switch({"constrint.search.admission:MemberMaker.relaxation": _left_out}),
     "way: neighbourhoods led by the relaxation": Switch(
         {"constrint.search.portfolio:Portfolio._point": _nothing}),

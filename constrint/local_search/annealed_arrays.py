@@ -8,32 +8,34 @@ from random import Random
 from typing import TypeAlias
 
 from constrint.engine.state_arrays import Box
+from constrint.local_search.annealed_functions import AnnealedFunction
 from constrint.local_search.annealed_layout import (
     CHOSEN,
     COUNTED,
     GOAL,
-    GREATEST,
-    LEAST,
+    HIGHEST,
+    LOWEST,
     MOVES_OF_STAGE,
     NUMBER,
     PENALTY,
+    PENALTY_LIMIT,
     PRODUCT,
     RANDOM,
     SCALARS,
     SIGN,
+    STAGE_LIMIT,
     STAGES,
     UNIT,
     VIOLATION,
     Annealed,
 )
 from constrint.local_search.annealed_moves import MASK
-from constrint.local_search.functions import Function
 from constrint.local_search.invariants import Invariants
 from constrint.support.deadline import check_deadline
 
 SPREAD = 0x9E3779B97F4A7C15 >> 6  # a multiplier of seeds
 CHANCES = 1 << 12
-OF_ARGUMENTS = (GREATEST, LEAST, PRODUCT, CHOSEN)
+OF_ARGUMENTS = (HIGHEST, LOWEST, PRODUCT, CHOSEN)
 
 
 def build(found: Invariants, seed: int, goal: tuple[int, str] | None, given: Mapping[int, int]) -> Annealed:
@@ -96,22 +98,29 @@ def build(found: Invariants, seed: int, goal: tuple[int, str] | None, given: Map
         best=[values[v] for v in found.decided],
         chance=[int(-log((i + 0.5) / CHANCES) * UNIT) for i in range(CHANCES)],
     )
+    _begin(state, found, seed, goal)
+    state.scalar[VIOLATION] = violation
+    return state
+
+
+def _begin(state: Annealed, found: Invariants, seed: int, goal: tuple[int, str] | None) -> None:
+    """Write the numbers with which it begins."""
     scalar, rules = state.scalar, found.rules
     scalar[RANDOM] = (seed + 1) * SPREAD & MASK or 1
-    scalar[VIOLATION] = violation
     scalar[GOAL] = -1 if goal is None else goal[0]
     scalar[SIGN] = -1 if goal is not None and goal[1] == "max" else 1
     scalar[PENALTY] = 1
     scalar[STAGES] = rules.stages
     scalar[MOVES_OF_STAGE] = rules.moves_of_stage * len(found.decided)
-    return state
+    scalar[STAGE_LIMIT] = max(rules.longest_stage, scalar[MOVES_OF_STAGE])
+    scalar[PENALTY_LIMIT] = found.most_penalty
 
 
 TermPlace: TypeAlias = tuple[int, int]
 """A function, and the place of a term there."""
 
 
-def _terms(functions: Sequence[Function], count: int) -> tuple[list[int], list[TermPlace]]:
+def _terms(functions: Sequence[AnnealedFunction], count: int) -> tuple[list[int], list[TermPlace]]:
     """Where the terms of each variable begin, and the terms."""
     by_variable: list[list[TermPlace]] = [[] for _ in range(count)]
     for f, function in enumerate(functions):
@@ -125,7 +134,7 @@ def _terms(functions: Sequence[Function], count: int) -> tuple[list[int], list[T
     return first, terms
 
 
-def _given(functions: Sequence[Function]) -> tuple[list[int], list[int], list[int], list[int]]:
+def _given(functions: Sequence[AnnealedFunction]) -> tuple[list[int], list[int], list[int], list[int]]:
     """Where the arguments or numbers of each function begin and end; the arguments, and the numbers."""
     begin, end, argument, parts = list[int](), list[int](), list[int](), list[int]()
     known: dict[int, int] = {}

@@ -18,12 +18,12 @@ PART = "annealing"  # of the machine code
 
 # Kinds of functions, by the total of their terms, or by their arguments.
 SUM = 0  # the total
-AT_MOST = 1  # 1 if the total is not above 0, else 0
+NOT_ABOVE = 1  # 1 if the total is not above 0, else 0
 EQUAL = 2  # 1 if the total is 0, else 0
 NUMBER = 3  # the number at the total's place of `parts`
 SIZE = 4  # the absolute value of the total
-GREATEST = 5  # the greatest argument
-LEAST = 6  # the least argument
+HIGHEST = 5  # the greatest argument
+LOWEST = 6  # the least argument
 PRODUCT = 7  # the product of the arguments
 CHOSEN = 8  # the argument, behind the first, that the first says
 
@@ -45,7 +45,8 @@ else:
 RANDOM, WORK, PENDING, TRAIL, VIOLATION, GOAL, SIGN, PENALTY = map(AnnealedScalar, range(8))
 TEMPERATURE, HOTTEST, STAGE, MOVES_LEFT, MOVES_OF_STAGE, STAGES = map(AnnealedScalar, range(8, 14))
 BEST, HAS_BEST, DUE, IS_FEASIBLE, MOVES, IS_BETTER = map(AnnealedScalar, range(14, 20))
-SCALARS = 20
+PENALTY_LIMIT, STAGE_LIMIT = map(AnnealedScalar, range(20, 22))
+SCALARS = 22
 UNLIMITED = 1 << 60  # the size of an end that is none
 UNIT = 1024  # of temperatures, and of the numbers of `chance`
 
@@ -60,7 +61,8 @@ class Annealed(NamedTuple):
             sum of violations, the objective's variable (negative: none), 1 to minimise or -1, the cost of a
             violation; temperature, that at the beginning, stage, moves left in it, moves of a stage, number
             of stages; cost of the best solution, whether there is one, whether it is to be told, whether this
-            cooling had a point without violations, moves, whether this cooling had a better solution.
+            cooling had a point without violations, moves, whether this cooling had a better solution; the
+            greatest cost of a violation, most moves of a stage.
         cell: Values, totals, counters.
         first: For each variable, its first term; one more for the end.
         target: The function of each term.

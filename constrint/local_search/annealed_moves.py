@@ -7,31 +7,33 @@ written for both Python and `engine.translation`.
 from __future__ import annotations
 
 from constrint.local_search.annealed_layout import (
-    AT_MOST,
     BEST,
     COUNTED,
     DUE,
     EQUAL,
     FACTOR,
     GOAL,
-    GREATEST,
     HAS_BEST,
+    HIGHEST,
     HIT,
     HOTTEST,
     IS_BETTER,
     IS_FEASIBLE,
-    LEAST,
+    LOWEST,
     MOVES,
     MOVES_LEFT,
     MOVES_OF_STAGE,
+    NOT_ABOVE,
     NUMBER,
     PENALTY,
+    PENALTY_LIMIT,
     PENDING,
     PRODUCT,
     RANDOM,
     SIGN,
     SIZE,
     STAGE,
+    STAGE_LIMIT,
     STAGES,
     SUM,
     TEMPERATURE,
@@ -44,8 +46,6 @@ from constrint.local_search.annealed_layout import (
 
 MASK = (1 << 59) - 1
 SAMPLED = 200  # moves by which the first temperature is chosen
-MOST_PENALTY = 1 << 20
-LONGEST_STAGE = 1 << 24  # moves
 COOLER = 15  # sixteenths of the temperature are left after a stage
 
 
@@ -153,7 +153,7 @@ def value_of(s: Annealed, f: int) -> int:
     kind, total = s.kind[f], s.cell[s.place[f]]
     if kind == SUM:
         return total
-    if kind == AT_MOST:
+    if kind == NOT_ABOVE:
         return s.is_opposite[f] ^ (1 if total <= 0 else 0)
     if kind == EQUAL:
         return s.is_opposite[f] ^ (1 if total == 0 else 0)
@@ -161,9 +161,9 @@ def value_of(s: Annealed, f: int) -> int:
         return s.parts[min(max(s.begin[f] + total, s.begin[f]), s.end[f] - 1)]
     if kind == SIZE:
         return abs(total)
-    if kind == GREATEST:
+    if kind == HIGHEST:
         return extreme(s, f, 1)
-    if kind == LEAST:
+    if kind == LOWEST:
         return extreme(s, f, -1)
     begin = s.begin[f]
     x = s.cell[s.argument[begin]]
@@ -281,9 +281,9 @@ def heat(s: Annealed) -> None:
         if s.scalar[IS_FEASIBLE] > 0:
             s.scalar[PENALTY] = max(1, s.scalar[PENALTY] * 7 // 8)
         else:
-            s.scalar[PENALTY] = min(MOST_PENALTY, 2 * s.scalar[PENALTY])
+            s.scalar[PENALTY] = min(s.scalar[PENALTY_LIMIT], 2 * s.scalar[PENALTY])
         if s.scalar[IS_BETTER] == 0:
-            s.scalar[MOVES_OF_STAGE] = min(LONGEST_STAGE, s.scalar[MOVES_OF_STAGE] * 3 // 2)
+            s.scalar[MOVES_OF_STAGE] = min(s.scalar[STAGE_LIMIT], s.scalar[MOVES_OF_STAGE] * 3 // 2)
     if s.scalar[HAS_BEST] > 0:
         go_to_best(s)
     else:
@@ -299,7 +299,7 @@ def heat(s: Annealed) -> None:
             undo(s)
             s.scalar[VIOLATION] = violation
     if is_first:
-        s.scalar[PENALTY] = min(MOST_PENALTY, 1 + goals // max(1, violations))
+        s.scalar[PENALTY] = min(s.scalar[PENALTY_LIMIT], 1 + goals // max(1, violations))
     s.scalar[HOTTEST] = 1 + (goals + s.scalar[PENALTY] * violations) * UNIT // (2 * count)
     s.scalar[TEMPERATURE] = s.scalar[HOTTEST]
     s.scalar[STAGE] = 1

@@ -1,17 +1,19 @@
-"""What each constraint of a problem computes from other variables, and what is left to decide."""
+"""Dependencies: the variables that the constraints of a root compute, and those left to decide."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
-from typing import Any
+from typing import Any, TypeAlias
 
 from constrint import propagators as c
 from constrint.engine.state_arrays import Box
-from constrint.preparing.branching import Inputs
 from constrint.presolve import Root
 from constrint.propagators import Propagator
 from constrint.support.deadline import check_deadline
+
+Inputs: TypeAlias = Mapping[int, tuple[tuple[int, int], ...]]
+"""For each variable that computes a function, the variables and the signs of that, as lowering notes them."""
 
 
 class Dependencies:

@@ -11,29 +11,28 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from constrint import propagators as c
+from constrint.local_search.annealed_functions import AnnealedFunction, AnnealedTerm, arguments
 from constrint.local_search.annealed_layout import (
-    AT_MOST,
     CHOSEN,
     COUNTED,
     EQUAL,
     FACTOR,
-    GREATEST,
+    HIGHEST,
     HIT,
-    LEAST,
+    LOWEST,
+    NOT_ABOVE,
     NUMBER,
     PRODUCT,
     SIZE,
     SUM,
 )
-from constrint.local_search.dependencies import Dependencies
-from constrint.local_search.functions import Function, Term, arguments
-from constrint.preparing.branching import Inputs
+from constrint.local_search.dependencies import Dependencies, Inputs
 from constrint.presolve import Root
 from constrint.propagators import Propagator
 from constrint.propagators.handlers import Rules
 from constrint.support.deadline import check_deadline
 
-SAFE = 1 << 36  # a bound of values and totals, so that costs fit into 64 bits
+SAFE = 1 << 36  # a bound of totals, and of costs, so that their products with temperatures fit into 64 bits
 
 
 class Invariants(Dependencies):
@@ -51,11 +50,12 @@ class Invariants(Dependencies):
         count: The number of variables, and of values of functions that are none.
         refused: Why it cannot be used, such as a constraint without a form here; None if it can.
         size: A bound of the absolute value of each variable, those of functions without one last.
+        most_penalty: The greatest cost of a violation with which all costs are below `SAFE`.
     """
 
     def __init__(self, root: Root, inputs: Inputs, goal: int | None) -> None:
         super().__init__(root, inputs, goal)
-        self.functions: list[Function] = []
+        self.functions: list[AnnealedFunction] = []
         self.exchanged: list[tuple[int, ...]] = []
         self.wanted: list[Sequence[int]] = []
         self.refused: str | None = None
@@ -64,7 +64,7 @@ class Invariants(Dependencies):
         self._entries = 0
         self._grouped = set[int]()
         self._tables: dict[tuple[object, ...], list[int]] = {}
-        self._computes: dict[int, Function] = {}
+        self._computes: dict[int, AnnealedFunction] = {}
         self._of_literals = set[int]()  # variables that a clause defines
         self._different = set[tuple[tuple[int, int, int], ...]]()
         wide = self.rules.most_numbers
@@ -106,7 +106,7 @@ class Invariants(Dependencies):
             if self.refused is None and i not in used and not _CONDITIONS[type(node)](self, node):
                 self.refused = f"a constraint of the kind {type(node).__name__} has no form in it"
 
-    def _put(self, function: Function) -> None:
+    def _put(self, function: AnnealedFunction) -> None:
         if function.out < 0:
             function.out = self.count
             self.count += 1
@@ -118,6 +118,7 @@ class Invariants(Dependencies):
 
     def _measure(self) -> None:
         """Bound all numbers."""
+        violation = 0
         for function in self.functions:
             total, reach = function.reach(self.size)
             if function.out < len(self.size):
@@ -127,58 +128,65 @@ class Invariants(Dependencies):
                 self.size.append(reach)
             if max(total, reach) > SAFE and self.refused is None:
                 self.refused = "its numbers are too great"
+            violation += max(function.excess(reach), function.excess(-reach), 1)
+        goal = 0 if self._goal is None else self.size[self._goal]
+        self.most_penalty = (SAFE - goal) // (1 + violation)
+        if self.most_penalty < 1 and self.refused is None:
+            self.refused = "its numbers are too great"
 
-    def _sum(self, terms: Sequence[tuple[int, int]], bound: int, kind: int = SUM, sign: int = 1) -> Function:
+    def _sum(
+        self, terms: Sequence[tuple[int, int]], bound: int, kind: int = SUM, sign: int = 1
+    ) -> AnnealedFunction:
         """A function of ``sum - bound``."""
-        return Function(kind, [Term(v, FACTOR, sign * a) for a, v in terms], -sign * bound)
+        return AnnealedFunction(kind, [AnnealedTerm(v, FACTOR, sign * a) for a, v in terms], -sign * bound)
 
-    def _sum_function(self, node: c.LinearEq, v: int) -> Function:
+    def _sum_function(self, node: c.LinearEq, v: int) -> AnnealedFunction:
         ((a, _),) = [term for term in node.terms if term[1] == v]
         return self._sum([term for term in node.terms if term[1] != v], node.bound, SUM, -a)
 
-    def _condition_function(self, node: c.LinearLeIf | c.LinearEqIf, _: int = 0) -> Function:
-        function = self._sum(node.terms, node.bound, AT_MOST if isinstance(node, c.LinearLeIf) else EQUAL)
+    def _condition_function(self, node: c.LinearLeIf | c.LinearEqIf, _: int = 0) -> AnnealedFunction:
+        function = self._sum(node.terms, node.bound, NOT_ABOVE if isinstance(node, c.LinearLeIf) else EQUAL)
         if function.kind == EQUAL and len(node.terms) == 1 and node.bound % node.terms[0][0] == 0:
             a, v = node.terms[0]
-            function.constant, function.terms = -1, [Term(v, HIT, 1, node.bound // a)]
+            function.constant, function.terms = -1, [AnnealedTerm(v, HIT, 1, node.bound // a)]
         function.is_opposite = bool(node.literal & 1)
         return function
 
-    def _clause_function(self, node: c.Clause, v: int) -> Function:
+    def _clause_function(self, node: c.Clause, v: int) -> AnnealedFunction:
         others = [literal for literal in node.literals if literal >> 1 != v]
         is_conjunction = not any(literal & 1 for literal in node.literals if literal >> 1 == v)
         self._of_literals.add(v)
-        function = self._literals(others, AT_MOST)  # none of them is true
+        function = self._literals(others, NOT_ABOVE)  # none of them is true
         function.is_opposite = not is_conjunction
         return function
 
-    def _literals(self, literals: Sequence[int], kind: int) -> Function:
+    def _literals(self, literals: Sequence[int], kind: int) -> AnnealedFunction:
         """A function of the number of true literals."""
-        terms = [Term(literal >> 1, FACTOR, -1 if literal & 1 else 1) for literal in literals]
-        return Function(kind, terms, sum(literal & 1 for literal in literals))
+        terms = [AnnealedTerm(literal >> 1, FACTOR, -1 if literal & 1 else 1) for literal in literals]
+        return AnnealedFunction(kind, terms, sum(literal & 1 for literal in literals))
 
-    def _element_function(self, node: c.Element, _: int) -> Function:
-        return Function(NUMBER, [Term(node.index)], parts=node.table)
+    def _element_function(self, node: c.Element, _: int) -> AnnealedFunction:
+        return AnnealedFunction(NUMBER, [AnnealedTerm(node.index)], parts=node.table)
 
-    def _selection_function(self, node: c.Selection, _: int) -> Function:
-        return Function(CHOSEN, arguments([node.index, *node.xs]))
+    def _selection_function(self, node: c.Selection, _: int) -> AnnealedFunction:
+        return AnnealedFunction(CHOSEN, arguments([node.index, *node.xs]))
 
-    def _extreme_function(self, node: c.Maximum | c.Minimum, _: int) -> Function:
-        return Function(GREATEST if isinstance(node, c.Maximum) else LEAST, arguments(node.xs))
+    def _extreme_function(self, node: c.Maximum | c.Minimum, _: int) -> AnnealedFunction:
+        return AnnealedFunction(HIGHEST if isinstance(node, c.Maximum) else LOWEST, arguments(node.xs))
 
-    def _product_function(self, node: c.Product, _: int) -> Function:
-        return Function(PRODUCT, arguments([node.x, node.y]))
+    def _product_function(self, node: c.Product, _: int) -> AnnealedFunction:
+        return AnnealedFunction(PRODUCT, arguments([node.x, node.y]))
 
-    def _size_function(self, node: c.Absolute, _: int) -> Function:
-        return Function(SIZE, [Term(node.x)])
+    def _size_function(self, node: c.Absolute, _: int) -> AnnealedFunction:
+        return AnnealedFunction(SIZE, [AnnealedTerm(node.x)])
 
-    def _table_function(self, node: c.Table, v: int) -> Function:
+    def _table_function(self, node: c.Table, v: int) -> AnnealedFunction:
         at = node.variables.index(v)
         others = [w for w in node.variables if w != v]
         rows = {(*row[:at], *row[at + 1 :]): row[at] for row in node.rows}
         return self._numbers(others, rows, self.box.lo[v] - 1)
 
-    def _numbers(self, over: Sequence[int], known: dict[tuple[int, ...], int], rest: int) -> Function:
+    def _numbers(self, over: Sequence[int], known: dict[tuple[int, ...], int], rest: int) -> AnnealedFunction:
         """A function that looks its value up by those of some variables."""
         low = [self.box.lo[v] for v in over]
         factors, constant, size = [], 0, 1
@@ -196,12 +204,12 @@ class Invariants(Dependencies):
                 shifted = [x - least for x, least in zip(row, low, strict=True)]
                 if all(0 <= x < width for x, width in zip(shifted, widths, strict=True)):
                     parts[sum(a * x for a, x in zip(factors, shifted, strict=True))] = number
-        terms = [Term(v, FACTOR, a) for v, a in zip(over, factors, strict=True)]
-        return Function(NUMBER, terms, constant, parts=parts)
+        terms = [AnnealedTerm(v, FACTOR, a) for v, a in zip(over, factors, strict=True)]
+        return AnnealedFunction(NUMBER, terms, constant, parts=parts)
 
     # Conditions
 
-    def _demand(self, function: Function, low: int | None = None, high: int | None = None) -> bool:
+    def _demand(self, function: AnnealedFunction, low: int | None = None, high: int | None = None) -> bool:
         function.low = function.low if low is None else low
         function.high = function.high if high is None else high
         self._put(function)
@@ -213,10 +221,12 @@ class Invariants(Dependencies):
             return self._demand(function, 0, -1)
         return self._demand(function, 0 if isinstance(node, c.LinearEq) else None, 0)
 
-    def _equal_to(self, function: Function, z: int) -> bool:
+    def _equal_to(self, function: AnnealedFunction, z: int) -> bool:
         """The condition that a function's value is that of a variable."""
         self._put(function)
-        return self._demand(Function(SUM, [Term(function.out), Term(z, FACTOR, -1)]), 0, 0)
+        return self._demand(
+            AnnealedFunction(SUM, [AnnealedTerm(function.out), AnnealedTerm(z, FACTOR, -1)]), 0, 0
+        )
 
     def _linear_if(self, node: c.LinearLeIf | c.LinearEqIf) -> bool:
         return self._equal_to(self._condition_function(node), node.literal >> 1)
@@ -237,7 +247,7 @@ class Invariants(Dependencies):
         The function is of literals of which none is true, or, if it is opposite, one is.
         """
         function = self._computes.get(literal >> 1)
-        if function is None or function.kind != AT_MOST or literal >> 1 not in self._of_literals:
+        if function is None or function.kind != NOT_ABOVE or literal >> 1 not in self._of_literals:
             return False
         given = other >> 1, 1 if other & 1 else -1
         is_positive = not literal & 1
@@ -255,10 +265,10 @@ class Invariants(Dependencies):
         if is_plain and len(values) == len(variables) and self._exchange(variables, values):
             return True
         width = most - least + 1
-        terms = [Term(v, COUNTED, a, b) for a, v, b in node.views]
+        terms = [AnnealedTerm(v, COUNTED, a, b) for a, v, b in node.views]
         if width > self.rules.most_numbers or any(v in self.defined for v in variables):
             return False
-        return self._demand(Function(SUM, terms, least=least, width=width), 0, 0)
+        return self._demand(AnnealedFunction(SUM, terms, least=least, width=width), 0, 0)
 
     def _exchange(self, variables: tuple[int, ...], values: Sequence[int]) -> bool:
         """Let variables exchange their values, if nothing else decides them."""
@@ -278,8 +288,8 @@ class Invariants(Dependencies):
             if self._exchange(node.variables, [x for x, v in counts for _ in range(self.box.lo[v])]):
                 return True
         for value, count in zip(node.values, node.counts, strict=True):
-            hits = [Term(v, HIT, 1, value) for v in node.variables]
-            self._demand(Function(SUM, [*hits, Term(count, FACTOR, -1)]), 0, 0)
+            hits = [AnnealedTerm(v, HIT, 1, value) for v in node.variables]
+            self._demand(AnnealedFunction(SUM, [*hits, AnnealedTerm(count, FACTOR, -1)]), 0, 0)
         return True
 
     def _table(self, node: c.Table) -> bool:
@@ -289,7 +299,7 @@ class Invariants(Dependencies):
         return self._demand(self._numbers(over, dict.fromkeys(node.rows, 1), 0), 1, 1)
 
 
-_FUNCTIONS: dict[type[Propagator], Callable[[Invariants, Any, int], Function]] = {
+_FUNCTIONS: dict[type[Propagator], Callable[[Invariants, Any, int], AnnealedFunction]] = {
     c.LinearEq: Invariants._sum_function,
     c.LinearLeIf: Invariants._condition_function,
     c.LinearEqIf: Invariants._condition_function,

@@ -40,8 +40,9 @@ class LocalSearchSettings(Record):
     slice: int = 5_000  # units between two deadline checks, interpreted
     compiled_slice: int = 20_000_000
 
-    # Annealing: moves of a stage for each decided variable in the first cooling; stages of a cooling, after
-    # each of which a sixteenth of the temperature is lost.
+    # Annealing: moves of a stage for each decided variable in the first cooling, and most of a later one;
+    # stages of a cooling, after each of which a sixteenth of the temperature is lost.
     moves_of_stage: int = 20
+    longest_stage: int = 1 << 24
     stages: int = 80
     annealed_slice: int = 2_000  # units between two deadline checks, interpreted

@@ -12,6 +12,7 @@ from oracles.lowered import hasty
 
 from constrint import Model, all_different, element, global_cardinality, max_, min_, no_overlap, sum_, table
 from constrint.local_search.annealed_arrays import build, completed
+from constrint.local_search.annealed_functions import AnnealedFunction, AnnealedTerm
 from constrint.local_search.annealed_layout import (
     ARGUMENT,
     BEST,
@@ -30,7 +31,6 @@ from constrint.local_search.annealed_layout import (
 )
 from constrint.local_search.annealed_moves import anneal, move, step, undo
 from constrint.local_search.compiled_annealing import CompiledAnnealing
-from constrint.local_search.functions import Function, Term
 from constrint.local_search.invariants import Invariants, unsuited
 from constrint.preparing.prepared import Prepared
 from constrint.settings import DEFAULT
@@ -134,7 +134,8 @@ def wide_drawn(seed: int) -> Model:
 
     for _ in range(random.randint(1, 6)):
         m.add(added())
-    m.minimize(sum_(random.randint(-3, 3) * costs() for _ in range(random.randint(1, 5))))
+    scale = random.choice([1, 1, 10**3, 10**7])
+    m.minimize(sum_(scale * random.randint(-3, 3) * costs() for _ in range(random.randint(1, 5))))
     return m
 
 
@@ -203,13 +204,13 @@ def cells_of(state: Annealed) -> list[list[int]]:
     return [list(map(int, cells)) for cells in arrays]
 
 
-def _forms(function: Function) -> set[tuple[int, int, bool]]:
+def _forms(function: AnnealedFunction) -> set[tuple[int, int, bool]]:
     return {(function.kind, term.kind, function.is_opposite) for term in function.terms}
 
 
 def test_three_equal_values_are_three_pairs() -> None:
     """A count of equal values is of pairs, both in moves and anew."""
-    function = Function(SUM, [Term(v, COUNTED) for v in range(4)], width=9)
+    function = AnnealedFunction(SUM, [AnnealedTerm(v, COUNTED) for v in range(4)], width=9)
     assert [function.total([1, 1, 1, x]) for x in (0, 1)] == [3, 6]
 
 
@@ -259,7 +260,7 @@ def test_a_solution_at_the_start_is_told_at_once(seed: int) -> None:
     m = Model()
     x = [m.int_var(f"x{i}", values=[-4, -1, 3, 8]) for i in range(4)]
     m.add(sum_(x) <= 32)
-    prepared = Prepared(m, [], x)
+    prepared = Prepared(m, [], [])
     assert prepared.root is not None
     found = Invariants(prepared.root, prepared.inputs, None)
     state = build(found, seed, None, {})

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 
 from constrint.local_search.annealed_layout import (
     ARGUMENT,
-    AT_MOST,
     CHOSEN,
     COUNTED,
     EQUAL,
     FACTOR,
-    GREATEST,
+    HIGHEST,
     HIT,
-    LEAST,
+    LOWEST,
+    NOT_ABOVE,
     NUMBER,
     PRODUCT,
     SIZE,
@@ -24,7 +24,7 @@ from constrint.local_search.annealed_layout import (
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
+class AnnealedTerm:
     """A variable that changes the total of a function; the kinds are those of `annealed_layout`."""
 
     v: int
@@ -34,7 +34,7 @@ class Term:
 
 
 @dataclass(slots=True)
-class Function:
+class AnnealedFunction:
     """A function that computes a variable, or a value that some constraint is a condition on.
 
     Attributes:
@@ -51,7 +51,7 @@ class Function:
     """
 
     kind: int
-    terms: Sequence[Term]
+    terms: Sequence[AnnealedTerm]
     constant: int = 0
     is_opposite: bool = False
     out: int = -1
@@ -79,11 +79,11 @@ class Function:
 
     def value(self, values: Sequence[int]) -> int:
         """Its value."""
-        if self.kind in (GREATEST, LEAST, PRODUCT, CHOSEN):
+        if self.kind in (HIGHEST, LOWEST, PRODUCT, CHOSEN):
             given = [values[term.v] for term in self.terms]
-            if self.kind == GREATEST:
+            if self.kind == HIGHEST:
                 return max(given)
-            if self.kind == LEAST:
+            if self.kind == LOWEST:
                 return min(given)
             if self.kind == PRODUCT:
                 return given[0] * given[1]
@@ -95,7 +95,7 @@ class Function:
             return self.parts[min(max(total, 0), len(self.parts) - 1)]
         if self.kind == SIZE:
             return abs(total)
-        return int((total <= 0 if self.kind == AT_MOST else total == 0) != self.is_opposite)
+        return int((total <= 0 if self.kind == NOT_ABOVE else total == 0) != self.is_opposite)
 
     def excess(self, x: int) -> int:
         """By how much its ends are violated if this is its value."""
@@ -115,18 +115,18 @@ class Function:
                 total += len(self.terms)
             else:
                 total += abs(term.a) * size[term.v] if term.kind == FACTOR else abs(term.a)
-        if self.kind in (AT_MOST, EQUAL):
+        if self.kind in (NOT_ABOVE, EQUAL):
             return total, 1
         if self.kind == NUMBER:
             return total, max(map(abs, self.parts))
         given = [size[term.v] for term in self.terms]
         if self.kind == PRODUCT:
             return 0, given[0] * given[1]
-        if self.kind in (GREATEST, LEAST, CHOSEN):
+        if self.kind in (HIGHEST, LOWEST, CHOSEN):
             return 0, max(given)
         return total, total
 
 
-def arguments(variables: Sequence[int]) -> list[Term]:
+def arguments(variables: Sequence[int]) -> list[AnnealedTerm]:
     """Variables as arguments."""
-    return [Term(v, ARGUMENT) for v in variables]
+    return [AnnealedTerm(v, ARGUMENT) for v in variables]
