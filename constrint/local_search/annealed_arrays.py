@@ -43,35 +43,25 @@ def build(found: Invariants, seed: int, goal: tuple[int, str] | None, given: Map
     values = start(found, seed, given)
     functions = found.functions
     count = len(values)
-    cell = [*values, *[0] * len(functions)]
+    cell, counter, violation = _cells(functions, values)
     first, terms = _terms(functions, count)
-    violation, counter = 0, list[int]()
-    for f, function in enumerate(functions):
-        check_deadline()
-        cell[count + f] = function.total(values)
-        counter.append(len(cell) - function.least)
-        cell += [0] * function.width
-        for term in function.terms if function.width else ():
-            cell[counter[f] + term.a * values[term.v] + term.b] += 1
-        violation += function.excess(values[function.out])
-    target = [f for f, _ in terms]
+    of_terms = [functions[f].terms[i] for f, i in terms]
+    at = [
+        counter[f] + one.b if one.kind == COUNTED else 0 for (f, _), one in zip(terms, of_terms, strict=True)
+    ]
     holes, inside = _holes(found)
     partners, partners_end, is_exchanged, partner = _partners(found)
     begin, end, argument, parts = _given(functions)
     most_trail = 4 * len(terms) + 4 * count + 16
-    lo, hi = found.box.lo, found.box.hi
     state = Annealed(
         scalar=[0] * SCALARS,
         cell=cell,
         first=first,
-        target=target,
-        kind_of_term=[functions[f].terms[i].kind for f, i in terms],
-        a=[functions[f].terms[i].a for f, i in terms],
-        b=[functions[f].terms[i].b for f, i in terms],
-        at=[
-            counter[f] + functions[f].terms[i].b if functions[f].terms[i].kind == COUNTED else 0
-            for f, i in terms
-        ],
+        target=[f for f, _ in terms],
+        kind_of_term=[one.kind for one in of_terms],
+        a=[one.a for one in of_terms],
+        b=[one.b for one in of_terms],
+        at=at,
         kind=[function.kind for function in functions],
         is_opposite=[int(function.is_opposite) for function in functions],
         place=[count + f for f in range(len(functions))],
@@ -87,8 +77,8 @@ def build(found: Invariants, seed: int, goal: tuple[int, str] | None, given: Map
         trail_place=[0] * most_trail,
         trail_value=[0] * most_trail,
         decided=list(found.decided),
-        least=[lo[v] for v in found.decided],
-        most=[hi[v] for v in found.decided],
+        least=[found.box.lo[v] for v in found.decided],
+        most=[found.box.hi[v] for v in found.decided],
         holes=holes,
         inside=inside,
         partners=partners,
@@ -114,6 +104,21 @@ def _begin(state: Annealed, found: Invariants, seed: int, goal: tuple[int, str] 
     scalar[MOVES_OF_STAGE] = rules.moves_of_stage * len(found.decided)
     scalar[STAGE_LIMIT] = max(rules.longest_stage, scalar[MOVES_OF_STAGE])
     scalar[PENALTY_LIMIT] = found.most_penalty
+
+
+def _cells(functions: Sequence[AnnealedFunction], values: Sequence[int]) -> tuple[list[int], list[int], int]:
+    """The cells, where the counter of 0 of each function is, and the sum of violations."""
+    count, violation, counter = len(values), 0, list[int]()
+    cell = [*values, *[0] * len(functions)]
+    for f, function in enumerate(functions):
+        check_deadline()
+        cell[count + f] = function.total(values)
+        counter.append(len(cell) - function.least)
+        cell += [0] * function.width
+        for term in function.terms if function.width else ():
+            cell[counter[f] + term.a * values[term.v] + term.b] += 1
+        violation += function.excess(values[function.out])
+    return cell, counter, violation
 
 
 TermPlace: TypeAlias = tuple[int, int]
