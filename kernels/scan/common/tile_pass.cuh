@@ -102,8 +102,8 @@ struct TilePass<Cell, true, decltype(static_cast<void>(sizeof(typename Cell::Fac
   static constexpr __device__ __forceinline__ int first_number(int array) {
     return array == 0 ? 0 : width(0) + (array - 1) * Factor::states;
   }
-  static constexpr int read_numbers = (read_arrays > 0 ? Cell::first_width : Factor::states) +
-                                      (loads - 1) * Factor::states;
+  static constexpr int read_numbers =
+      (read_arrays > 0 ? Cell::first_width : Factor::states) + (loads - 1) * Factor::states;
   static constexpr int result_numbers = Cell::inputs;
 
   template <class Math>
