@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from oracles.lowered import hasty
+from lowered import hasty
 
 from constrint import Model, all_different, element, global_cardinality, max_, min_, no_overlap, sum_, table
 from constrint.local_search.annealed_arrays import build, completed
