@@ -162,7 +162,7 @@ class NeighbourhoodMember(TreeSearchMember):
         """End a turn, as `Member.over`."""
         rules = self.rules
         faded = max(rules.least_of_lns, self.weight * rules.lns_fades)
-        self.weight = rules.annealing if self.found else faded
+        self.weight = self._full if self.found else faded
         super().over()
 
     def facts(self) -> str:

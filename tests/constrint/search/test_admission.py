@@ -20,7 +20,7 @@ from constrint.preparing.prepared import Prepared
 from constrint.preparing.search_protocol import Outcome, SearchStep, SearchTask
 from constrint.relaxation.highs import has_highs
 from constrint.search.admission import ADMISSIONS, BEGUN, MemberMaker, Standing
-from constrint.search.members import CountingMember
+from constrint.search.members import AnnealingMember, CountingMember, NeighbourhoodMember
 from constrint.search.portfolio import Portfolio
 from constrint.settings import DEFAULT, using
 
@@ -245,3 +245,21 @@ def test_a_member_that_gives_up_leaves_and_says_so() -> None:
     assert run._play().outcome is Outcome.PAUSED
     assert run.absent["local search"] == "it gave up"
     assert member not in run._members
+
+
+def test_a_weight_that_has_faded_comes_back_as_its_kind_has_it() -> None:
+    rules = Model().settings.portfolio
+    for member, least, full in (
+        (NeighbourhoodMember("neighbourhoods", Spent(), rules, 0.7), rules.least_of_lns, 0.7),  # type: ignore[arg-type]  # a part
+        (
+            AnnealingMember("annealing", Spent(), rules, rules.trial_of_annealing, 1.0),  # type: ignore[arg-type]  # a part
+            rules.least_of_annealing,
+            rules.annealing,
+        ),
+    ):
+        for _ in range(50):
+            member.over()
+        assert member.weight == least
+        member.found = 1
+        member.over()
+        assert member.weight == full
