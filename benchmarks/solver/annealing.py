@@ -1,6 +1,6 @@
 """The default search with and without annealing, on drawn models of many kinds at several sizes.
 
-    python benchmarks/solver/annealing.py [--limit 6] [--seeds 2] [--only "cars,rosters"]
+    python benchmarks/solver/annealing.py [--limit 6] [--seeds 2] [--first 0] [--only "cars,rosters"]
 
 Both ways take turns in one process, the first one by chance. A row has objective and seconds without and with
 it, an asterisk where that is proved, and an A where annealing found it. With `--small`, the models of
@@ -275,6 +275,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--limit", type=float, default=6.0)
     parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--only", default="")
     parser.add_argument("--small", action="store_true")
     given = parser.parse_args()
@@ -287,7 +288,7 @@ def main() -> None:
     for kind in names:
         results, sign = list[tuple[Found, Found]](), -1 if kind == "teams" else 1
         for n in KINDS[kind][1]:
-            for seed in range(given.seeds):
+            for seed in range(given.first, given.first + given.seeds):
                 found = {off: run(kind, n, seed, given.limit, off) for off in order.sample([False, True], 2)}
                 results.append((found[True], found[False]))
                 print(f"{kind} {n} {seed}: {told(found[True])}; {told(found[False])}", flush=True)
