@@ -97,6 +97,8 @@ class Structure:
         equations = self.equations
         if equations.has_arrays:
             return ""
+        if equations.positive:
+            return f"it begins at 0, but {equations.positive[0]} is positive"
         if equations.weights:
             return f"it sums no gradients by weights of units, such as {equations.weights[0]}"
         if len(equations.states) > 1:

@@ -136,3 +136,17 @@ def test_what_does_not_fit_is_refused() -> None:
         diagonal("diag_gru", *x, weights=weights, parallel="newtons")
     with pytest.raises(InputError, match="is not linear in its state"):
         scan("diag_gru", *x)
+
+
+def test_a_linear_cell_with_a_positive_state_begins_at_one() -> None:
+    """Scans begin at 0, so they refuse it; `diagonal` has it."""
+    from kerneltune import Cell
+    from kerneltune.torch import diagonal, scan
+
+    cell = Cell("pos", gates="a b", states="h", positive="h", equations="h' = W.a * h + W.b")
+    a, b = torch.rand(2, 5, 3), torch.rand(2, 5, 3)
+    with pytest.raises(InputError, match="diagonal"):
+        scan(cell, a, b)
+    hidden, _ = diagonal(cell, a, b)
+    torch.testing.assert_close(hidden[:, 0], a[:, 0] + b[:, 0])
+    torch.testing.assert_close(hidden[:, 1], a[:, 1] * hidden[:, 0] + b[:, 1])
