@@ -138,8 +138,7 @@ NO_THRESHOLDS = {
     "preparing/branching.py": {"MOST_INHERITED"},  # memory of a function that knows of no model
     "preparing/prepared.py": {"WIDEST_BITS"},  # the greatest numbers that there are
     "local_search/annealed_layout.py": {"WORK"},  # a place in an array
-    "search/annealing.py": {"WORK_OF_UNIT"},  # a unit
-    "search/feasibility_jump.py": {"WORK_OF_UNIT"},  # a unit
+    "search/moves_in_slices.py": {"WORK_OF_UNIT"},  # a unit
     "search/sliced.py": {"WORK_OF_NODE"},  # a unit
 }
 

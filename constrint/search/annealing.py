@@ -5,26 +5,46 @@ A solution counts only where all constraints hold of it, those that functions st
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from constrint.engine import background_compile as compiling
-from constrint.engine import cache
 from constrint.local_search.annealed_arrays import build, completed
-from constrint.local_search.annealed_layout import BEST, DUE, HAS_BEST, MOVES, PART, STAGE, WORK
+from constrint.local_search.annealed_layout import (
+    BEST,
+    DUE,
+    HAS_BEST,
+    MOVES,
+    PART,
+    STAGE,
+    WORK,
+    Annealed,
+)
 from constrint.local_search.annealed_moves import anneal
 from constrint.local_search.invariants import Invariants, unsuited
 from constrint.modelling.result import Statistics
 from constrint.preparing.checks import Assignment
 from constrint.preparing.search_protocol import Outcome, SearchStep, SearchTask, Stoppable
-from constrint.support.deadline import Pace
+from constrint.search.moves_in_slices import Moves, MovesInSlices
 
 if TYPE_CHECKING:
+    from constrint.engine.array_search import ArraySearch
+
+UNITS_OF_FUNCTION = 30  # for each function whose value in a solution is computed and checked
+
+
+def _load() -> None:
+    from constrint.local_search.compiled_annealing import load
+
+    load()
+
+
+def _compiled(state: Annealed) -> ArraySearch[Annealed]:
     from constrint.local_search.compiled_annealing import CompiledAnnealing
 
-WORK_OF_UNIT = 16  # of annealing's work
-UNITS_OF_FUNCTION = 30  # for each function whose value in a solution is computed and checked
+    return CompiledAnnealing(state)
+
+
+ANNEALING = Moves(PART, anneal, lambda state: int(state.scalar[WORK]), _load, _compiled)
 
 
 class AnnealingRun(Stoppable):
@@ -33,17 +53,14 @@ class AnnealingRun(Stoppable):
     It gives up once solutions of its functions are none of the problem.
 
     Attributes:
-        engine: The present engine: "interpreted" or "compiled".
         allowed: Units of work after which `next` pauses, or None; a little more may be spent.
     """
 
     def __init__(self, task: SearchTask, functions: Invariants) -> None:
         self.allowed: int | None = None
-        self.engine = "interpreted"
         self.prepared, self._task = task.prepared, task
         self._rules = task.root.settings.local_search
         self._deadline = task.deadline
-        self._pace = Pace(self._rules.annealed_slice, self._deadline)
         self._functions = functions
         self._sign = -1 if task.goal is not None and task.goal[1] == "max" else 1
         self._demanded: int | None = None  # the cost that a solution must have less than
@@ -51,30 +68,15 @@ class AnnealingRun(Stoppable):
             v, box = task.goal[0], task.root.box
             self._demanded = 1 + (box.hi[v] if self._sign > 0 else -box.lo[v])
         self._values: list[int] = []
-        self._state = build(functions, task.options.seed, task.goal, task.prepared.hinted(task.options))
-        self._anneal: Callable[[int], int] = partial(anneal, self._state)
-        self._session: CompiledAnnealing | None = None
-        self._over = 0  # work that makes no unit yet
+        state = build(functions, task.options.seed, task.goal, task.prepared.hinted(task.options))
+        self._moves = MovesInSlices(ANNEALING, state, task, self._rules.annealed_slice)
         self._wrong = 0  # points that were no solutions
         self._followed: tuple[Mapping[int, int], int] | None = None  # another member's solution, and its cost
-        if task.options.engine == "compiled" or (task.options.engine == "auto" and cache.is_at_hand(PART)):
-            self._hand_over()
 
-    def _hand_over(self) -> None:
-        from constrint.local_search.compiled_annealing import CompiledAnnealing, load
-
-        compiling.obtain(PART, load, self._deadline)
-        with compiling.loading(self._deadline):
-            session = CompiledAnnealing(self._state)
-        self._session = session  # it holds the memory that the machine code works on
-        self._state, self._anneal = session.state, session.run
-        self._pace = Pace(self._rules.compiled_slice, self._deadline)
-        self.engine = "compiled"
-
-    def _is_long(self) -> bool:
-        if self.engine == "compiled" or self._task.options.engine != "auto":
-            return False
-        return compiling.is_due(PART, self._pace.spent, self._deadline, self._task.root.settings.search)
+    @property
+    def engine(self) -> str:
+        """The present engine: "interpreted" or "compiled"."""
+        return self._moves.engine
 
     def _next(self, checked: bool) -> SearchStep:
         self._take_followed()
@@ -85,8 +87,7 @@ class AnnealingRun(Stoppable):
             if self._task.options.watch is not None:
                 self._task.options.watch(self)
             if not self._slice():
-                if self._is_long():
-                    self._hand_over()
+                self._moves.hand_over_if_long()
                 continue
             found = self._solution()
             if found is not None:
@@ -95,29 +96,21 @@ class AnnealingRun(Stoppable):
 
     def _slice(self) -> bool:
         """Run one slice; whether it ended with a solution to tell."""
-        self._pace.begin()
-        work = self._pace.work
-        if self.allowed is not None:  # the turn ends at the same move however long slices are
-            work = min(work, WORK_OF_UNIT * self.allowed - self._over)
-        before = int(self._state.scalar[WORK])
-        is_told = self._anneal(work) > 0
-        done = int(self._state.scalar[WORK]) - before
+        told, units = self._moves.run(self.allowed)
         if self.allowed is not None:
-            units, self._over = divmod(done + self._over, WORK_OF_UNIT)
             self.allowed -= units
-        self._pace.end(done)
-        return is_told
+        return told > 0
 
     def _solution(self) -> Assignment | None:
         """The best point, if it is a solution of the problem, and as good as is demanded."""
-        scalar, functions = self._state.scalar, self._functions
+        scalar, functions = self._moves.state.scalar, self._functions
         scalar[DUE] = 0
         cost = int(scalar[BEST])
         if self._demanded is not None and self._task.goal is not None and cost >= self._demanded:
             return None
         if self.allowed is not None:
             self.allowed -= UNITS_OF_FUNCTION * len(functions.functions)
-        best = zip(functions.decided, self._state.best, strict=True)
+        best = zip(functions.decided, self._moves.state.best, strict=True)
         values = completed(functions, {v: int(x) for v, x in best})
         if not functions.holds(values):
             self._wrong += 1
@@ -140,7 +133,7 @@ class AnnealingRun(Stoppable):
         if self._followed is None:
             return
         (values, cost), self._followed = self._followed, None
-        scalar, box = self._state.scalar, self._functions.box
+        scalar, box = self._moves.state.scalar, self._functions.box
         if scalar[HAS_BEST] and scalar[BEST] <= cost:
             return
         if any(not box.lo[v] <= x <= box.hi[v] for v, x in values.items()):
@@ -152,7 +145,7 @@ class AnnealingRun(Stoppable):
         if goal is None or self.cost(whole[goal]) != cost or not self._functions.holds(whole):
             return
         for place, v in enumerate(self._functions.decided):
-            self._state.best[place] = values[v]
+            self._moves.state.best[place] = values[v]
         if not scalar[HAS_BEST]:
             scalar[STAGE] = 0  # what went before found nothing
         scalar[BEST], scalar[HAS_BEST], scalar[DUE] = cost, 1, 0
@@ -185,7 +178,7 @@ class AnnealingRun(Stoppable):
 
     def statistics(self) -> Statistics:
         """The work so far: moves as nodes."""
-        moves = int(self._state.scalar[MOVES])
+        moves = int(self._moves.state.scalar[MOVES])
         return Statistics(nodes=moves, engine=self.engine, method="annealing", finder="annealing")
 
 

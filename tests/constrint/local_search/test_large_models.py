@@ -155,9 +155,9 @@ def test_what_is_over_frees_its_memory() -> None:
     run.allowed = 3
     run._slice()
     steps = run.statistics().nodes
-    assert run._state.scalar[VIOLATED] > 0
+    assert run._moves.state.scalar[VIOLATED] > 0
     assert steps > 0
     for _ in range(2):
         run.demand_better(0)
         assert run.statistics().nodes == steps
-    assert not hasattr(run, "_state")
+    assert not hasattr(run, "_moves")

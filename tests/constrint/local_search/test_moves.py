@@ -210,7 +210,7 @@ def test_turns_end_at_the_same_step_for_any_slices() -> None:
             found = run.next().found
             if found is None:
                 assert run is not None
-                ends[-1].append(run._state.scalar[WORK])
+                ends[-1].append(run._moves.state.scalar[WORK])
     assert len(ends[0]) > 3
     assert ends[0] == ends[1] == ends[2]
 
