@@ -10,16 +10,13 @@ from typing import TypeAlias
 from constrint.engine.state_arrays import Box
 from constrint.local_search.annealed_functions import AnnealedFunction
 from constrint.local_search.annealed_layout import (
-    CHOSEN,
     COUNTED,
     GOAL,
-    HIGHEST,
-    LOWEST,
     MOVES_OF_STAGE,
     NUMBER,
+    OF_ARGUMENTS,
     PENALTY,
     PENALTY_LIMIT,
-    PRODUCT,
     RANDOM,
     SCALARS,
     SIGN,
@@ -29,13 +26,11 @@ from constrint.local_search.annealed_layout import (
     VIOLATION,
     Annealed,
 )
-from constrint.local_search.annealed_moves import MASK
 from constrint.local_search.invariants import Invariants
+from constrint.local_search.random_numbers import first_number
 from constrint.support.deadline import check_deadline
 
-SPREAD = 0x9E3779B97F4A7C15 >> 6  # a multiplier of seeds
 CHANCES = 1 << 12
-OF_ARGUMENTS = (HIGHEST, LOWEST, PRODUCT, CHOSEN)
 
 
 def build(found: Invariants, seed: int, goal: tuple[int, str] | None, given: Mapping[int, int]) -> Annealed:
@@ -96,7 +91,7 @@ def build(found: Invariants, seed: int, goal: tuple[int, str] | None, given: Map
 def _begin(state: Annealed, found: Invariants, seed: int, goal: tuple[int, str] | None) -> None:
     """Write the numbers with which it begins."""
     scalar, rules = state.scalar, found.rules
-    scalar[RANDOM] = (seed + 1) * SPREAD & MASK or 1
+    scalar[RANDOM] = first_number(seed)
     scalar[GOAL] = -1 if goal is None else goal[0]
     scalar[SIGN] = -1 if goal is not None and goal[1] == "max" else 1
     scalar[PENALTY] = 1

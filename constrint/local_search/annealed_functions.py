@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from constrint.local_search.annealed_layout import (
     ARGUMENT,
-    CHOSEN,
     COUNTED,
     EQUAL,
     FACTOR,
@@ -16,6 +15,7 @@ from constrint.local_search.annealed_layout import (
     LOWEST,
     NOT_ABOVE,
     NUMBER,
+    OF_ARGUMENTS,
     PRODUCT,
     SIZE,
     SUM,
@@ -79,7 +79,7 @@ class AnnealedFunction:
 
     def value(self, values: Sequence[int]) -> int:
         """Its value."""
-        if self.kind in (HIGHEST, LOWEST, PRODUCT, CHOSEN):
+        if self.kind in OF_ARGUMENTS:
             given = [values[term.v] for term in self.terms]
             if self.kind == HIGHEST:
                 return max(given)
@@ -122,7 +122,7 @@ class AnnealedFunction:
         given = [size[term.v] for term in self.terms]
         if self.kind == PRODUCT:
             return 0, given[0] * given[1]
-        if self.kind in (HIGHEST, LOWEST, CHOSEN):
+        if self.kind in OF_ARGUMENTS:
             return 0, max(given)
         return total, total
 

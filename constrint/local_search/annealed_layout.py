@@ -26,6 +26,7 @@ HIGHEST = 5  # the greatest argument
 LOWEST = 6  # the least argument
 PRODUCT = 7  # the product of the arguments
 CHOSEN = 8  # the argument, behind the first, that the first says
+OF_ARGUMENTS = (HIGHEST, LOWEST, PRODUCT, CHOSEN)
 
 # Kinds of terms: how a variable changes the total of a function.
 FACTOR = 0  # by `a` times its change

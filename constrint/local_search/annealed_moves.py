@@ -43,18 +43,15 @@ from constrint.local_search.annealed_layout import (
     WORK,
     Annealed,
 )
+from constrint.local_search.random_numbers import next_number
 
-MASK = (1 << 59) - 1
 SAMPLED = 200  # moves by which the first temperature is chosen
 COOLER = 15  # sixteenths of the temperature are left after a stage
 
 
 def draw(s: Annealed, count: int) -> int:
-    """A random number below a count: Marsaglia's xorshift."""
-    x = s.scalar[RANDOM]
-    x ^= (x << 13) & MASK
-    x ^= x >> 7
-    x ^= (x << 17) & MASK
+    """A random number below a count."""
+    x = next_number(s.scalar[RANDOM])
     s.scalar[RANDOM] = x
     return (x >> 3) % count
 

@@ -169,4 +169,4 @@ _OUTPUTS: dict[type[Propagator], Callable[[Dependencies, Any, int], bool]] = {
 }
 """Whether a constraint can compute a variable."""
 
-_HOLDERS = (c.AllDifferent, c.AllDifferentBounds, c.AllDifferentDomain, c.Cardinality)
+_HOLDERS = (*c.DIFFERENT, c.Cardinality)

@@ -22,13 +22,13 @@ from constrint.local_search.layout import (
     WORK_OF_STEP,
     Jumps,
 )
-from constrint.local_search.moves import MASK, note
+from constrint.local_search.moves import note
+from constrint.local_search.random_numbers import first_number
 from constrint.local_search.separable_rows import SeparableRows
 from constrint.local_search.unary_functions import UnaryFunction
 from constrint.support.deadline import check_deadline
 
 SAFE_SCORE = 1 << 59  # a bound of scores: they fit into 64 bits, below `UNLIMITED`
-SPREAD = 0x9E3779B97F4A7C15 >> 6  # a multiplier of seeds
 
 
 class _Functions:
@@ -111,7 +111,7 @@ def build(rows: SeparableRows, seed: int, hints: Mapping[int, int]) -> Jumps:
         changed=[0] * count,
         score=[0] * WIDTH,
     )
-    state.scalar[RANDOM] = (seed + 1) * SPREAD & MASK or 1
+    state.scalar[RANDOM] = first_number(seed)
     rules = rows.rules
     state.scalar[HEAVIEST] = min(rules.heavy, max(1, SAFE_SCORE // reach))
     state.scalar[ROWS_OF_STEP] = rules.rows_of_step

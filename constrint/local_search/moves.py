@@ -27,8 +27,7 @@ from constrint.local_search.layout import (
     WORK_OF_STEP,
     Jumps,
 )
-
-MASK = (1 << 59) - 1
+from constrint.local_search.random_numbers import next_number
 
 
 def excess(s: Jumps, r: int, total: int) -> int:
@@ -56,11 +55,8 @@ def image(s: Jumps, e: int, least: int, x: int) -> int:
 
 
 def draw(s: Jumps, count: int) -> int:
-    """A random number below a count: Marsaglia's xorshift."""
-    x = s.scalar[RANDOM]
-    x ^= (x << 13) & MASK
-    x ^= x >> 7
-    x ^= (x << 17) & MASK
+    """A random number below a count."""
+    x = next_number(s.scalar[RANDOM])
     s.scalar[RANDOM] = x
     return (x >> 3) % count
 
