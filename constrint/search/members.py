@@ -92,6 +92,10 @@ class Member:
         self.merit = min(rules.most_merit, rules.fading * self.merit + 2 * (self.found > 0))
         self.found = 0
 
+    def _fade(self, full: float, factor: float, least: float) -> None:
+        """Change the weight after a turn: full if it found something, else less by a factor."""
+        self.weight = full if self.found else max(least, self.weight * factor)
+
     def follow(self, value: Callable[[int], int]) -> None:
         """Use the best solution, which has these values of variables, as a guide."""
 
@@ -160,9 +164,7 @@ class NeighbourhoodMember(TreeSearchMember):
 
     def over(self) -> None:
         """End a turn, as `Member.over`."""
-        rules = self.rules
-        faded = max(rules.least_of_lns, self.weight * rules.lns_fades)
-        self.weight = self._full if self.found else faded
+        self._fade(self._full, self.rules.lns_fades, self.rules.least_of_lns)
         super().over()
 
     def facts(self) -> str:
@@ -239,8 +241,7 @@ class AnnealingMember(CountingMember):
     def over(self) -> None:
         """End a turn, as `Member.over`."""
         rules = self.rules
-        faded = max(rules.least_of_annealing, self.weight * rules.annealing_fades)
-        self.weight = rules.annealing if self.found else faded
+        self._fade(rules.annealing, rules.annealing_fades, rules.least_of_annealing)
         super().over()
 
     def follow(self, value: Callable[[int], int]) -> None:
