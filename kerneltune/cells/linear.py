@@ -94,14 +94,18 @@ class Links:
 
 def adds_its_last_array(derivation: Derivation) -> bool:
     """Whether b of a linear cell is the last array as it is, and a reads nothing of that array."""
-    links, found = derivation.array_links, derivation.coefficients
-    if links is None and found is None:
+    if (links := derivation.array_links) is not None:
+        a, b = links.numbers, links.b
+    elif (found := derivation.coefficients) is not None:
+        a, b = (found.a,), (found.b,)
+    else:
         return False
-    a, b = (links.numbers, links.b) if links else ((found.a,), (found.b,))  # type: ignore[union-attr]
     last = derivation.equations.input_arrays[-1]
-    inside = range(last.first, last.first + last.width)
-    added = all(node.op == "input" and int(node.value) in inside for node in b)
-    return added and not any(node.op == "input" and int(node.value) in inside for node in behind(a))
+
+    def is_of_last(node: Node) -> bool:
+        return node.op == "input" and last.first <= node.value < last.first + last.width
+
+    return all(map(is_of_last, b)) and not any(map(is_of_last, behind(a)))
 
 
 def _is_zero(node: Node) -> bool:

@@ -27,9 +27,8 @@ def scan_struct_of(derivation: Derivation) -> str:
         body = [*_constants(derivation), *linked, *_step(derivation), *_backward(derivation)[:-1]]
     inside = "\n".join(f"  {line}" if line else "" for line in body)
     headers = ["common/numeric/activations.cuh", "common/numeric/choices.cuh"]
-    links, scanned = derivation.links or derivation.array_links, derivation.equations.has_arrays
-    headers += ["scan/common/factors.cuh"] if links else []
-    headers += [] if derivation.coefficients or scanned else ["common/numeric/gate.cuh"]
+    headers += ["scan/common/factors.cuh"] if derivation.links or derivation.array_links else []
+    headers += [] if derivation.coefficients or derivation.array_links else ["common/numeric/gate.cuh"]
     included = "".join(f'#include "{name}"\n' for name in headers)
     return (
         f"{included}\nnamespace kerneltune {{\n\n"
