@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 from emulator.build import Emulator
-from test_diagonal_emulated import drawn_candidate
-from test_scans_emulated import DRAWN, check
+from test_diagonal_emulated import check_drawn
 
 from kerneltune.inputs.equation_cell import EquationCell
 
@@ -47,7 +46,4 @@ def test_cells_with_arrays_of_several_numbers(
     links = EquationCell.of_file(path).derivation.array_links
     assert links is not None
     assert links.kind == kind
-    for number in range(DRAWN):
-        gpu = draw.choice(["h100_sxm", "t4"])
-        candidate = drawn_candidate(draw, str(path), "look_back", direction, gpu)
-        check(emulator, candidate, 3 + number, gpu, row_gap=draw.choice([0, 8]))
+    check_drawn(emulator, draw, str(path), "look_back", direction, gap=8)

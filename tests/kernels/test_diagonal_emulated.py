@@ -35,6 +35,19 @@ def drawn_candidate(draw: random.Random, cell: str, strategy: str, direction: st
     return candidate
 
 
+def check_drawn(
+    emulator: Emulator, draw: random.Random, cell: str, strategy: str, direction: str, gap: int | None = None
+) -> None:
+    """Of both GPUs, requests and tilings; the gap between steps is that, or as wide as the channels."""
+    for number in range(DRAWN):
+        gpu = draw.choice(["h100_sxm", "t4"])
+        candidate = drawn_candidate(draw, cell, strategy, direction, gpu)
+        problem = candidate.problem
+        assert isinstance(problem, ScanProblem)
+        gaps = [0, problem.channels if gap is None else gap]
+        check(emulator, candidate, 10 * number, gpu, row_gap=draw.choice(gaps))
+
+
 @pytest.mark.parametrize("direction", ["forward", "training", "backward"])
 @pytest.mark.parametrize("strategy", ["sequential", "overlap"])
 @pytest.mark.parametrize("cell", CELLS)
@@ -42,21 +55,14 @@ def test_diagonal_cells_are_right_in_every_order_of_threads(
     emulator: Emulator, cell: str, strategy: str, direction: str
 ) -> None:
     draw = random.Random(f"{cell} {strategy} {direction}")
-    for number in range(DRAWN):
-        gpu = draw.choice(["h100_sxm", "t4"])
-        candidate = drawn_candidate(draw, cell, strategy, direction, gpu)
-        check(emulator, candidate, 10 * number, gpu, row_gap=draw.choice([0, candidate.problem.channels]))  # type: ignore[union-attr]
+    check_drawn(emulator, draw, cell, strategy, direction)
 
 
 @pytest.mark.parametrize("direction", ["forward", "backward"])
 @pytest.mark.parametrize("cell", NARROW)
 def test_linear_cells_in_order_are_right(emulator: Emulator, cell: str, direction: str) -> None:
     """Of cells whose state is a number."""
-    draw = random.Random(f"{cell} {direction}")
-    for number in range(DRAWN):
-        gpu = draw.choice(["h100_sxm", "t4"])
-        candidate = drawn_candidate(draw, cell, "sequential", direction, gpu)
-        check(emulator, candidate, 10 * number, gpu, row_gap=draw.choice([0, candidate.problem.channels]))  # type: ignore[union-attr]
+    check_drawn(emulator, random.Random(f"{cell} {direction}"), cell, "sequential", direction)
 
 
 def overlapping(problem: ScanProblem, bulk: int = 0) -> Candidate:

@@ -14,8 +14,8 @@ from drawn_cells import DrawnCell
 from emulator.build import Emulator
 from emulator.crossed import more, one_each
 from emulator.passes import check_case, run_case
-from test_diagonal_emulated import drawn_candidate
-from test_scans_emulated import DRAWN, check
+from test_diagonal_emulated import check_drawn, drawn_candidate
+from test_scans_emulated import check
 
 from kerneltune.cells.structure import Structure
 from kerneltune.compiling.halffloat import decode
@@ -251,10 +251,7 @@ def test_cells_of_several_states_weights_and_outputs(
     links = EquationCell.of_file(path).derivation.links
     assert links is not None
     assert links.kind == kind
-    for number in range(DRAWN):
-        gpu = draw.choice(["h100_sxm", "t4"])
-        candidate = drawn_candidate(draw, str(path), "look_back_states", direction, gpu)
-        check(emulator, candidate, 3 + number, gpu, row_gap=draw.choice([0, 8]))
+    check_drawn(emulator, draw, str(path), "look_back_states", direction, gap=8)
 
 
 SIX = {
