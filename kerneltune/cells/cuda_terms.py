@@ -16,7 +16,7 @@ CALLS = {
     "exp": "Math::exp",
     "log": "Math::log",
     "div": "__fdividef",
-    "sqrt": "sqrtf",
+    "sqrt": "sqrt_of",
     "erf": "erff",
     "abs": "fabsf",
     "relu": "relu_of",
@@ -104,8 +104,7 @@ class Terms:
             is_taken_apart = x.op == "neg" and x not in self._names
             return f"-Math::log_sigmoid({self.of(x.args[0]) if is_taken_apart else '-' + self._inside(x)})"
         if node.op == "select":
-            met, a, b = node.args
-            return f"{self._inside(met)} ? {self._inside(a)} : {self._inside(b)}"
+            return f"chosen({', '.join(map(self.of, node.args))})"
         if node.op == "surrogate":
             return self.of(node.args[0])
         if node.op == "not_above_zero":

@@ -21,6 +21,23 @@ __device__ __forceinline__ float bounded(float x, float bound) {
 // sigmoid(x) = (1 + tanh(x / 2)) / 2
 __device__ __forceinline__ float sigmoid_fast(float x) { return fmaf(tanh_fast(0.5f * x), 0.5f, 0.5f); }
 
+// first ? a : b, both of which are computed. A branch would keep one channel's instructions out of the time for
+// which another's wait.
+__device__ __forceinline__ float chosen(bool first, float a, float b) {
+  float value;
+  asm("{ .reg .pred p; setp.ne.s32 p, %3, 0; selp.f32 %0, %1, %2, p; }"
+      : "=f"(value)
+      : "f"(a), "f"(b), "r"(static_cast<int>(first)));
+  return value;
+}
+
+// With a relative error of 2^-23 (PTX ISA, sqrt.approx.f32), also where x is subnormal. sqrtf has branches.
+__device__ __forceinline__ float sqrt_of(float x) {
+  float root;
+  asm("sqrt.approx.f32 %0, %1;" : "=f"(root) : "f"(x));
+  return root;
+}
+
 // Slopes of tanh and sigmoid, from the value.
 __device__ __forceinline__ float tanh_slope(float value) { return fmaf(-value, value, 1.0f); }
 __device__ __forceinline__ float sigmoid_slope(float value) { return fmaf(-value, value, value); }
@@ -81,7 +98,7 @@ struct Math<true> {
     series = fmaf(series, square, -0.0537879840f);
     series = fmaf(series, square, 0.133319780f);
     series = fmaf(series, square, -0.333333015f);
-    return size < 0.6f ? fmaf(x * square, series, x) : copysignf(far, x);
+    return chosen(size < 0.6f, fmaf(x * square, series, x), copysignf(far, x));
   }
 
   // As log_sigmoid_fast. Where the exponential e is small, log(1 + e) = e - e^2 / 2 + e^3 / 3.

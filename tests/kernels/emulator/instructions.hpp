@@ -52,6 +52,14 @@ template <> struct Instruction<"lg2.approx.ftz.f32 %0,%1;"> {
   static void run(float& y, float x) { y = rounded_to_bits(std::log2(x), 22); }
 };
 
+template <> struct Instruction<"sqrt.approx.f32 %0,%1;"> {
+  static void run(float& y, float x) { y = std::sqrt(x); }
+};
+
+template <> struct Instruction<"{ .reg .pred p; setp.ne.s32 p,%3,0; selp.f32 %0,%1,%2,p; }"> {
+  static void run(float& value, float a, float b, int first) { value = first ? a : b; }
+};
+
 template <> struct Instruction<"max.NaN.f32 %0,%1,%2;"> {
   static void run(float& larger, float a, float b) { larger = a != a || b != b ? NAN : a > b ? a : b; }
 };
