@@ -16,6 +16,7 @@ from typing import Any
 from runs import Job, Kernel, copy_rate, dtype_of, facts, launched, made_all, parser, percent, write
 
 from kerneltune.compiling.scan_arguments import INPUTS, OUTPUTS
+from kerneltune.inputs.equation_cell import named
 from kerneltune.inputs.scan_descriptions import discover_scans
 from kerneltune.inputs.scan_problem import ScanProblem
 
@@ -122,9 +123,9 @@ class Bench:
 
         with self.torch.no_grad():
             if not self.nonlinear:
-                return scan(self.problem.cell, *self.read)[0]
+                return scan(named(self.problem.cell), *self.read)[0]
             options = Options(weights=self.weights, strategy="sequential", keeps=True)
-            return FAMILY.forward(self.problem.cell, self.read, options)[2]
+            return FAMILY.forward(named(self.problem.cell), self.read, options)[2]
 
     def errors(self) -> float | None:
         """Of a sample against float64; by the cell's own reference."""

@@ -1,8 +1,10 @@
 """Many tilings of each request beside the solver's first choice: what the cost constants are fitted to.
 
-    python benchmarks/scans/explore.py plan --out plan.json [--gpu h100_sxm] [--tilings 10]
+    python benchmarks/scans/explore.py plan --out plan.json [--gpu h100_sxm] [--tilings 10] [--set more]
     python benchmarks/scans/explore.py compile --plan plan.json
     python benchmarks/scans/explore.py time --plan plan.json --out explored.json
+
+The set "more" has float32, and cells of examples/cells.
 
 `plan` needs no GPU: of every combination of a few numbers of a tiling it takes the best by the cost model,
 and of these the first ones. `compile` fills the cache of machine code by many processes; `time` measures as
@@ -28,13 +30,14 @@ from runs import Kernel, copy_rate, percent, write
 from kerneltune.compiling.compile import Compiler
 from kerneltune.errors import KernelTuneError
 from kerneltune.inputs.hardware import load_profile
-from kerneltune.inputs.scan_descriptions import discover_scans
+from kerneltune.inputs.scan_descriptions import discover_scans, is_nonlinear
 from kerneltune.inputs.scan_problem import ScanProblem
 from kerneltune.tiling.candidate import Candidate
 from kerneltune.tiling.space import TilingSpace
 
 # Numbers of which every combination is looked at; those that a strategy does not have are left out.
 KINDS = ("keeps", "threads", "columns", "blocks_per_sm", "window", "bulk", "vector_bytes", "chunk_steps")
+EXAMPLES = ("sru", "wkv", "lru", "qrnn")
 LARGE = ((16, 16384, 128), (1, 65536, 1024), (4, 8192, 2048), (32, 2048, 2048))
 
 
@@ -52,6 +55,23 @@ def requests() -> Iterator[ScanProblem]:
         for direction in ("forward", "backward"):
             for cell in ("diag_gru", "diag_lstm"):
                 yield ScanProblem(cell, *shape, "bf16", direction)
+
+
+def more_requests() -> Iterator[ScanProblem]:
+    """Float32, and cells that are no shipped ones."""
+    folder = Path(__file__).resolve().parents[2] / "examples" / "cells"
+    for direction in ("forward", "backward"):
+        for shape in ((8, 4096, 256), (64, 1024, 512), (1, 65536, 64)):
+            for cell in ("diag_gru", "diag_lstm", "diag_slstm"):
+                yield ScanProblem(cell, *shape, "fp32", direction)
+        for shape in ((8, 4096, 256), (32, 2048, 2048)):
+            for cell in ("mingru", "minlstm"):
+                yield ScanProblem(cell, *shape, "fp32", direction)
+            for name in EXAMPLES:
+                yield ScanProblem(str(folder / f"{name}.cell"), *shape, "bf16", direction)
+
+
+SETS = {"shipped": requests, "more": more_requests}
 
 
 def planned(problem: ScanProblem, gpu: str, count: int) -> list[Candidate]:
@@ -133,8 +153,8 @@ def timed(candidates: list[Candidate], workers: int, defines: tuple[str, ...], o
         if bench is None or bench.problem != problem:
             bench = None
             torch.cuda.empty_cache()
-            kind = problem.cell.startswith("diag_")
-            bench = diagonal.Bench(problem, 0.5) if kind else measure.Bench(problem)
+            kind = diagonal.Bench if is_nonlinear(discover_scans().cell(problem.cell)) else measure.Bench
+            bench = kind(problem, 0.5) if kind is diagonal.Bench else kind(problem)
         row = bench.run(kernel)
         small = problem.batch * problem.steps * problem.channels < 2**24
         row["warm_milliseconds"] = warm_milliseconds(bench, kernel) if small else None
@@ -143,9 +163,8 @@ def timed(candidates: list[Candidate], workers: int, defines: tuple[str, ...], o
         report = kernel.data["report"]
         row |= {"registers": report["registers"], "spills": report["spill_stores"]}
         rows.append({**candidate.to_json(), **row})
-    write(out, rate, rows)
-    for row in rows:
-        print(line(row), flush=True)
+        print(line(rows[-1]), flush=True)
+        write(out, rate, rows)
 
 
 def line(row: dict[str, Any]) -> str:
@@ -174,6 +193,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="the JSON file to write")
     parser.add_argument("--plan", type=Path, help="the plan to measure")
     parser.add_argument("--gpu", default="h100_sxm", help="the profile")
+    parser.add_argument("--set", choices=tuple(SETS), default="shipped", help="what is planned")
     parser.add_argument("--tilings", type=int, default=10, help="of each request")
     parser.add_argument("--workers", type=int, default=14, help="processes that compile")
     parser.add_argument("--define", action="append", default=[], help="a macro of the kernels, NAME=VALUE")
@@ -185,9 +205,10 @@ def main() -> None:
         else:
             timed(plan, options.workers, tuple(options.define), options.out)
         return
-    found = [c.to_json() for problem in requests() for c in planned(problem, options.gpu, options.tilings)]
+    asked = list(SETS[options.set]())
+    found = [c.to_json() for problem in asked for c in planned(problem, options.gpu, options.tilings)]
     options.out.write_text(json.dumps(found) + "\n", encoding="utf-8")
-    print(f"{len(found)} tilings of {len(list(requests()))} requests")
+    print(f"{len(found)} tilings of {len(asked)} requests")
 
 
 if __name__ == "__main__":

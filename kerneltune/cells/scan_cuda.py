@@ -1,6 +1,6 @@
 """The CUDA struct of a cell without R.
 
-Its interface is that of kernels/scan/cells/mingru.cuh if the cell is h' = a h + b of numbers, that which
+Its interface is that of kernels/scan/cells/minlstm.cuh if the cell is h' = a h + b of numbers, that which
 kernels/scan/common/tile_pass.cuh describes if it is so of arrays, and else `step` and `backward` as
 kernels/scan/common/steps.cuh has them.
 """
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from kerneltune.cells.cuda import STRUCT, function_of, sized
 from kerneltune.cells.cuda_terms import Terms
 from kerneltune.cells.derivation import Derivation
-from kerneltune.cells.graph import SPECIAL, Node, behind
+from kerneltune.cells.graph import Node, behind
 from kerneltune.cells.linear import Coefficients, Links
 
 
@@ -136,23 +136,6 @@ def _gradients(derivation: Derivation) -> list[str]:
         "float (&by_input)[inputs]",
     ]
     return function_of("gradients", parameters, lines, "class Math")
-
-
-def chain(derivation: Derivation) -> int:
-    """The time from a state before a step to one after it, in special functions.
-
-    Eight other operations take as long as one; softplus is two, and four operations.
-    """
-    found: dict[Node, int | None] = {}  # in eighths; None: does not depend on a state
-    for node in behind(derivation.equations.after):
-        times = [time for arg in node.args if (time := found[arg]) is not None]
-        if node.op == "before":
-            found[node] = 0
-        else:
-            own = 20 if node.op == "softplus" else 8 if node.op in SPECIAL else 1
-            found[node] = max(times) + own if times else None
-    longest = max((time for n in derivation.equations.after if (time := found[n]) is not None), default=0)
-    return longest // 8
 
 
 def _leaves(nodes: Sequence[Node], state: str) -> dict[Node, str]:

@@ -16,7 +16,7 @@ MAGIC = b"\x7fELF\x02\x01"  # 64 bits, least byte first
 
 def instructions(cubin: bytes, kernel: str) -> int:
     """Instructions of a kernel's code, loops counted once; 0 if the file does not say."""
-    return len(_section(cubin, b".text." + kernel.encode())) // INSTRUCTION
+    return len(section(cubin, b".text." + kernel.encode())) // INSTRUCTION
 
 
 def registers_and_frame(cubin: bytes) -> tuple[int, int]:
@@ -24,7 +24,7 @@ def registers_and_frame(cubin: bytes) -> tuple[int, int]:
 
     A kernel that spills registers has a stack.
     """
-    told, place = _section(cubin, b".nv.info"), 0
+    told, place = section(cubin, b".nv.info"), 0
     found = {_REGISTERS: 0, _FRAME: 0}
     while place + _ENTRY.size <= len(told):
         form, kind, size = _ENTRY.unpack_from(told, place)
@@ -38,7 +38,7 @@ def registers_and_frame(cubin: bytes) -> tuple[int, int]:
     return found[_REGISTERS], found[_FRAME]
 
 
-def _section(cubin: bytes, wanted: bytes) -> bytes:
+def section(cubin: bytes, wanted: bytes) -> bytes:
     """The content of a section; nothing if the file has none of this name."""
     if not cubin.startswith(MAGIC):
         return b""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import msgspec
 
+from kerneltune.cells.costs import EXACT, FAST
 from kerneltune.errors import InputError, nearest
 from kerneltune.inputs.checked import Record
 from kerneltune.inputs.files import text_of
@@ -168,6 +169,13 @@ class Cell:
             "reads_hidden": int(self.spec.backward_reads_hidden),
             "separate_gradients": int(self.spec.separate_gradients),
         }
+
+    def work(self, exact: bool) -> dict[str, int]:
+        """The cost of a step (`kerneltune.cells.work`), with functions of float32 accuracy or faster ones.
+
+        Of a cell in CUDA, a sigmoid for each gate is assumed.
+        """
+        return {"step_work": len(self.spec.gates) * (EXACT if exact else FAST)["sigmoid"].work}
 
     def device_constants(self) -> dict[str, int]:
         """The constants that the cell's struct in `cell.cuh` must repeat, named as in `cell.yaml`."""

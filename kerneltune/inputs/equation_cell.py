@@ -190,6 +190,25 @@ class EquationCell(Cell):
         known = shipped().get(self.key)
         return self.described() if known is None else msgspec.convert(known["spec"], CellSpec)
 
+    def work(self, exact: bool) -> dict[str, int]:
+        """The cost of a step, counted in the equations."""
+        found: dict[str, int] = self._work["exact" if exact else "fast"]
+        return found
+
+    @cached_property
+    def _work(self) -> dict[str, dict[str, int]]:
+        if self.key in shipped():
+            known: dict[str, dict[str, int]] = shipped()[self.key]["work"]
+            return known
+        return self.counted()
+
+    def counted(self) -> dict[str, dict[str, int]]:
+        """The work, counted anew."""
+        from kerneltune.cells.work import work_of
+
+        found = work_of(self.derivation)
+        return self.override.work(found) if self.override else found
+
     def described(self) -> CellSpec:
         """The description, derived."""
         from kerneltune.cells.cuda import STRUCT

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _STRUCT = re.compile(r"^struct (\w+) \{", re.MULTILINE)
 _NUMBER = re.compile(r"static constexpr int (\w+) =\s*(-?\d+);")
+_WORK = re.compile(r"^// work: fast (\d+) (\d+), exact (\d+) (\d+)$", re.MULTILINE)
 _SAVES = re.compile(r"^// saves:[ \t]*(.*)$", re.MULTILINE)
 _ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once[ \t]*$", re.MULTILINE)
 
@@ -33,7 +34,9 @@ class Override:
         source: The file, for messages.
         text: Its text. A line `// saves: EXPRESSION`, in the words of the cell's equations after their last
             line, says what training saves as the next value; without such lines the values are those that
-            are saved of the equations.
+            are saved of the equations. A line `// work: fast STEP GRADIENT, exact STEP GRADIENT` says the
+            cycles for which a warp holds a sub-partition (`kerneltune.cells.costs`), which the cost model
+            uses; without it they are those of the equations.
     """
 
     source: str
@@ -66,6 +69,16 @@ class Override:
         if not 0 <= states < len(equations.states):
             raise InputError(f"{self.source}: saved_states is {states}, of {len(equations.states)} states")
         return Saved(values, states, hidden, ())
+
+    def work(self, counted: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
+        """The work counted in the equations, with what a line says of it in its place."""
+        if (line := _WORK.search(self.text)) is None:
+            return counted
+        said = iter(map(int, line.groups()))
+        return {
+            accuracy: counted[accuracy] | {"step_work": next(said), "gradient_work": next(said)}
+            for accuracy in ("fast", "exact")
+        }
 
     def _expression(self, line: re.Match[str]) -> Source:
         from kerneltune.cells.syntax import Source

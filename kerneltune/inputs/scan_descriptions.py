@@ -10,6 +10,7 @@ from typing import Annotated, TypeGuard
 
 from msgspec import Meta
 
+from kerneltune.cells.costs import EXACT, FAST
 from kerneltune.errors import nearest
 from kerneltune.inputs.descriptions import (
     DESCRIPTIONS,
@@ -29,7 +30,7 @@ class ScanCellSpec(CellSpec, frozen=True, kw_only=True):
     """A scan's cell (``cell.yaml``): its gates are the arrays that it reads."""
 
     computes: bool = False  # whether coefficients are dear enough to keep them
-    chain: Annotated[int, Meta(ge=0)] = 0  # special functions one after the other from a state to the next
+    chain: Annotated[int, Meta(ge=0)] = 0  # in CUDA: special functions one after the other between two states
     widths: tuple[Annotated[int, Meta(ge=1, le=4)], ...] = ()  # numbers of a channel in each input; 1 of all
     state_width: Annotated[int, Meta(ge=1, le=2)] = 1  # numbers of a channel in h
     gradient_inputs: Annotated[int, Meta(ge=0)] | None = None  # the first, which gradients depend on
@@ -68,7 +69,6 @@ class ScanCell(Cell):
             "cell_states": len(self.spec.states),
             "weights": len(self.spec.weights),
             "nonlinear": int(self.nonlinear),
-            "chain": self.spec.chain,
             "gradient_inputs": backward_reads,
             "state_width": state,
             "widest": max(*widths, state),
@@ -76,9 +76,21 @@ class ScanCell(Cell):
             "forward_reads": sum(widths),
             "backward_reads": sum(widths[:backward_reads]) + 2 * state,
             "backward_writes": sum(widths),
-            "special_functions": int(self.spec.computes) * len(widths),
             "linked": 0,
             "carried": len(self.spec.states),
+        }
+
+    def work(self, exact: bool) -> dict[str, int]:
+        """The cost of a step: of a cell in CUDA a sigmoid for each input is assumed, and what `chain` says."""
+        costs = EXACT if exact else FAST
+        step = int(self.spec.computes) * len(self.spec.gates) * costs["sigmoid"].work
+        return {
+            "step_work": step,
+            "gradient_work": step + 8 * len(self.spec.gates),
+            "step_latency": 1 + self.spec.chain * costs["sigmoid"].latency,
+            "gradient_latency": 4,
+            "step_live": 8 * int(self.spec.computes),
+            "gradient_live": 8,
         }
 
     @property

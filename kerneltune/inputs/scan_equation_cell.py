@@ -30,6 +30,7 @@ class ScanEquationCell(EquationCell, ScanCell):
             "nonlinear": self.derivation.coefficients is None and not self.derivation.array_links,
             "constants": self._derived_constants(),
             "carried": self._derived_carried(),
+            "work": self.counted(),
         }
 
     @cached_property
@@ -40,7 +41,7 @@ class ScanEquationCell(EquationCell, ScanCell):
     def _derived_spec(self) -> ScanCellSpec:
         from kerneltune.cells.cuda import STRUCT
         from kerneltune.cells.linear import factors_of
-        from kerneltune.cells.scan_cuda import chain, gradient_inputs
+        from kerneltune.cells.scan_cuda import gradient_inputs
         from kerneltune.cells.structure import SCAN_GATES
 
         equations, name = self.derivation.equations, self.text_source.name
@@ -65,7 +66,6 @@ class ScanEquationCell(EquationCell, ScanCell):
             learnable=tuple((one, equations.options[one]) for one in equations.learnable),
             recurrent_gain=equations.gain,
             computes=coefficients.computes if coefficients else not links,
-            chain=0 if coefficients or links else chain(self.derivation),
             gradient_inputs=gradient_inputs(self.derivation) if coefficients or links else None,
             coefficients=tuple(
                 one.name for one in arrays if not factors.isdisjoint(range(one.first, one.first + one.width))
@@ -84,17 +84,13 @@ class ScanEquationCell(EquationCell, ScanCell):
 
     def _derived_constants(self) -> dict[str, int]:
         """Those that no other scan has, or not so."""
-        from kerneltune.cells.graph import SPECIAL, behind
-
         links, arrays = self.derivation.links, self.derivation.array_links
-        after = self.derivation.equations.after
-        found = {"special_functions": sum(node.op in SPECIAL for node in behind(after))}
         if arrays is not None:
-            return {**found, "link_numbers": len(arrays.numbers) + len(arrays.b)}
+            return {"link_numbers": len(arrays.numbers) + len(arrays.b)}
         if links is None:
-            return found
+            return {}
         numbers = len(links.numbers) + len(links.carried)
-        return {**found, "linked": 1, "link_numbers": numbers, "carried": len(links.carried)}
+        return {"linked": 1, "link_numbers": numbers, "carried": len(links.carried)}
 
     @property
     def carried(self) -> tuple[int, ...]:

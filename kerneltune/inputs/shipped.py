@@ -31,7 +31,7 @@ def _of(path: Path) -> tuple[str, dict[str, object]]:
     saved = {} if made.written else {"saved": made.saved.to_json(made.equations.graph.nodes)}
     anew = EquationCell.of_texts(*cell.texts)
     anew.__dict__["derivation"] = made  # which does not come from the file
-    return cell.key, {"spec": msgspec.to_builtins(anew.described()), **saved}
+    return cell.key, {"spec": msgspec.to_builtins(anew.described()), **saved, "work": anew.counted()}
 
 
 def main() -> None:

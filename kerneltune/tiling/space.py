@@ -187,6 +187,7 @@ class TilingSpace:
         return {
             **self.profile.constants(self.problem.dtype),
             **self.cell.constants(),
+            **self.cell.work(self.problem.dtype_bytes == 4),
             **self.problem.constants(),
             "register_slack": self.register_slack.get(strategy.name, 0),
         }

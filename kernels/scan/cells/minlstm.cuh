@@ -1,6 +1,7 @@
 // minLSTM with normalised gates: f' = f / (f + i) = sigmoid(log f - log i) for f = sigmoid(k), i =
 // sigmoid(j), i' = 1 - f',
 // h' = f' h + i' g(n).
+// work: fast 55 76, exact 91 109
 #pragma once
 #include "scan/common/gates.cuh"
 

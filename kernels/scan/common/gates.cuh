@@ -1,18 +1,11 @@
-// What the minimal cells compute of their inputs. Their b is (1 - a) g with the a that is used, so that where
-// nothing changes h comes to g whatever
-// the rounding of an a near 1.
+// What minLSTM computes of its inputs. Its b is (1 - a) g with the a that is used, so that where nothing changes
+// h comes to g whatever the rounding of an a near 1.
 #pragma once
 #include "../../common/numeric/activations.cuh"
 
 namespace kerneltune {
 
-// sigmoid(-x), to the accuracy of a coefficient: 1 / (1 + exp(x)); of infinities too.
-template <class Math>
-__device__ __forceinline__ float remaining(float x) {
-  return __fdividef(1.0f, 1.0f + at_most(Math::exp(x < -100.0f ? -100.0f : x), 1.0e37f));
-}
-
-// g(x) = x + 1/2 from 0 on, sigmoid(x) below: the positive candidate of minGRU and minLSTM ("Were RNNs all we
+// g(x) = x + 1/2 from 0 on, sigmoid(x) below: the positive candidate ("Were RNNs all we
 // needed?", appendix B).
 struct PositiveCandidate {
   float value;

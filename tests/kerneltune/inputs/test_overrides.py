@@ -71,7 +71,6 @@ def test_what_is_printed_counts_as_a_header(mine: Path, direction: str) -> None:
 def test_shipped_headers_are_the_ones_of_their_cells() -> None:
     for kernels, name, struct in (
         (KERNELS, "slstm", "SlstmCell"),
-        (discover_scans(), "mingru", "MinGruCell"),
         (discover_scans(), "minlstm", "MinLstmCell"),
     ):
         assert kernels.cell(name).spec.cell_struct == struct
