@@ -210,6 +210,9 @@ class _EquationsReader:
             array, *inside = getattr(entry, "children", [entry])
             if inside and kind not in ("gates", "states"):
                 raise self.source.error(array, f"gates and states have arrays of several numbers, not {kind}")
+            if hasattr(entry, "children") and len(inside) < 2:
+                alone = f": write {inside[0]}" if inside else ""
+                raise self.source.error(array, f"an array in brackets has two numbers and more{alone}")
             if inside:
                 self._declare(array, "array")
             made = Array(str(array), len(names), len(inside) or 1)

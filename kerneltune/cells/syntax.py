@@ -34,8 +34,13 @@ class Source:
         """An error at a token or a tree."""
         meta = getattr(place, "meta", place)
         line, column = getattr(meta, "line", None), getattr(meta, "column", None)
-        where = "" if line is None else f":{line + self.first_line - 1}:{column}"
-        return InputError(f"{self.name}{where}: {problem}")
+        if line is None:
+            return InputError(f"{self.name}: {problem}")
+        number = line + self.first_line - 1
+        if number < 1:  # of what was given beside the equations
+            kind = self.text.splitlines()[line - 1].split(maxsplit=1)[0]
+            return InputError(f"{self.name}, {kind}: {problem}")
+        return InputError(f"{self.name}:{number}:{column}: {problem}")
 
 
 def parsed(source: Source, start: str = "start") -> Any:

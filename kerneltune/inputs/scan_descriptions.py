@@ -81,7 +81,7 @@ class ScanCell(Cell):
         }
 
     def work(self, exact: bool) -> dict[str, int]:
-        """The cost of a step: of a cell in CUDA a sigmoid for each input is assumed, and what `chain` says."""
+        """The cost of a step: of a cell in CUDA, a sigmoid for each input, and `chain` between states."""
         costs = EXACT if exact else FAST
         step = int(self.spec.computes) * len(self.spec.gates) * costs["sigmoid"].work
         return {

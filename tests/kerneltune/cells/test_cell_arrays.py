@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -37,8 +38,8 @@ WRONG = [
     ),
     ("m(a b) m(x y)", PAIR, STEP, "1:14: 'm' is declared twice"),
     ("m(a b) n(x a)", PAIR, STEP, "1:18: .*twice"),
-    ("m(a) n(x y)", PAIR, STEP, "1:10: "),
-    ("m() n(x y)", PAIR, STEP, "1:9: "),
+    ("m(a) n(x y)", PAIR, STEP, "1:7: an array in brackets has two numbers and more: write a"),
+    ("m() n(x y)", PAIR, STEP, "1:7: an array in brackets has two numbers and more$"),
     ("m(a b", PAIR, STEP, "2:1: unexpected 'states'"),
     ("m(a (b c)) n(x y)", PAIR, STEP, "1:11: "),
     (TWO, "h(p q r)", (*STEP, "r' = r"), "2:8: .*one array of two, such as h.p q., not h of 3"),
@@ -61,6 +62,16 @@ WRONG = [
 def test_errors_name_the_place(gates: str, states: str, rest: tuple[str, ...], said: str) -> None:
     with pytest.raises(InputError, match=f"^mine.cell:{said}"):
         cell_of(gates, states, *rest).derivation  # noqa: B018
+
+
+def test_errors_name_the_argument() -> None:
+    for gates, weights, said in (
+        ("a b(x)", "", "cell 'mine', gates: an array in brackets has two numbers and more: write x"),
+        ("a a", "", "cell 'mine', gates: 'a' is declared twice"),
+        ("a", "u(x y)", "cell 'mine', weights: gates and states have arrays"),
+    ):
+        with pytest.raises(InputError, match="^" + re.escape(said)):
+            Cell("mine", states="h", equations="h' = W.a * h", gates=gates, weights=weights)
 
 
 CLOSE: dict[str, Any] = {"rtol": 1e-4, "atol": 1e-5}
