@@ -11,6 +11,7 @@ from constrint.preparing.branching import PLAIN, Brancher, Group
 from constrint.preparing.checks import Assignment, SuccessiveChecks, check
 from constrint.preparing.search_protocol import Outcome, SearchStep
 from constrint.presolve import Root, better_than, is_linear
+from constrint.search.choose import Case, main_method
 from constrint.search.depth_first import DepthFirstRun
 from constrint.search.easy import is_small
 from constrint.search.polling import at_point, polled
@@ -157,7 +158,10 @@ class BranchAndBound:
         """Whether the search starts as a plain tree search and may change its method after a short while."""
         options = self.call.options
         is_plain = not self.call.learns and options.restarts is None and not options.lns
-        return is_plain and (options.sharing is None or is_linear(root, self._goal[0]))
+        if options.sharing is None or not is_plain or is_linear(root, self._goal[0]):
+            return is_plain
+        case = Case(self._prepared, root, options, self.call.learning_gave_up)
+        return main_method(case).method == "side by side"  # a tree that is shared begins at once
 
     def _probed(self, root: Root, run: Search | None) -> Root | Outcome:
         """The root after some probes for good values of the objective."""

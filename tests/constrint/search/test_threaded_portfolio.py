@@ -18,7 +18,7 @@ from lowered import hasty as hasty_settings
 from random_models import build, draw_model
 from shared_models import endless
 
-from constrint import InternalError, Model, Status
+from constrint import InternalError, Model, Status, max_
 from constrint.learning.clause_exchange import ClauseExchange, exchange_clauses
 from constrint.learning.session import LearningRun
 from constrint.preparing.options import Options
@@ -288,3 +288,20 @@ def test_an_inbox_is_filled_as_often_as_it_has_room() -> None:
         search.allowed = 1
         assert search.next() in (PAUSED, EXHAUSTED)
     assert search._is_over
+
+
+def test_what_one_worker_proves_at_once_starts_no_other_member(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("constrint.search.descent.sweep", lambda *arguments: None)
+    found = []
+    for workers in (1, 2):
+        model = Model()
+        boxes = model.int_vars("box", 14, 0, 6)
+        for i, j in product(range(14), repeat=2):
+            if i < j and (i * j) % 3 == 1:
+                model.add(boxes[i] != boxes[j])
+        found.append(model.solve(minimize=max_(boxes), workers=workers))
+    one, two = found
+    assert one.status is two.status is Status.OPTIMAL
+    assert one.objective == two.objective
+    assert one.statistics.method == two.statistics.method == "branching"
+    assert two.statistics.nodes == one.statistics.nodes
