@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import msgspec
 
-from kerneltune.cells.costs import EXACT, FAST
 from kerneltune.errors import InputError, nearest
 from kerneltune.inputs.checked import Record
 from kerneltune.inputs.files import text_of
@@ -175,6 +174,8 @@ class Cell:
 
         Of a cell in CUDA, a sigmoid for each gate is assumed.
         """
+        from kerneltune.cells.costs import EXACT, FAST  # cells of equations have theirs beside them
+
         return {"step_work": len(self.spec.gates) * (EXACT if exact else FAST)["sigmoid"].work}
 
     def device_constants(self) -> dict[str, int]:

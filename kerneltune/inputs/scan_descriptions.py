@@ -10,7 +10,6 @@ from typing import Annotated, TypeGuard
 
 from msgspec import Meta
 
-from kerneltune.cells.costs import EXACT, FAST
 from kerneltune.errors import nearest
 from kerneltune.inputs.descriptions import (
     DESCRIPTIONS,
@@ -82,6 +81,8 @@ class ScanCell(Cell):
 
     def work(self, exact: bool) -> dict[str, int]:
         """The cost of a step: of a cell in CUDA, a sigmoid for each input, and `chain` between states."""
+        from kerneltune.cells.costs import EXACT, FAST
+
         costs = EXACT if exact else FAST
         step = int(self.spec.computes) * len(self.spec.gates) * costs["sigmoid"].work
         return {
