@@ -153,8 +153,8 @@ def timed(candidates: list[Candidate], workers: int, defines: tuple[str, ...], o
         if bench is None or bench.problem != problem:
             bench = None
             torch.cuda.empty_cache()
-            kind = diagonal.Bench if is_nonlinear(discover_scans().cell(problem.cell)) else measure.Bench
-            bench = kind(problem, 0.5) if kind is diagonal.Bench else kind(problem)
+            is_diagonal = is_nonlinear(discover_scans().cell(problem.cell))
+            bench = diagonal.Bench(problem, 0.5) if is_diagonal else measure.Bench(problem)
         row = bench.run(kernel)
         small = problem.batch * problem.steps * problem.channels < 2**24
         row["warm_milliseconds"] = warm_milliseconds(bench, kernel) if small else None

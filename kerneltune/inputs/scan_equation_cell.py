@@ -30,7 +30,6 @@ class ScanEquationCell(EquationCell, ScanCell):
             "nonlinear": self.derivation.coefficients is None and not self.derivation.array_links,
             "constants": self._derived_constants(),
             "carried": self._derived_carried(),
-            "work": self.counted(),
         }
 
     @cached_property

@@ -27,7 +27,7 @@ def _of(path: Path) -> tuple[str, dict[str, object]]:
     cell = EquationCell.of_file(path)
     made = cell.derived()
     if not made.equations.recurs:
-        return cell.key, ScanEquationCell.like(cell).described_scan()
+        return cell.key, {**ScanEquationCell.like(cell).described_scan(), "work": cell.counted()}
     saved = {} if made.written else {"saved": made.saved.to_json(made.equations.graph.nodes)}
     anew = EquationCell.of_texts(*cell.texts)
     anew.__dict__["derivation"] = made  # which does not come from the file

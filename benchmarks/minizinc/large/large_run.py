@@ -85,6 +85,10 @@ def measured(command: list[str], limit: float, *, by_clock: bool = False) -> Ans
     lines: list[str] = []
     objective: int | None = None
     began = monotonic()
+
+    def now() -> float:
+        return monotonic() - began if by_clock else processor(child.pid)
+
     child = subprocess.Popen(
         command,
         stdout=subprocess.PIPE,
@@ -100,19 +104,19 @@ def measured(command: list[str], limit: float, *, by_clock: bool = False) -> Ans
         if said := re.match(r"bench_objective = (-?\d+);", line):
             objective = int(said[1])
         elif line.startswith("----------"):
-            at = monotonic() - began if by_clock else limit
+            at = limit
             with contextlib.suppress(OSError, IndexError):  # it may have ended
-                at = at if by_clock else processor(child.pid)
+                at = now()
             found.append((round(min(at, limit), 2), objective))
     _, status, used = os.wait4(child.pid, 0)
     timer.cancel()
     child.returncode = os.waitstatus_to_exitcode(status)
-    seconds = monotonic() - began if by_clock else used.ru_utime + used.ru_stime
+    wall, both = monotonic() - began, used.ru_utime + used.ru_stime
     answer: Answer = {
         "status": status_of("".join([*lines, "----------\n" * bool(found)])),
-        "seconds": round(min(limit, seconds), 2),
-        "wall": round(monotonic() - began, 1),
-        "processor": round(used.ru_utime + used.ru_stime, 1),
+        "seconds": round(min(limit, wall if by_clock else both), 2),
+        "wall": round(wall, 1),
+        "processor": round(both, 1),
         "megabytes": used.ru_maxrss // 1024,
         "solutions": [found[0], *found[-1:]] if found else [],
         "path": found,

@@ -39,8 +39,9 @@ def row_of(name: str, size: int, limit: float) -> dict[str, Any]:
         if isinstance(file, str):
             return {**row, "error": file}
         named_objective(file)
-        goal = file.read_text(encoding="utf-8").rsplit("solve", 1)[-1]
-        row["constraints"] = file.read_text(encoding="utf-8").count("\nconstraint ")
+        flat = file.read_text(encoding="utf-8")
+        goal = flat.rsplit("solve", 1)[-1]
+        row["constraints"] = flat.count("\nconstraint ")
         options = ["-t", str(round(1000 * limit)), *([] if "satisfy" in goal else ["-a"])]
         for workers in ("1", "2"):
             command = [*CONSTRINT, *options, "-p", workers, str(file)]

@@ -5,8 +5,8 @@
 
 namespace kerneltune {
 
-// g(x) = x + 1/2 from 0 on, sigmoid(x) below: the positive candidate ("Were RNNs all we
-// needed?", appendix B).
+// g(x) = x + 1/2 from 0 on, sigmoid(x) below: the positive candidate ("Were RNNs all we needed?",
+// appendix B).
 struct PositiveCandidate {
   float value;
   float slope;
